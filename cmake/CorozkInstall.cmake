@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Install rules: library, headers, CMake package and pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(corozk_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/corozk")
+
+install(
+    TARGETS corozk
+    EXPORT corozkTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+)
+install(EXPORT corozkTargets NAMESPACE corozk:: DESTINATION "${corozk_cmake_dir}")
+
+if(BUILD_SHARED_LIBS)
+    set(corozk_static OFF)
+else()
+    set(corozk_static ON)
+endif()
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/corozkConfig.cmake.in" "${PROJECT_BINARY_DIR}/corozkConfig.cmake"
+    INSTALL_DESTINATION "${corozk_cmake_dir}"
+    NO_SET_AND_CHECK_MACRO
+)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(corozk_compatibility SameMinorVersion)
+else()
+    set(corozk_compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/corozkConfigVersion.cmake" COMPATIBILITY ${corozk_compatibility}
+)
+install(FILES "${PROJECT_BINARY_DIR}/corozkConfig.cmake"
+              "${PROJECT_BINARY_DIR}/corozkConfigVersion.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake" DESTINATION "${corozk_cmake_dir}"
+)
+
+# pkg-config: what a static library needs is its users' business, what a shared one needs is not.
+# The prefix is found from the file's own place, so that an installed tree can be moved.
+set(corozk_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+cmake_path(ABSOLUTE_PATH corozk_pc_dir BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}"
+           OUTPUT_VARIABLE corozk_pc_absolute
+)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${corozk_pc_absolute}"
+           OUTPUT_VARIABLE corozk_pc_up
+)
+foreach(which IN ITEMS INCLUDEDIR LIBDIR)
+    string(TOLOWER "${which}" name)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${which}}")
+        set(corozk_pc_${name} "${CMAKE_INSTALL_${which}}")
+    else()
+        set(corozk_pc_${name} "\${prefix}/${CMAKE_INSTALL_${which}}")
+    endif()
+endforeach()
+set(corozk_pc_libs "-lzookeeper_st -pthread")
+if(corozk_static)
+    set(corozk_pc_cflags "")
+    set(corozk_pc_requires "fmt")
+    string(PREPEND corozk_pc_libs "-L\${libdir} -lcorozk ")
+    set(corozk_pc_requires_private "")
+    set(corozk_pc_libs_private "")
+else()
+    set(corozk_pc_cflags " -DCOROZK_SHARED")
+    set(corozk_pc_requires "")
+    set(corozk_pc_requires_private "fmt")
+    set(corozk_pc_libs_private "${corozk_pc_libs}")
+    set(corozk_pc_libs "-L\${libdir} -lcorozk -pthread")
+endif()
+configure_file(
+    "${CMAKE_CURRENT_LIST_DIR}/corozk.pc.in" "${PROJECT_BINARY_DIR}/corozk.pc" @ONLY
+)
+install(FILES "${PROJECT_BINARY_DIR}/corozk.pc" DESTINATION "${corozk_pc_dir}")

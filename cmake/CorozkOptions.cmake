@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The options of the project, the flags of its own targets (never of a user's), and
+# `corozk_configure_library`, which gives a library target what src/ needs to compile.
+
+# Tests are on by default where this is the top project and Catch2 is installed; saying
+# -DCOROZK_BUILD_TESTS=ON makes a missing Catch2 an error.
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED COROZK_BUILD_TESTS)
+    find_package(Catch2 2.13 QUIET)
+    if(NOT Catch2_FOUND)
+        message(STATUS "corozk: no tests (Catch2 2.13 was not found; its package is catch2)")
+    endif()
+    option(COROZK_BUILD_TESTS "Build corozk's tests" ${Catch2_FOUND})
+endif()
+option(COROZK_BUILD_TESTS "Build corozk's tests" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_BUILD_EXAMPLES "Build corozk's examples" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_BUILD_BENCH "Build corozk-bench" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_INSTALL "Make corozk's install rules" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_WERROR "Treat warnings in corozk's own files as errors" OFF)
+option(COROZK_PCH "Use precompiled headers for corozk's tests" ${PROJECT_IS_TOP_LEVEL})
+option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
+set(COROZK_SANITIZE
+    ""
+    CACHE STRING "Sanitizers for corozk's own targets: empty, address,undefined or thread"
+)
+set_property(CACHE COROZK_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
+
+if(PROJECT_IS_TOP_LEVEL)
+    get_property(corozk_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+    if(NOT CMAKE_BUILD_TYPE AND NOT corozk_multi_config)
+        set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+    endif()
+    set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+    # ccache where it is installed. The sloppiness is what it needs to work with precompiled headers.
+    find_program(COROZK_CCACHE ccache)
+    mark_as_advanced(COROZK_CCACHE)
+    if(COROZK_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+        set(CMAKE_CXX_COMPILER_LAUNCHER
+            "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${COROZK_CCACHE}"
+        )
+    endif()
+endif()
+
+# What our own targets are compiled with: `target_link_libraries(x PRIVATE corozk_project_options)`.
+add_library(corozk_project_options INTERFACE)
+target_compile_features(corozk_project_options INTERFACE cxx_std_20)
+target_compile_options(
+    corozk_project_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+)
+if(COROZK_WERROR)
+    target_compile_options(corozk_project_options INTERFACE -Werror)
+endif()
+target_compile_definitions(
+    corozk_project_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>
+)
+if(COROZK_SANITIZE)
+    # Line tables only: with Asio's templates full debug information makes g++ several times slower.
+    target_compile_options(
+        corozk_project_options
+        INTERFACE -fsanitize=${COROZK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
+    )
+    target_link_options(corozk_project_options INTERFACE -fsanitize=${COROZK_SANITIZE})
+    if(COROZK_SANITIZE MATCHES "thread")
+        # Unoptimised code under this sanitizer is too slow to be useful. g++ warns of each fence in
+        # Asio's headers that the sanitizer does not follow.
+        target_compile_options(
+            corozk_project_options INTERFACE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>
+        )
+    endif()
+endif()
+
+# corozk_configure_library(<target>): flags, include folders, dependencies and properties of a
+# library made of the files in src/.
+function(corozk_configure_library target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(
+        ${target}
+        PUBLIC Boost::headers Threads::Threads
+        PRIVATE fmt::fmt ZooKeeper::zookeeper_st $<BUILD_INTERFACE:corozk_project_options>
+    )
+    target_compile_definitions(
+        ${target} PRIVATE COROZK_BUILDING COROZK_HAS_TLS=$<BOOL:${ZooKeeper_HAS_TLS}>
+                          COROZK_HAS_SASL=$<BOOL:${ZooKeeper_HAS_SASL}>
+    )
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "SHARED_LIBRARY")
+        target_compile_definitions(${target} PUBLIC COROZK_SHARED)
+    endif()
+
+    # While the version is 0.x, a new minor version may break the binary interface.
+    if(PROJECT_VERSION_MAJOR EQUAL 0)
+        set(soversion "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+    else()
+        set(soversion "${PROJECT_VERSION_MAJOR}")
+    endif()
+    set_target_properties(
+        ${target}
+        PROPERTIES VERSION "${PROJECT_VERSION}"
+                   SOVERSION "${soversion}"
+                   CXX_EXTENSIONS OFF
+                   CXX_VISIBILITY_PRESET hidden
+                   VISIBILITY_INLINES_HIDDEN ON
+    )
+endfunction()

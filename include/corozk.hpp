@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// @brief Everything: the client and all recipes.
+
+#include <corozk/client.hpp>
+#include <corozk/counters.hpp>
+#include <corozk/error.hpp>
+#include <corozk/logger.hpp>
+#include <corozk/options.hpp>
+#include <corozk/session_state.hpp>
+#include <corozk/token.hpp>
+#include <corozk/transaction.hpp>
+#include <corozk/types.hpp>
+#include <corozk/version.hpp>
+#include <corozk/watch.hpp>

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <chrono>
+#include <corozk/counters.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/options.hpp>
+#include <corozk/session_state.hpp>
+#include <corozk/transaction.hpp>
+#include <corozk/types.hpp>
+#include <corozk/watch.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class session;
+}
+
+/** @brief A node's content together with a watch on it. */
+struct watched_data {
+    watched_data() = default;
+    node_data node;
+    watch changed;
+};
+
+/** @brief Whether a node exists, together with a watch on its creation, change or end. */
+struct watched_stat {
+    watched_stat() = default;
+    std::optional<corozk::stat> stat;
+    watch changed;
+};
+
+/** @brief A node's children together with a watch on their coming and going. */
+struct watched_children {
+    watched_children() = default;
+    node_children children;
+    watch changed;
+};
+
+/**
+ * @brief One session with a ZooKeeper ensemble.
+ *
+ * A move-only handle. Between `connect` and `close` the client keeps itself going with handlers on
+ * its executor: it connects, reconnects to other servers, notices expiry by a clock of its own, and
+ * begins a new session when one was lost (see `client_options::renew_session`). Nothing it does
+ * blocks the executor.
+ *
+ * @par Operations
+ * Every operation takes any completion token; the default makes it awaitable. Operations are sent in
+ * the order in which they are started, and a session's answers come in that order. An operation that
+ * is started while the client is disconnected waits for the connection (at most
+ * `client_options::queue_timeout`).
+ *
+ * @par Errors of all operations
+ * - `zk_errc::connection_loss`: sent, and the connection went before the answer: the outcome is
+ *   unknown (`is_outcome_unknown`).
+ * - `errc::not_connected`: not sent within the time allowed.
+ * - `zk_errc::session_expired`: not sent, because the session was lost meanwhile.
+ * - `errc::closed`: the client is closed, or `connect` was never called.
+ * - `errc::bad_path`: nothing was sent.
+ * - what the server answers, such as `zk_errc::no_node`.
+ *
+ * @par Cancellation of all operations
+ * | operation | terminal | partial | total |
+ * |---|---|---|---|
+ * | reads, `sync` | completes at once, the answer is dropped | same | same |
+ * | changes that were not sent yet | completes at once, nothing is sent | same | same |
+ * | changes that were sent | completes at once, outcome unknown | same | ignored |
+ * | `connect` | stops trying, the client is closed | same | same |
+ * | `close` | stops waiting; closing goes on | same | ignored |
+ * | `next_state`, `watch::next` | completes at once | same | same |
+ *
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`.
+ *
+ * @par Executor and thread safety
+ * Distinct clients: safe. One client: use it, its watches and its recipes on its executor only; on a
+ * context that several threads run, give it a strand. Completion handlers run on their associated
+ * executor (the client's, if they have none), never inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying a client in any state is safe: outstanding operations complete with `errc::closed` and
+ * the session is closed in the background while its executor runs.
+ */
+class COROZK_DECL client {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    /** @brief A client that is not connected yet. Options are checked by `connect`. */
+    client(executor_type executor, client_options options);
+
+    /** @brief An empty handle, as after a move: every operation fails with `errc::closed`. */
+    client() noexcept;
+    client(client&&) noexcept;
+    client& operator=(client&&) noexcept;
+    ~client();
+
+    executor_type get_executor() const noexcept;
+
+    /**
+     * @brief Makes a client on the handler's executor and establishes its session.
+     *
+     * @par Completion signature
+     * `void(error_code, client)`
+     */
+    template <class Token = default_token>
+    static auto connect(client_options options, Token&& token = Token{}) {
+        std::string hosts = options.hosts;
+        return detail::initiate_with_executor<void(error_code, client)>(
+            detail::call_site("connect", std::move(hosts)), token,
+            [options = std::move(options)](executor_type executor, auto handler) mutable {
+                start_connect(std::move(executor), std::move(options), std::move(handler));
+            });
+    }
+
+    /** @brief The same, on a given executor: for tokens whose handler brings none. */
+    template <class Token = default_token>
+    static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
+        std::string hosts = options.hosts;
+        return detail::initiate<void(error_code, client)>(
+            detail::call_site("connect", std::move(hosts)), token,
+            [executor = std::move(executor),
+             options = std::move(options)](auto handler) mutable {
+                start_connect(std::move(executor), std::move(options), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Establishes the session, or says why not.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
+     * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
+     * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`. After an error the
+     * client is closed, and `connect` may be called again.
+     */
+    template <class Token = default_token>
+    auto connect(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("connect", hosts()), token,
+            [impl = impl_](auto handler) { start_connect(impl, std::move(handler)); });
+    }
+
+    /**
+     * @brief Closes the session: its ephemeral nodes go at once, and everything that waits completes
+     *        with `errc::closed`.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::session_left_to_expire` when the server did not confirm within
+     * `client_options::close_timeout`, or there was no connection: the client is closed all the
+     * same, and the session's nodes go when it times out at the server.
+     */
+    template <class Token = default_token>
+    auto close(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("close", hosts()), token,
+            [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
+    }
+
+    /** @brief Where the session stands now. */
+    session_status status() const;
+
+    /** @brief Short for `status().state`. */
+    session_state state() const { return status().state; }
+
+    /**
+     * @brief Waits until the status differs from one seen before: no change is missed.
+     *
+     * Completes at once if it already differs.
+     *
+     * @par Completion signature
+     * `void(error_code, session_status)`; an error only for cancellation.
+     */
+    template <class Token = default_token>
+    auto next_state(session_status seen, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, session_status)>(
+            detail::call_site("next_state", std::string()), token,
+            [impl = impl_, seen](auto handler) {
+                start_next_state(impl, seen, std::move(handler));
+            });
+    }
+
+    /** @brief The session's id at the server; 0 before the first. */
+    std::int64_t session_id() const { return status().session_id; }
+
+    /** @brief What the server granted. */
+    std::chrono::milliseconds negotiated_timeout() const { return status().negotiated_timeout; }
+
+    /** @brief How many sessions were established so far. */
+    std::uint64_t generation() const { return status().generation; }
+
+    /** @brief What happened so far. */
+    client_counters counters() const;
+
+    /** @brief The host list that was configured. */
+    std::string hosts() const;
+
+    /**
+     * @brief Creates a node.
+     *
+     * @par Completion signature
+     * `void(error_code, created_node)`
+     *
+     * @par Errors
+     * `zk_errc::node_exists`, `no_node` (the parent), `no_auth`, `no_children_for_ephemerals`,
+     * `invalid_acl`, `errc::bad_option` (a TTL without its mode or the reverse).
+     */
+    template <class Token = default_token>
+    auto create(std::string path,
+                std::string data = std::string(),
+                create_options options = create_options(),
+                Token&& token = Token{}) {
+        acl entries = options.acl ? *options.acl : acl();
+        return detail::initiate<void(error_code, created_node)>(
+            detail::call_site("create", path), token,
+            [impl = impl_, path, data = std::move(data), options,
+             entries = std::move(entries)](auto handler) mutable {
+                start_create(impl, std::move(path), std::move(data), options, std::move(entries),
+                             std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Creates a persistent node and all its missing parents; existing ones are fine.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     */
+    template <class Token = default_token>
+    auto ensure_path(std::string path,
+                     create_options options = create_options(),
+                     Token&& token = Token{}) {
+        acl entries = options.acl ? *options.acl : acl();
+        return detail::initiate<void(error_code)>(
+            detail::call_site("ensure_path", path), token,
+            [impl = impl_, path, options, entries = std::move(entries)](auto handler) mutable {
+                start_ensure_path(impl, std::move(path), options, std::move(entries),
+                                  std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Reads a node.
+     *
+     * @par Completion signature
+     * `void(error_code, node_data)`
+     */
+    template <class Token = default_token>
+    auto get(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_data)>(
+            detail::call_site("get", path), token, [impl = impl_, path](auto handler) mutable {
+                start_get(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Reads a node and leaves a watch on its data and existence.
+     *
+     * @par Completion signature
+     * `void(error_code, watched_data)`
+     */
+    template <class Token = default_token>
+    auto watch_data(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, watched_data)>(
+            detail::call_site("watch_data", path), token,
+            [impl = impl_, path](auto handler) mutable {
+                start_watch_data(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces a node's data, if its version matches.
+     *
+     * @par Completion signature
+     * `void(error_code, stat)`
+     */
+    template <class Token = default_token>
+    auto set(std::string path,
+             std::string data,
+             std::int32_t version = any_version,
+             Token&& token = Token{}) {
+        return detail::initiate<void(error_code, stat)>(
+            detail::call_site("set", path), token,
+            [impl = impl_, path, data = std::move(data), version](auto handler) mutable {
+                start_set(impl, std::move(path), std::move(data), version, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Asks whether a node exists; a missing node is no error.
+     *
+     * @par Completion signature
+     * `void(error_code, std::optional<stat>)`
+     */
+    template <class Token = default_token>
+    auto exists(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::optional<stat>)>(
+            detail::call_site("exists", path), token, [impl = impl_, path](auto handler) mutable {
+                start_exists(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief The same, and leaves a watch: on a missing node, on its creation.
+     *
+     * @par Completion signature
+     * `void(error_code, watched_stat)`
+     */
+    template <class Token = default_token>
+    auto watch_exists(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, watched_stat)>(
+            detail::call_site("watch_exists", path), token,
+            [impl = impl_, path](auto handler) mutable {
+                start_watch_exists(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Lists a node's children.
+     *
+     * @par Completion signature
+     * `void(error_code, node_children)`
+     */
+    template <class Token = default_token>
+    auto children(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_children)>(
+            detail::call_site("children", path), token,
+            [impl = impl_, path](auto handler) mutable {
+                start_children(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief The same, and leaves a watch on the children's coming and going.
+     *
+     * @par Completion signature
+     * `void(error_code, watched_children)`
+     */
+    template <class Token = default_token>
+    auto watch_children(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, watched_children)>(
+            detail::call_site("watch_children", path), token,
+            [impl = impl_, path](auto handler) mutable {
+                start_watch_children(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Erases a node without children, if its version matches. (`delete` is a keyword.)
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     */
+    template <class Token = default_token>
+    auto erase(std::string path, std::int32_t version = any_version, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("erase", path), token,
+            [impl = impl_, path, version](auto handler) mutable {
+                start_erase(impl, std::move(path), version, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Brings this session's server up to date, so that later reads see what others wrote
+     *        before.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     */
+    template <class Token = default_token>
+    auto sync(std::string path = "/", Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("sync", path), token, [impl = impl_, path](auto handler) mutable {
+                start_sync(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Reads a node's access control list.
+     *
+     * @par Completion signature
+     * `void(error_code, node_acl)`
+     */
+    template <class Token = default_token>
+    auto get_acl(std::string path, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_acl)>(
+            detail::call_site("get_acl", path), token, [impl = impl_, path](auto handler) mutable {
+                start_get_acl(impl, std::move(path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces a node's access control list, if its `aversion` matches.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     */
+    template <class Token = default_token>
+    auto set_acl(std::string path,
+                 acl entries,
+                 std::int32_t version = any_version,
+                 Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("set_acl", path), token,
+            [impl = impl_, path, entries = std::move(entries), version](auto handler) mutable {
+                start_set_acl(impl, std::move(path), std::move(entries), version,
+                              std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Carries out a transaction: all of it or nothing.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<transaction_result>)`. On failure the error is that of the
+     * operation that was the reason, and the results tell which one it was (use `as_tuple` to see
+     * them).
+     *
+     * @par Errors
+     * `errc::too_large` when the whole does not fit into `client_options::max_request_size`;
+     * nothing is sent then.
+     */
+    template <class Token = default_token>
+    auto commit(transaction steps, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::vector<transaction_result>)>(
+            detail::call_site("commit", std::string()), token,
+            [impl = impl_, steps = std::move(steps)](auto handler) mutable {
+                start_commit(impl, std::move(steps), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Authenticates this and all later sessions of the client.
+     *
+     * A wrong credential of the scheme "digest" is no error: it just opens nothing.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::auth_failed`: the server does not know the scheme or rejected the credential; the
+     * client is closed then, as the server ends the session.
+     */
+    template <class Token = default_token>
+    auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("add_auth", scheme), token,
+            [impl = impl_, scheme, credential = std::move(credential)](auto handler) mutable {
+                start_add_auth(impl, std::move(scheme), std::move(credential), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Reads the ensemble's configuration.
+     *
+     * @par Completion signature
+     * `void(error_code, node_data)`
+     */
+    template <class Token = default_token>
+    auto config(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_data)>(
+            detail::call_site("config", std::string()), token, [impl = impl_](auto handler) {
+                start_config(impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief The same, and leaves a watch on it.
+     *
+     * @par Completion signature
+     * `void(error_code, watched_data)`
+     */
+    template <class Token = default_token>
+    auto watch_config(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, watched_data)>(
+            detail::call_site("watch_config", std::string()), token, [impl = impl_](auto handler) {
+                start_watch_config(impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Changes the ensemble's members: incrementally (`joining`, `leaving`) or as a whole
+     *        (`members`), if the configuration's version matches.
+     *
+     * @par Completion signature
+     * `void(error_code, node_data)`: the new configuration.
+     *
+     * @par Errors
+     * `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`, `no_auth`.
+     */
+    template <class Token = default_token>
+    auto reconfigure(std::string joining,
+                     std::string leaving,
+                     std::string members,
+                     std::int64_t version = -1,
+                     Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_data)>(
+            detail::call_site("reconfigure", std::string()), token,
+            [impl = impl_, joining = std::move(joining), leaving = std::move(leaving),
+             members = std::move(members), version](auto handler) mutable {
+                start_reconfigure(impl, std::move(joining), std::move(leaving), std::move(members),
+                                  version, std::move(handler));
+            });
+    }
+
+    /// For the recipes.
+    const std::shared_ptr<detail::session>& implementation() const noexcept { return impl_; }
+
+private:
+    using impl_ptr = std::shared_ptr<detail::session>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    explicit client(impl_ptr impl) noexcept;
+
+    static void start_connect(executor_type executor,
+                              client_options options,
+                              handler_of<client> handler);
+    static void start_connect(const impl_ptr& impl, handler_of<> handler);
+    static void start_close(const impl_ptr& impl, handler_of<> handler);
+    static void start_next_state(const impl_ptr& impl,
+                                 session_status seen,
+                                 handler_of<session_status> handler);
+    static void start_create(const impl_ptr& impl,
+                             std::string path,
+                             std::string data,
+                             create_options options,
+                             acl entries,
+                             handler_of<created_node> handler);
+    static void start_ensure_path(const impl_ptr& impl,
+                                  std::string path,
+                                  create_options options,
+                                  acl entries,
+                                  handler_of<> handler);
+    static void start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler);
+    static void start_watch_data(const impl_ptr& impl,
+                                 std::string path,
+                                 handler_of<watched_data> handler);
+    static void start_set(const impl_ptr& impl,
+                          std::string path,
+                          std::string data,
+                          std::int32_t version,
+                          handler_of<stat> handler);
+    static void start_exists(const impl_ptr& impl,
+                             std::string path,
+                             handler_of<std::optional<stat>> handler);
+    static void start_watch_exists(const impl_ptr& impl,
+                                   std::string path,
+                                   handler_of<watched_stat> handler);
+    static void start_children(const impl_ptr& impl,
+                               std::string path,
+                               handler_of<node_children> handler);
+    static void start_watch_children(const impl_ptr& impl,
+                                     std::string path,
+                                     handler_of<watched_children> handler);
+    static void start_erase(const impl_ptr& impl,
+                            std::string path,
+                            std::int32_t version,
+                            handler_of<> handler);
+    static void start_sync(const impl_ptr& impl, std::string path, handler_of<> handler);
+    static void start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler);
+    static void start_set_acl(const impl_ptr& impl,
+                              std::string path,
+                              acl entries,
+                              std::int32_t version,
+                              handler_of<> handler);
+    static void start_commit(const impl_ptr& impl,
+                             transaction steps,
+                             handler_of<std::vector<transaction_result>> handler);
+    static void start_add_auth(const impl_ptr& impl,
+                               std::string scheme,
+                               std::string credential,
+                               handler_of<> handler);
+    static void start_config(const impl_ptr& impl, handler_of<node_data> handler);
+    static void start_watch_config(const impl_ptr& impl, handler_of<watched_data> handler);
+    static void start_reconfigure(const impl_ptr& impl,
+                                  std::string joining,
+                                  std::string leaving,
+                                  std::string members,
+                                  std::int64_t version,
+                                  handler_of<node_data> handler);
+
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

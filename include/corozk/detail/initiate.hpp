@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <corozk/detail/call_site.hpp>
+#include <corozk/token.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace corozk::detail {
+
+template <class Signature>
+using any_handler = boost::asio::any_completion_handler<Signature>;
+
+/// Erases the completion handler and hands it to the compiled body of an operation.
+template <class Signature, class Body>
+class initiation {
+public:
+    initiation(call_site where, Body body) : where_(std::move(where)), body_(std::move(body)) {}
+
+    template <class Handler>
+    void operator()(Handler&& handler) {
+        body_(any_handler<Signature>(std::forward<Handler>(handler)));
+    }
+
+    call_site take_call_site() { return std::move(where_); }
+
+protected:
+    Body& body() noexcept { return body_; }
+
+private:
+    call_site where_;
+    Body body_;
+};
+
+/// The same, for a body that wants the handler's executor, too.
+template <class Signature, class Body>
+class executor_initiation : public initiation<Signature, Body> {
+public:
+    using initiation<Signature, Body>::initiation;
+
+    template <class Handler>
+    void operator()(Handler&& handler) {
+        auto executor = boost::asio::get_associated_executor(handler);
+        static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
+                      "this completion token brings no executor: pass one as the first argument");
+        this->body()(boost::asio::any_io_executor(std::move(executor)),
+                     any_handler<Signature>(std::forward<Handler>(handler)));
+    }
+};
+
+/// Every public operation is this: a body taking an erased handler, started through a token.
+template <class Signature, class Token, class Body>
+auto initiate(call_site where, Token&& token, Body body) {
+    return boost::asio::async_initiate<Token, Signature>(
+        initiation<Signature, Body>(std::move(where), std::move(body)), token);
+}
+
+template <class Signature, class Token, class Body>
+auto initiate_with_executor(call_site where, Token&& token, Body body) {
+    return boost::asio::async_initiate<Token, Signature>(
+        executor_initiation<Signature, Body>(std::move(where), std::move(body)), token);
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <corozk/logger.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace corozk {
+
+/** @brief Credentials for `client::add_auth`, such as scheme "digest" with "user:password". */
+struct auth_info {
+    auth_info() = default;
+    auth_info(std::string scheme_, std::string credential_)
+        : scheme(std::move(scheme_)),
+          credential(std::move(credential_)) {}
+
+    std::string scheme;
+    std::string credential;
+};
+
+/** @brief TLS settings; needs a C client that was built with TLS (see `has_tls`). */
+struct tls_options {
+    tls_options() = default;
+    std::string ca_file;
+    std::string certificate_file;
+    std::string key_file;
+    std::string key_password;
+};
+
+/** @brief How a client connects. Every member has a default except `hosts`. */
+struct client_options {
+    client_options() = default;
+    explicit client_options(std::string hosts_) : hosts(std::move(hosts_)) {}
+
+    /// "a:2181,b:2181,[::1]:2181", optionally followed by a folder that becomes the root for this
+    /// client ("a:2181/app"). A missing port means 2181. Names are resolved without blocking, again
+    /// at every reconnect.
+    std::string hosts;
+
+    /// Asked of the server, which answers with what it grants (2 to 20 ticks by default).
+    std::chrono::milliseconds session_timeout{10'000};
+
+    /// How long `connect` tries before it fails. 0 means for ever.
+    std::chrono::milliseconds connect_timeout{10'000};
+
+    /// How long an operation may wait for a connection before it fails with `not_connected` (it has
+    /// not been sent then). 0 means the session timeout.
+    std::chrono::milliseconds queue_timeout{0};
+
+    /// How long `close` waits for the server's word before the session is left to expire.
+    std::chrono::milliseconds close_timeout{1'500};
+
+    /// After the session was lost: begin a new one (true), or close the client (false).
+    bool renew_session = true;
+
+    /// Accept a server that is cut off from its quorum; it serves reads only.
+    bool allow_read_only = false;
+
+    /// Sent on every new session before anything else.
+    std::vector<auth_info> auth;
+
+    /// Needs `has_tls()`; otherwise `connect` fails with `not_supported`.
+    std::optional<tls_options> tls;
+
+    /// Where log lines go.
+    corozk::logger logger;
+
+    /// The largest request the servers accept (their `jute.maxbuffer`). Bytes.
+    std::size_t max_request_size = 1'048'575;
+};
+
+}  // namespace corozk

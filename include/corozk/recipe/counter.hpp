@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace corozk {
+
+namespace detail {
+class counter_impl;
+enum class counter_operation : std::uint8_t;
+}  // namespace detail
+
+/** @brief How a counter's node looks. All but `native` are those of other libraries. */
+enum class counter_format : std::uint8_t {
+    native,           ///< text, with what it takes to decide every lost answer
+    curator_long,     ///< Curator's DistributedAtomicLong: 8 bytes, big endian
+    curator_integer,  ///< Curator's SharedCount and DistributedAtomicInteger: 4 bytes, big endian
+    kazoo,            ///< Kazoo's Counter of integers: decimal text
+};
+
+/** @brief How a counter is stored. */
+struct counter_options {
+    counter_options() = default;
+
+    /// What a counter that does not exist counts as. Participants should agree on it.
+    std::int64_t initial = 0;
+
+    counter_format format = counter_format::native;
+
+    /// `native` only: how many writers' last updates are kept in the node (about 30 bytes each). An
+    /// update whose answer was lost has an unknown outcome only if as many other writers wrote
+    /// before we could look.
+    std::size_t remembered_writers = 64;
+
+    /// Of the node and of parents that are missing. Empty: open.
+    corozk::acl acl;
+};
+
+/** @brief What `counter::compare_and_set` gives. */
+struct counter_exchange {
+    bool exchanged = false;
+    std::int64_t value = 0;  ///< the counter's value afterwards
+};
+
+/**
+ * @brief A number that many processes change, by conditional updates.
+ *
+ * Each update is applied exactly once: when its answer was lost with the connection, the node itself
+ * tells afterwards whether it was applied, even if others have written since. Updates that are asked
+ * for while another is on its way are combined into one request; each still gets its own result.
+ *
+ * In the formats of Curator and Kazoo the node has no room for that record. Updates are still never
+ * applied twice, but one whose answer was lost is reported as `zk_errc::connection_loss` (outcome
+ * unknown) when somebody else may have written meanwhile, or the new value is the one we wrote.
+ *
+ * @par Errors of all operations
+ * - `errc::foreign_data`: the node's data is not in the configured format.
+ * - `errc::overflow`: the result does not fit (64 bits; 32 for `curator_integer`); nothing changed.
+ * - `zk_errc::connection_loss`: only when the outcome could not be found out (see above; or the
+ *   client was closed, or the node deleted, before it could).
+ * - `errc::not_connected`: nothing was sent.
+ * - `errc::closed`, and what the server answers, such as `zk_errc::no_auth`.
+ *
+ * @par Cancellation of all operations
+ * Terminal, partial and total: completes at once with `operation_aborted`. An update that had been
+ * sent may have been applied.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ *
+ * @par Lifetime
+ * May be destroyed in any state, before or after the client: outstanding operations complete with
+ * `operation_aborted`, and what was sent may have been applied.
+ *
+ * Where it comes from: the counter in the notes on the ZooKeeper paper (conditional update of a
+ * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just repeated.
+ */
+class COROZK_DECL counter {
+public:
+    /** @brief A counter at this path. Touches nothing until it is used. */
+    counter(const client& c, std::string path, counter_options options = counter_options());
+    counter(counter&&) noexcept;
+    counter& operator=(counter&&) noexcept;
+    ~counter();
+
+    const std::string& path() const noexcept { return path_; }
+
+    /**
+     * @brief Reads the value; a missing node counts as `counter_options::initial`.
+     *
+     * As fresh as this session's server (see `client::sync`), and never older than the results of
+     * this client's own updates.
+     *
+     * @par Completion signature
+     * `void(error_code, std::int64_t)`
+     */
+    template <class Token = default_token>
+    auto get(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::int64_t)>(
+            detail::call_site("counter.get", path_), token,
+            [session = session_, impl = impl_](auto handler) {
+                start_get(session, impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Adds to the value (a negative number subtracts), and creates the node if it is missing.
+     *
+     * @par Completion signature
+     * `void(error_code, std::int64_t)`: the value after this very addition.
+     */
+    template <class Token = default_token>
+    auto add(std::int64_t delta, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::int64_t)>(
+            detail::call_site("counter.add", path_), token,
+            [session = session_, impl = impl_, delta](auto handler) {
+                start_add(session, impl, delta, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces the value whatever it is.
+     *
+     * @par Completion signature
+     * `void(error_code, std::int64_t)`: the value before.
+     */
+    template <class Token = default_token>
+    auto exchange(std::int64_t value, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::int64_t)>(
+            detail::call_site("counter.exchange", path_), token,
+            [session = session_, impl = impl_, value](auto handler) {
+                start_exchange(session, impl, value, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces the value if it is the expected one. Another value is no error.
+     *
+     * @par Completion signature
+     * `void(error_code, counter_exchange)`
+     */
+    template <class Token = default_token>
+    auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, counter_exchange)>(
+            detail::call_site("counter.compare_and_set", path_), token,
+            [session = session_, impl = impl_, expected, desired](auto handler) {
+                start_compare_and_set(session, impl, expected, desired, std::move(handler));
+            });
+    }
+
+private:
+    using session_ptr = std::shared_ptr<detail::session>;
+    using impl_ptr = std::shared_ptr<detail::counter_impl>;
+    using value_handler = detail::any_handler<void(error_code, std::int64_t)>;
+    using exchange_handler = detail::any_handler<void(error_code, counter_exchange)>;
+
+    static void start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler);
+    static void start_add(const session_ptr& session,
+                          const impl_ptr& impl,
+                          std::int64_t delta,
+                          value_handler handler);
+    static void start_exchange(const session_ptr& session,
+                               const impl_ptr& impl,
+                               std::int64_t value,
+                               value_handler handler);
+    static void start_compare_and_set(const session_ptr& session,
+                                      const impl_ptr& impl,
+                                      std::int64_t expected,
+                                      std::int64_t desired,
+                                      exchange_handler handler);
+
+    std::string path_;
+    session_ptr session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <corozk/detail/call_site.hpp>
+#include <corozk/error.hpp>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace corozk {
+
+/**
+ * @brief The default completion token: `co_await` the operation in a `boost::asio::awaitable<>`.
+ *
+ * Like `boost::asio::use_awaitable`, and it can be combined with `||` and `&&` in the same way, but
+ * what it throws is a `corozk::error`, which names the operation and the path. Every other
+ * completion token of Asio can be passed instead.
+ */
+struct default_token {};
+
+namespace detail {
+
+template <class... Values>
+struct awaited {
+    using type = std::tuple<Values...>;
+};
+template <>
+struct awaited<> {
+    using type = void;
+};
+template <class Value>
+struct awaited<Value> {
+    using type = Value;
+};
+
+/// The executor that a completion handler without one of its own gets: `use_awaitable` only.
+using tuple_token = boost::asio::as_tuple_t<boost::asio::use_awaitable_t<>>;
+
+}  // namespace detail
+}  // namespace corozk
+
+namespace boost::asio {
+
+template <class... Values>
+class async_result<corozk::default_token, void(boost::system::error_code, Values...)> {
+public:
+    using value_type = typename corozk::detail::awaited<Values...>::type;
+    using return_type = awaitable<value_type>;
+
+    template <class Initiation>
+    static return_type initiate(Initiation initiation, corozk::default_token) {
+        corozk::detail::call_site where = initiation.take_call_site();
+        corozk::detail::tuple_token token{use_awaitable_t<>{}};
+        auto outcome =
+            co_await async_initiate<corozk::detail::tuple_token,
+                                    void(boost::system::error_code, Values...)>(
+                std::move(initiation), token);
+        if (std::get<0>(outcome)) {
+            throw corozk::error(std::get<0>(outcome), where.operation, where.path);
+        }
+        if constexpr (sizeof...(Values) == 1) {
+            co_return std::move(std::get<1>(outcome));
+        } else if constexpr (sizeof...(Values) > 1) {
+            co_return std::apply(
+                [](auto&, auto&... values) { return value_type{std::move(values)...}; }, outcome);
+        }
+    }
+};
+
+}  // namespace boost::asio

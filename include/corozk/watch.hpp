@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace corozk {
+
+namespace detail {
+class user_watch;
+}
+
+/** @brief What happened to a watched node. A hint to look again, never a fact to act on. */
+enum class watch_event_type : std::uint8_t {
+    created,
+    erased,
+    data_changed,
+    children_changed,
+    unknown,  ///< something may have happened while the connection was away
+};
+
+/** @brief The name of an event type, such as "erased". */
+COROZK_DECL std::string_view to_string(watch_event_type type) noexcept;
+
+/** @brief One notification. */
+struct watch_event {
+    watch_event() = default;
+    watch_event(watch_event_type type_, std::string path_) : type(type_), path(std::move(path_)) {}
+
+    watch_event_type type = watch_event_type::unknown;
+    std::string path;
+};
+
+/**
+ * @brief A watch that a reading operation left at the server: it gives exactly one event.
+ *
+ * Move-only. Dropping it cancels the watch, at the server too when nobody else watches the node.
+ * The watch survives reconnects of the same session.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ */
+class COROZK_DECL watch {
+public:
+    /// An empty watch: `next` fails with `zk_errc::no_watcher`.
+    watch() noexcept;
+    explicit watch(std::shared_ptr<detail::user_watch> impl) noexcept;
+    watch(watch&&) noexcept;
+    watch& operator=(watch&&) noexcept;
+    ~watch();
+
+    /** @brief Whether an event may still come, or has come and was not taken yet. */
+    bool pending() const noexcept;
+
+    /**
+     * @brief Waits for the event.
+     *
+     * @par Completion signature
+     * `void(error_code, watch_event)`
+     *
+     * @par Errors
+     * `zk_errc::session_expired` when the session was lost, `errc::closed` when the client was
+     * closed, `zk_errc::no_watcher` when the event has already been taken, `errc::busy` when
+     * another `next` waits.
+     *
+     * @par Cancellation
+     * Terminal, partial and total: completes at once with `operation_aborted`. The watch stays, and
+     * no event is lost to a later `next`.
+     */
+    template <class Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, watch_event)>(
+            detail::call_site("watch.next", path()), token, [impl = impl_](auto handler) {
+                start_next(impl, std::move(handler));
+            });
+    }
+
+    /** @brief The watched path. */
+    std::string path() const;
+
+private:
+    static void start_next(const std::shared_ptr<detail::user_watch>& impl,
+                           detail::any_handler<void(error_code, watch_event)> handler);
+
+    std::shared_ptr<detail::user_watch> impl_;
+};
+
+}  // namespace corozk

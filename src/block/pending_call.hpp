@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/error.hpp>
+#include <memory>
+#include <utility>
+
+#include "session/port.hpp"
+#include "session/signal.hpp"
+#include "session/user_call.hpp"
+
+namespace corozk::detail {
+
+/// A user's call that waits in a driver's list. Cancelling it and its deadline complete it at once and
+/// wake the driver, which finds it no longer waiting and cleans up behind it.
+template <class... Values>
+class pending_call : private timer_node {
+public:
+    using handler_type = typename user_call<Values...>::handler_type;
+
+    /// `owner` must live until the call is completed.
+    pending_call(port& p, signal& owner, handler_type handler, time_point deadline)
+        : call_(p, std::move(handler)),
+          owner_(owner) {
+        call_.on_cancel([this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
+        if (deadline != time_point::max()) p.start_timer(*this, deadline);
+    }
+    virtual ~pending_call() = default;
+
+    bool waiting() const noexcept { return call_.waiting(); }
+
+    void complete(error_code ec, Values... values) {
+        timer_node::cancel();
+        call_.complete(ec, std::move(values)...);
+    }
+
+    void fail(error_code ec) {
+        timer_node::cancel();
+        call_.fail(ec);
+    }
+
+private:
+    void give_up(error_code ec) {
+        signal& owner = owner_;
+        fail(ec);
+        owner.set();
+    }
+
+    void expired() noexcept override { give_up(errc::deadline_exceeded); }
+
+    user_call<Values...> call_;
+    signal& owner_;
+};
+
+/// Whether an operation of a driver that is not bound to a session is to be tried again at once: it
+/// waits for the connection, or the next session, by itself.
+inline bool worth_another_try(const error_code& ec) {
+    return is_recoverable(ec) || ec == errc::not_connected || ec == zk_errc::session_expired;
+}
+
+}  // namespace corozk::detail

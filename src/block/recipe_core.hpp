@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/intrusive/list.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "session/path.hpp"
+#include "session/port.hpp"
+#include "session/signal.hpp"
+#include "session/user_call.hpp"
+
+namespace corozk::detail {
+
+/// A call that a driver works for, whatever its values.
+class waiting_call_base
+    : public boost::intrusive::list_base_hook<
+          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    waiting_call_base() = default;
+    waiting_call_base(const waiting_call_base&) = delete;
+    waiting_call_base& operator=(const waiting_call_base&) = delete;
+
+    /// Completes the call at once; its driver cleans up behind it.
+    virtual void give_up(error_code reason) noexcept = 0;
+
+protected:
+    ~waiting_call_base() = default;
+};
+
+/// What every recipe object has behind it: the port, and the calls that end with the object.
+/// It outlives the object while drivers work for it, but never the port.
+class recipe_core {
+public:
+    explicit recipe_core(port& p) : port_(p), executor_(p.executor()) {}
+    recipe_core(const recipe_core&) = delete;
+    recipe_core& operator=(const recipe_core&) = delete;
+
+    /// Only before `stop`, or in a driver.
+    port& get_port() const noexcept { return port_; }
+    const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+
+    bool stopped() const noexcept { return stopped_; }
+
+    /// The public object is destroyed.
+    void stop() noexcept {
+        stopped_ = true;
+        while (!calls_.empty()) {
+            waiting_call_base& call = calls_.front();
+            calls_.pop_front();
+            call.give_up(boost::asio::error::operation_aborted);
+        }
+    }
+
+    void add(waiting_call_base& call) noexcept { calls_.push_back(call); }
+
+protected:
+    ~recipe_core() = default;
+
+private:
+    port& port_;
+    boost::asio::any_io_executor executor_;
+    boost::intrusive::list<waiting_call_base, boost::intrusive::constant_time_size<false>> calls_;
+    bool stopped_ = false;
+};
+
+/// Whether the object behind a public handle can work; if not, the handler has been completed.
+template <class Core, class... Values>
+bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
+    if (core && !core->stopped()) return true;
+    if (core) {
+        post_result<Values...>(core->executor(), std::move(handler),
+                               boost::asio::error::operation_aborted, Values()...);
+    } else {
+        post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
+                               Values()...);
+    }
+    return false;
+}
+
+inline constexpr time_point no_deadline = time_point::max();
+
+/// The latest point in time that a duration from now can mean.
+inline time_point deadline_after(const port& p, std::chrono::nanoseconds limit) noexcept {
+    time_point now = p.now();
+    return limit >= no_deadline - now ? no_deadline : now + limit;
+}
+
+/// A user's call that a driver works for, over several steps.
+///
+/// It ends at once, without the driver's help, when the user cancels it, when its object is
+/// destroyed, and when the client closes; and at its deadline if there is no connection. With a
+/// connection the driver gets the chance to clean up first (`late`): then a failed call has left
+/// nothing behind. Each of these wakes the driver, which asks `over` after every step.
+template <class... Values>
+class waiting_call final : public waiting_call_base {
+public:
+    waiting_call(recipe_core& core,
+                 any_handler<void(error_code, Values...)> handler,
+                 signal& wake,
+                 time_point deadline = no_deadline)
+        : port_(core.get_port()),
+          call_(port_, std::move(handler)),
+          wake_(wake),
+          timer_(*this),
+          observer_(*this) {
+        core.add(*this);
+        port_.subscribe(observer_);
+        if (deadline != no_deadline) port_.start_timer(timer_, deadline);
+        call_.on_cancel([this](cancellation_type) {
+            give_up(boost::asio::error::operation_aborted);
+        });
+    }
+
+    /// Whether the user still waits for an answer.
+    bool waiting() const noexcept { return call_.waiting(); }
+
+    /// Whether the deadline has passed.
+    bool late() const noexcept { return late_; }
+
+    /// Whether to stop working for it.
+    bool over() const noexcept { return late_ || !waiting(); }
+
+    void complete(error_code ec, Values... values) {
+        if (!waiting()) return;
+        unlink();
+        timer_.cancel();
+        observer_.unlink();
+        call_.complete(ec, std::move(values)...);
+    }
+
+    void fail(error_code ec) { complete(ec, Values()...); }
+
+    /// The driver has cleaned up behind a call that is over.
+    void end() { fail(errc::deadline_exceeded); }
+
+    void give_up(error_code reason) noexcept override {
+        // Completing destroys the cancellation slot's function, through which we may be called.
+        signal& wake = wake_;
+        fail(reason);
+        wake.set();
+    }
+
+private:
+    class deadline_timer final : public timer_node {
+    public:
+        explicit deadline_timer(waiting_call& owner) noexcept : owner_(owner) {}
+
+    private:
+        void expired() noexcept override { owner_.deadline_passed(); }
+        waiting_call& owner_;
+    };
+
+    class state_observer final : public session_observer {
+    public:
+        explicit state_observer(waiting_call& owner) noexcept : owner_(owner) {}
+
+    private:
+        void session_changed(const session_status& status) noexcept override {
+            owner_.state_changed(status);
+        }
+        waiting_call& owner_;
+    };
+
+    void deadline_passed() noexcept {
+        late_ = true;
+        if (port_.connected()) {
+            wake_.set();
+        } else {
+            give_up(errc::deadline_exceeded);
+        }
+    }
+
+    void state_changed(const session_status& status) noexcept {
+        if (status.state == session_state::closed) {
+            give_up(errc::closed);
+        } else if (late_ && status.state != session_state::connected) {
+            give_up(errc::deadline_exceeded);
+        }
+    }
+
+    port& port_;
+    user_call<Values...> call_;
+    signal& wake_;
+    deadline_timer timer_;
+    state_observer observer_;
+    bool late_ = false;
+};
+
+/// Tells the log why a path is refused; the error code cannot.
+inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
+    const char* problem = path_problem(path);
+    if (!problem && path == "/") problem = "is the root: a recipe needs a node of its own";
+    if (!problem) return true;
+    if (p.logs(log_level::error)) {
+        p.log(log_level::error, std::string(recipe) + ": the path \"" + path + "\" " + problem);
+    }
+    return false;
+}
+
+/// Whether a request failed only because of the connection or the session: the same question may be
+/// asked again. A request that is not bound to a session waits in the queue meanwhile, so that
+/// asking at once does not spin.
+inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
+    if (p.status().state == session_state::closed || ec == errc::closed) return false;
+    if (ec == zk_errc::auth_failed) return false;
+    return is_recoverable(ec) || is_session_lost(ec) || ec == errc::not_connected;
+}
+
+/// Disarms a watch of a node that may stay for long, here and at the server.
+inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
+    if (!watch.armed()) return;
+    watch.disarm();
+    p.watch_dropped(kind, path);
+}
+
+/// Waits until there is a session to which requests can be bound (or the client is closed).
+inline task<> session_alive(port& p, signal& wake) {
+    while (!p.alive(p.status().generation) && p.status().state != session_state::closed) {
+        co_await wake.wait();
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/double_barrier_algo.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::string_view kind = "-member-";
+constexpr std::size_t guid_digits = 32;
+constexpr std::size_t sequence_digits = 10;
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number value{};
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// Takes "key=value" and what follows it off the front.
+template <class Number>
+std::optional<Number> take_field(std::string_view& text, std::string_view key) {
+    if (!text.starts_with(key)) return std::nullopt;
+    text.remove_prefix(key.size());
+    std::size_t end = std::min(text.find(' '), text.size());
+    std::optional<Number> value = parse_number<Number>(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return value;
+}
+
+bool by_sequence(const barrier_member& a, const barrier_member& b) noexcept {
+    return sequence_less(a.sequence, b.sequence);
+}
+
+}  // namespace
+
+std::optional<round_record> parse_round(std::string_view data) {
+    if (data.empty()) return round_record();
+    auto round = take_field<std::uint64_t>(data, "round=");
+    if (!round || *round == 0) return std::nullopt;
+    auto size = take_field<std::uint32_t>(data, "size=");
+    if (!size || *size == 0) return std::nullopt;
+    auto last = take_field<std::int32_t>(data, "last=");
+    if (!last || !data.empty()) return std::nullopt;
+    return round_record{*round, *size, *last};
+}
+
+std::string format_round(const round_record& record) {
+    return "round=" + std::to_string(record.round) + " size=" + std::to_string(record.size) +
+           " last=" + std::to_string(record.last);
+}
+
+std::string member_prefix(std::string_view guid) {
+    return std::string(guid).append(kind);
+}
+
+std::optional<std::int32_t> parse_member(std::string_view name) {
+    if (name.size() < guid_digits + kind.size() + sequence_digits) return std::nullopt;
+    auto is_hexadecimal = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    };
+    if (!std::all_of(name.begin(), name.begin() + guid_digits, is_hexadecimal)) {
+        return std::nullopt;
+    }
+    name.remove_prefix(guid_digits);
+    if (!name.starts_with(kind)) return std::nullopt;
+    name.remove_prefix(kind.size());
+    // "%010d": ten digits, or a minus sign and as many (or one fewer).
+    bool negative = name.front() == '-';
+    if (name.size() != sequence_digits && !(negative && name.size() == sequence_digits + 1)) {
+        return std::nullopt;
+    }
+    return parse_number<std::int32_t>(name);
+}
+
+bool barrier_view::has(std::int32_t sequence) const noexcept {
+    barrier_member wanted{{}, sequence};
+    return std::binary_search(inside.begin(), inside.end(), wanted, by_sequence) ||
+           std::binary_search(waiting.begin(), waiting.end(), wanted, by_sequence);
+}
+
+barrier_view view_barrier(const name_list& names, const round_record& record) {
+    barrier_view view;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::optional<std::int32_t> sequence = parse_member(names[i]);
+        if (!sequence) continue;
+        auto& group = is_inside(record, *sequence) ? view.inside : view.waiting;
+        group.push_back({names[i], *sequence});
+    }
+    std::sort(view.inside.begin(), view.inside.end(), by_sequence);
+    std::sort(view.waiting.begin(), view.waiting.end(), by_sequence);
+    return view;
+}
+
+std::optional<round_record> next_round(const barrier_view& view,
+                                       const round_record& record,
+                                       std::uint32_t size) {
+    if (!view.inside.empty() || view.waiting.size() < size) return std::nullopt;
+    return round_record{record.round + 1, size, view.waiting[size - 1].sequence};
+}
+
+leave_plan plan_leave(const barrier_view& view,
+                      std::int32_t last,
+                      const std::vector<std::int32_t>& own) {
+    leave_plan plan;
+    std::vector<barrier_member> left;
+    for (const auto* group : {&view.inside, &view.waiting}) {
+        for (const barrier_member& m : *group) {
+            if (!sequence_less(last, m.sequence)) left.push_back(m);
+        }
+    }
+    if (left.empty()) {
+        plan.done = true;
+        return plan;
+    }
+    auto is_own = [&own](const barrier_member& m) {
+        return std::binary_search(own.begin(), own.end(), m.sequence, sequence_less);
+    };
+    bool all_own = std::all_of(left.begin(), left.end(), is_own);
+    bool lowest_own = is_own(left.front());
+    for (const barrier_member& m : left) {
+        if (!is_own(m)) continue;
+        if (all_own || m.sequence != left.front().sequence) plan.erase.push_back(m.sequence);
+    }
+    if (all_own) return plan;
+    if (!lowest_own) {
+        plan.watch = left.front().name;
+    } else {
+        // The highest of those who are not about to go.
+        auto highest = std::find_if_not(left.rbegin(), left.rend(), is_own);
+        plan.watch = highest->name;
+    }
+    return plan;
+}
+
+}  // namespace corozk::detail

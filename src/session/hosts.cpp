@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/hosts.hpp"
+
+#include <charconv>
+
+#include "session/path.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::string_view spaces = " \t\r\n";
+
+std::string_view trim(std::string_view text) noexcept {
+    std::size_t begin = text.find_first_not_of(spaces);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
+}
+
+std::string quoted(std::string_view text) {
+    return "\"" + std::string(text) + "\"";
+}
+
+/// @return the problem, or empty.
+std::string parse_host(std::string_view text, host& out) {
+    std::string_view name = text;
+    std::string_view port;
+    bool has_port = false;
+    if (text.front() == '[') {
+        std::size_t close = text.find(']');
+        if (close == std::string_view::npos) return "has no closing ']' in " + quoted(text);
+        name = text.substr(1, close - 1);
+        std::string_view rest = text.substr(close + 1);
+        if (!rest.empty()) {
+            if (rest.front() != ':') return "has text behind ']' in " + quoted(text);
+            port = rest.substr(1);
+            has_port = true;
+        }
+    } else if (std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+        name = text.substr(0, colon);
+        port = text.substr(colon + 1);
+        has_port = true;
+        if (port.find(':') != std::string_view::npos) {
+            return "has several ':' in " + quoted(text) + ": write IPv6 addresses in brackets";
+        }
+    }
+    if (name.empty()) return "has no host name in " + quoted(text);
+    if (name.find_first_of(" \t\r\n@?#[]") != std::string_view::npos) {
+        return "has a malformed host name " + quoted(name);
+    }
+    unsigned number = 2181;
+    if (has_port) {
+        auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+        if (error != std::errc() || end != port.data() + port.size() || number < 1 ||
+            number > 65535) {
+            return "has no port between 1 and 65535 in " + quoted(text);
+        }
+    }
+    out = host(std::string(name), static_cast<std::uint16_t>(number));
+    return {};
+}
+
+}  // namespace
+
+host_list parse_hosts(std::string_view text) {
+    host_list list;
+    text = trim(text);
+    if (std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+        std::string_view chroot = text.substr(slash);
+        text = text.substr(0, slash);
+        if (chroot != "/") {
+            if (const char* problem = path_problem(chroot)) {
+                list.problem = "names a folder " + quoted(chroot) + " that " + problem;
+                return list;
+            }
+            list.chroot = chroot;
+        }
+    }
+    if (trim(text).empty()) {
+        list.problem = "is empty: name at least one server, such as \"127.0.0.1:2181\"";
+        return list;
+    }
+    while (true) {
+        std::size_t comma = text.find(',');
+        std::string_view item = trim(text.substr(0, comma));
+        if (item.empty()) {
+            list.problem = "has an empty entry: remove the extra comma";
+            return list;
+        }
+        host h;
+        if (std::string problem = parse_host(item, h); !problem.empty()) {
+            list.problem = std::move(problem);
+            return list;
+        }
+        list.hosts.push_back(std::move(h));
+        if (comma == std::string_view::npos) return list;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::detail {
+
+struct host {
+    host() = default;
+    host(std::string name_, std::uint16_t port_) : name(std::move(name_)), port(port_) {}
+    std::string name;  ///< without the brackets of an IPv6 address
+    std::uint16_t port = 2181;
+};
+
+/// "a:2181,[::1]:2182/app" taken apart.
+struct host_list {
+    host_list() = default;
+    std::vector<host> hosts;
+    std::string chroot;   ///< "/app", or empty
+    std::string problem;  ///< why it is refused, in words; empty if it is fine
+};
+
+host_list parse_hosts(std::string_view text);
+
+}  // namespace corozk::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace corozk::detail {
+
+/// Why a path is refused, in words for a log line ("is relative: begin it with '/'"), or null if it
+/// is fine. `sequential`: the server will append digits, so that a trailing slash is allowed.
+const char* path_problem(std::string_view path, bool sequential = false) noexcept;
+
+/// "/a/b" and "c" make "/a/b/c"; "/" and "c" make "/c".
+std::string join_path(std::string_view parent, std::string_view name);
+
+/// "/a/b/c" gives "/a/b"; "/a" gives "/"; "/" gives "".
+std::string_view parent_path(std::string_view path) noexcept;
+
+/// "/a/b/c" gives "c".
+std::string_view base_name(std::string_view path) noexcept;
+
+}  // namespace corozk::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/port.hpp"
+
+#include <coroutine>
+#include <exception>
+
+namespace corozk::detail {
+
+namespace {
+
+using driver_list =
+    boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>>;
+
+/// Runs at once, and frees itself at its end.
+struct detached {
+    struct promise_type final : driver_root {
+        promise_type(driver_list& drivers, task<>&) { drivers.push_back(*this); }
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+        void destroy() noexcept override {
+            std::coroutine_handle<promise_type>::from_promise(*this).destroy();
+        }
+    };
+};
+
+detached run_detached(driver_list&, task<> driver) {
+    co_await driver;
+}
+
+}  // namespace
+
+port::~port() = default;
+
+void port::spawn(task<> driver) {
+    run_detached(drivers_, std::move(driver));
+}
+
+void port::destroy_drivers() noexcept {
+    // Destroying one may start another (a clean-up), which is destroyed as well.
+    while (!drivers_.empty()) drivers_.front().destroy();
+    services_.clear();
+    while (!drivers_.empty()) drivers_.front().destroy();
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/intrusive/set.hpp>
+#include <corozk/options.hpp>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "session/expiry_clock.hpp"
+#include "session/handle.hpp"
+#include "session/hosts.hpp"
+#include "session/port.hpp"
+#include "session/socket_monitor.hpp"
+#include "session/user_call.hpp"
+#include "session/watch_registry.hpp"
+
+namespace corozk::detail {
+
+/// The session core: one C client handle at a time, driven by handlers on the executor.
+///
+/// All work happens in `turn`: read from the C client, hand out what arrived, run what was deferred,
+/// send what was queued, and see what to wait for. A turn is bounded, so that other coroutines get
+/// theirs. While the session is open, pending waits and timers keep it alive.
+class session final : public port, public std::enable_shared_from_this<session> {
+public:
+    static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
+                                         client_options options);
+    ~session();
+
+    // What the client does.
+    void connect(user_call<> call);
+    void close(user_call<> call);
+    void next_state(const session_status& seen, user_call<session_status> call);
+    void add_auth(auth_info auth);
+    client_counters snapshot() const;
+    const client_options& options() const noexcept { return options_; }
+
+    /// The client object was destroyed: close without waiting.
+    void release() noexcept;
+
+    /// The execution context is being destroyed: forget all handlers and drivers without calling any.
+    void abandon() noexcept;
+
+    /// A waiter went: take the watch from the server too, if nobody else waits.
+    void watch_dropped(watch_kind kind, const std::string& path) noexcept override;
+
+    // port
+    void start(operation& op) noexcept override;
+    bool withdraw(operation& op) noexcept override;
+    void defer(deferred& d) noexcept override;
+    void start_timer(timer_node& timer, time_point when) noexcept override;
+    time_point now() const noexcept override { return steady_clock::now(); }
+    const session_status& status() const noexcept override { return status_; }
+    time_point expiry_deadline() const noexcept override { return clock_.deadline(); }
+    void subscribe(session_observer& observer) noexcept override;
+    std::string new_guid() override;
+    client_counters& counters() noexcept override { return counters_; }
+    std::size_t max_request_size() const noexcept override { return options_.max_request_size; }
+    boost::asio::any_io_executor executor() const override { return executor_; }
+    bool logs(log_level level) const noexcept override;
+    void log(log_level level, std::string_view text) noexcept override;
+
+private:
+    enum class phase_type : std::uint8_t {
+        idle,
+        resolving,   ///< asking for the servers' addresses
+        waiting,     ///< between two rounds of attempts
+        attempting,  ///< the C client connects
+        verifying,   ///< connected; asking whether the chroot exists
+        open,        ///< connected
+        draining,    ///< closing: the last answers
+        parting,     ///< closing: waiting for the server to hang up
+        closed,
+    };
+
+    using operation_list =
+        boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
+
+    session(boost::asio::any_io_executor executor, client_options options);
+
+    // One turn of the loop.
+    void wake() noexcept;
+    void turn();
+    void read_packets();
+    void dispatch_arrivals();
+    void dispatch_answer(operation& op);
+    void dispatch_session_event(handle_state state);
+    void dispatch_watch_event(watch_event_type type, const std::string& path);
+    void run_deferred();
+    void send_queued();
+    void wait_for_more();
+    void arm_timer();
+    void on_timer();
+
+    // Connecting.
+    void begin_round();
+    void resolve(std::size_t index);
+    void next_attempt();
+    void round_over();
+    void attempt_failed();
+    void established(bool read_only);
+    void verify_chroot();
+    void session_ready();
+    void connect_failed(error_code reason);
+    void connection_down();
+    error_code connect_problem() const;
+
+    // Ending.
+    void session_lost(error_code reason);
+    void fail_for_good(error_code reason);
+    void begin_closing();
+    void drain();
+    void part();
+    void finish_closing(error_code result);
+    void retire_handle();
+    void fail_queued(error_code reason);
+
+    void set_state(session_state state, error_code reason = {});
+    void refuse(operation& op, error_code reason) noexcept;
+    void heartbeat();
+    bool trim_watches();
+    void rearm_watches();
+    void rearm(const watch_registry::surplus& watch);
+    void apply_auth(const auth_info& auth);
+    bool past_deadline() noexcept;
+    bool can_send() const noexcept;
+
+    boost::asio::any_io_executor executor_;
+    client_options options_;
+    host_list hosts_;
+    session_status status_;
+    phase_type phase_ = phase_type::idle;
+
+    std::vector<arrival> inbox_;
+    std::vector<arrival> batch_;
+    std::unique_ptr<handle> handle_;
+    socket_monitor monitor_;
+    watch_registry watches_;
+    expiry_clock clock_;
+    std::unordered_map<std::string, std::size_t> arming_;  ///< reads with a watch on their way
+
+    operation_list outbox_;
+    operation_list sent_;
+    operation_list refused_;
+    std::size_t in_flight_ = 0;
+    boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>> deferred_;
+    boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> timers_;
+    boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>> observers_;
+
+    bool in_turn_ = false;
+    bool wake_posted_ = false;
+    bool readable_ = false;
+    bool writable_ = false;
+    bool abandoned_ = false;
+    bool rearm_needed_ = false;
+
+    boost::asio::steady_timer timer_;
+    time_point timer_due_ = time_point::max();
+    std::uint64_t timer_epoch_ = 0;
+
+    boost::asio::ip::tcp::resolver resolver_;
+    std::vector<std::string> servers_;  ///< this round's addresses, the next attempt's last
+    std::size_t servers_in_round_ = 0;
+    std::uint64_t round_ = 0;
+    std::size_t failed_rounds_ = 0;
+    std::size_t resolving_ = 0;
+    std::vector<std::vector<std::string>> resolved_;  ///< by host; kept for when a look-up fails
+    bool refused_connection_ = false;  ///< nobody listened at one of the servers
+    bool silent_server_ = false;       ///< one of them accepted, and gave no session
+    bool fresh_handle_ = true;         ///< its session has not been established yet
+    bool chroot_verified_ = false;
+    std::string server_;
+    time_point attempt_started_{};
+    time_point attempt_deadline_ = time_point::max();
+    time_point retry_at_ = time_point::max();
+    time_point connect_deadline_ = time_point::max();
+    time_point close_deadline_ = time_point::max();
+    time_point last_sent_{};
+    std::chrono::milliseconds timeout_;
+
+    std::vector<std::shared_ptr<user_call<>>> connect_calls_;
+    std::vector<std::shared_ptr<user_call<>>> close_calls_;
+    struct state_call {
+        session_status seen;
+        std::shared_ptr<user_call<session_status>> call;
+    };
+    std::vector<state_call> state_calls_;
+
+    class internal_operation;
+    std::unique_ptr<internal_operation> heartbeat_;
+    std::unique_ptr<internal_operation> verification_;
+
+    client_counters counters_;
+    std::mt19937_64 random_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session ends. The C client's own closing blocks for up to 4.5 s, so we say goodbye ourselves:
+// wait for the last answers, send the closing packet, wait for the server to hang up, and only then
+// let the C client free what it holds.
+#include <sys/socket.h>
+
+#include <boost/asio/post.hpp>
+#include <cerrno>
+
+#include "session/session.hpp"
+
+namespace corozk::detail {
+
+void session::close(user_call<> call) {
+    if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
+        if (phase_ == phase_type::idle) {
+            phase_ = phase_type::closed;
+            set_state(session_state::closed, errc::closed);
+        }
+        return call.complete(error_code());
+    }
+    auto shared = std::make_shared<user_call<>>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
+        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                             cancellation_type::none;
+        if (!stops_waiting) return;
+        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+    });
+    close_calls_.push_back(std::move(shared));
+    begin_closing();
+    wake();
+}
+
+void session::release() noexcept {
+    if (abandoned_) return;
+    if (phase_ == phase_type::idle || phase_ == phase_type::closed) return;
+    begin_closing();
+    wake();
+}
+
+void session::begin_closing() {
+    if (phase_ == phase_type::draining || phase_ == phase_type::parting ||
+        phase_ == phase_type::closed) {
+        return;
+    }
+    bool connected = handle_ && handle_->connected();
+    phase_ = phase_type::draining;
+    close_deadline_ = now() + options_.close_timeout;
+    ++round_;
+    resolver_.cancel();
+    auto calls = std::move(connect_calls_);
+    connect_calls_.clear();
+    for (auto& call : calls) call->fail(errc::closed);
+    set_state(session_state::closed, errc::closed);
+    watches_.drop_all(errc::closed);
+    fail_queued(errc::closed);
+    if (!connected) {
+        bool had_session = status_.generation != 0;
+        finish_closing(had_session ? make_error_code(errc::session_left_to_expire) : error_code());
+    }
+}
+
+/// Until the last answer has come: the C client aborts the program when it gets one that it does not
+/// expect, so nothing of ours may be on its way that it does not know of.
+void session::drain() {
+    if (in_flight_ > 0) return;
+    if (!handle_ || !handle_->connected()) {
+        finish_closing(errc::session_left_to_expire);
+        return;
+    }
+    if (handle_->interest().write) return;  // half a packet of the C client's is still to be sent
+    monitor_.cork(false);
+    auto packet = handle::close_packet();
+    ssize_t n = ::send(monitor_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n != static_cast<ssize_t>(packet.size())) {
+        finish_closing(errc::session_left_to_expire);
+        return;
+    }
+    phase_ = phase_type::parting;
+    readable_ = false;
+    monitor_.wait_readable(shared_from_this());
+}
+
+/// The server answers and hangs up; its answer is none of the C client's business.
+void session::part() {
+    char scratch[4096];
+    for (;;) {
+        ssize_t n = ::recv(monitor_.native(), scratch, sizeof scratch, MSG_DONTWAIT);
+        if (n > 0) continue;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            readable_ = false;
+            return;
+        }
+        break;
+    }
+    readable_ = false;
+    finish_closing(error_code());
+}
+
+void session::finish_closing(error_code result) {
+    retire_handle();
+    monitor_.close();
+    phase_ = phase_type::closed;
+    // Our timers need no answer any more.
+    auto calls = std::move(close_calls_);
+    close_calls_.clear();
+    for (auto& call : calls) call->complete(result);
+}
+
+void session::fail_for_good(error_code reason) {
+    ++round_;
+    resolver_.cancel();
+    retire_handle();
+    monitor_.close();
+    readable_ = writable_ = false;
+    phase_ = phase_type::closed;
+    chroot_verified_ = false;
+    auto calls = std::move(connect_calls_);
+    connect_calls_.clear();
+    set_state(session_state::closed, reason);
+    watches_.drop_all(reason);
+    fail_queued(errc::closed);
+    for (auto& call : calls) call->fail(reason);
+}
+
+void session::retire_handle() {
+    if (!handle_) return;
+    // What is inside is answered with `connection_loss` into the inbox.
+    handle_->abort();
+    handle_.reset();
+}
+
+void session::fail_queued(error_code reason) {
+    while (!outbox_.empty()) {
+        operation& op = outbox_.front();
+        outbox_.pop_front();
+        refuse(op, reason);
+    }
+}
+
+}  // namespace corozk::detail

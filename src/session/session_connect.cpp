@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session comes to a connection, loses it, and comes to another.
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+
+#include "session/internal_operation.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto first_retry = 100ms;
+constexpr auto last_retry = 1000ms;
+constexpr auto shortest_attempt = 500ms;
+
+std::string numeric_address(const boost::asio::ip::address& address, std::uint16_t port) {
+    std::string text = address.to_string();
+    if (address.is_v6()) text = "[" + text + "]";
+    return text + ":" + std::to_string(port);
+}
+
+/// What is wrong with the options, or null.
+const char* option_problem(const client_options& options) {
+    if (options.session_timeout <= 0ms) return "session_timeout must be more than 0 ms";
+    if (options.session_timeout > std::chrono::hours(24 * 20)) {
+        return "session_timeout must be at most 20 days";
+    }
+    if (options.connect_timeout < 0ms) return "connect_timeout must not be negative (0: for ever)";
+    if (options.close_timeout < 0ms) return "close_timeout must not be negative";
+    if (options.queue_timeout < 0ms) return "queue_timeout must not be negative";
+    if (options.max_request_size < 1024) return "max_request_size must be at least 1024 bytes";
+    return nullptr;
+}
+
+}  // namespace
+
+void session::connect(user_call<> call) {
+    if (abandoned_) return call.fail(errc::closed);
+    bool ended = phase_ == phase_type::closed || phase_ == phase_type::idle;
+    if (phase_ == phase_type::draining || phase_ == phase_type::parting) {
+        return call.fail(errc::closed);
+    }
+    if (phase_ == phase_type::open) return call.complete(error_code());
+    if (ended) {
+        hosts_ = parse_hosts(options_.hosts);
+        error_code problem;
+        if (!hosts_.problem.empty()) {
+            log(log_level::error, "host list \"" + options_.hosts + "\" " + hosts_.problem);
+            problem = errc::bad_host_list;
+        } else if (const char* text = option_problem(options_)) {
+            log(log_level::error, std::string("bad option: ") + text);
+            problem = errc::bad_option;
+        } else if (options_.tls) {
+            log(log_level::error, "TLS was asked for, but the C client was built without it");
+            problem = errc::not_supported;
+        }
+        if (problem) return call.fail(problem);
+    }
+    bool first = connect_calls_.empty();
+    if (first) {
+        connect_deadline_ = options_.connect_timeout == 0ms ? time_point::max()
+                                                            : now() + options_.connect_timeout;
+    }
+    auto shared = std::make_shared<user_call<>>(std::move(call));
+    // When nobody waits any more, nobody wants the session either.
+    shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
+        session& s = *this;  // completing the call destroys this function
+        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        std::erase_if(s.connect_calls_, [](const auto& c) { return !c->waiting(); });
+        if (s.connect_calls_.empty()) s.connect_failed(boost::asio::error::operation_aborted);
+        s.wake();
+    });
+    connect_calls_.push_back(std::move(shared));
+    if (ended) {
+        refused_connection_ = silent_server_ = false;
+        failed_rounds_ = 0;
+        timeout_ = options_.session_timeout;
+        set_state(session_state::connecting);
+        begin_round();
+    }
+    wake();
+}
+
+void session::begin_round() {
+    phase_ = phase_type::resolving;
+    ++round_;
+    if (!trim_watches()) {
+        // Not all at once: the loop gets its turns in between.
+        phase_ = phase_type::waiting;
+        retry_at_ = now();
+        return;
+    }
+    servers_.clear();
+    resolving_ = 0;
+    resolved_.resize(hosts_.hosts.size());
+    for (std::size_t i = 0; i < hosts_.hosts.size(); ++i) resolve(i);
+    std::shuffle(servers_.begin(), servers_.end(), random_);
+    servers_in_round_ = hosts_.hosts.size();
+    next_attempt();
+}
+
+void session::resolve(std::size_t index) {
+    const host& h = hosts_.hosts[index];
+    error_code not_numeric;
+    auto address = boost::asio::ip::make_address(h.name, not_numeric);
+    if (!not_numeric) {
+        servers_.push_back(numeric_address(address, h.port));
+        return;
+    }
+    ++resolving_;
+    resolver_.async_resolve(
+        h.name, std::to_string(h.port),
+        [self = shared_from_this(), index, round = round_](const error_code& ec, auto results) {
+            if (self->abandoned_ || round != self->round_) return;
+            --self->resolving_;
+            std::vector<std::string>& known = self->resolved_[index];
+            if (!ec) {
+                known.clear();
+                for (const auto& r : results) {
+                    known.push_back(numeric_address(r.endpoint().address(), r.endpoint().port()));
+                }
+            }
+            // A name server that is away must not keep us from servers that we know.
+            self->servers_.insert(self->servers_.end(), known.begin(), known.end());
+            if (self->phase_ == phase_type::resolving) self->next_attempt();
+            self->wake();
+        });
+}
+
+void session::next_attempt() {
+    while (!servers_.empty()) {
+        server_ = std::move(servers_.back());
+        servers_.pop_back();
+        if (!handle_) {
+            handle_settings settings;
+            settings.server = server_;
+            settings.chroot = hosts_.chroot;
+            settings.session_timeout = options_.session_timeout;
+            settings.allow_read_only = options_.allow_read_only;
+            error_code error;
+            handle_ = handle::make(
+                settings, inbox_,
+                [this](log_level level, std::string_view text) {
+                    if (logs(level)) log(level, "c client: " + std::string(text));
+                },
+                error);
+            if (!handle_) {
+                connect_failed(error);
+                return;
+            }
+            fresh_handle_ = true;
+        } else {
+            handle_->set_server(server_);
+        }
+        phase_ = phase_type::attempting;
+        attempt_started_ = now();
+        auto share = std::chrono::duration_cast<std::chrono::milliseconds>(timeout_ * 2 / 3) /
+                     static_cast<int>(std::max<std::size_t>(servers_in_round_, 1));
+        attempt_deadline_ =
+            attempt_started_ + std::max<std::chrono::milliseconds>(share, shortest_attempt);
+        // The C client skips a turn after it has failed once.
+        for (int i = 0; i < 3 && !handle_->open(); ++i) handle_->interest();
+        if (handle_->open()) {
+            wake();
+            return;
+        }
+        refused_connection_ = true;
+    }
+    if (resolving_ > 0) {
+        phase_ = phase_type::resolving;
+    } else {
+        round_over();
+    }
+}
+
+void session::round_over() {
+    ++failed_rounds_;
+    auto delay = first_retry * (1 << std::min<std::size_t>(failed_rounds_ - 1, 4));
+    delay = std::min<std::chrono::milliseconds>(delay, last_retry);
+    // Not all clients of a restarted server at once.
+    std::uniform_int_distribution<std::int64_t> spread(delay.count() / 2, delay.count());
+    phase_ = phase_type::waiting;
+    retry_at_ = now() + std::chrono::milliseconds(spread(random_));
+    wake();
+}
+
+void session::attempt_failed() {
+    if (handle_->state() == handle_state::connecting) refused_connection_ = true;
+    handle_->abort();
+    monitor_.close();
+    next_attempt();
+}
+
+/// The C client has no socket any more.
+void session::connection_down() {
+    readable_ = writable_ = false;
+    monitor_.close();
+    switch (phase_) {
+        case phase_type::attempting:
+            if (!silent_server_) refused_connection_ = true;
+            next_attempt();
+            break;
+        case phase_type::verifying:
+        case phase_type::open:
+            set_state(status_.state == session_state::connecting ? session_state::connecting
+                                                                 : session_state::suspended);
+            begin_round();
+            break;
+        default: break;
+    }
+}
+
+void session::established(bool read_only) {
+    if (phase_ != phase_type::attempting || !handle_ || !handle_->connected()) return;
+    failed_rounds_ = 0;
+    servers_.clear();
+    timeout_ = handle_->negotiated_timeout();
+    clock_.start(attempt_started_, timeout_);
+    last_sent_ = now();
+    ++counters_.connects;
+    status_.session_id = handle_->session_id();
+    status_.negotiated_timeout = timeout_;
+    if (fresh_handle_) {
+        fresh_handle_ = false;
+        ++status_.generation;
+        for (const auth_info& auth : options_.auth) apply_auth(auth);
+    }
+    if (!hosts_.chroot.empty() && !chroot_verified_) {
+        verify_chroot();
+    } else {
+        phase_ = phase_type::open;
+        set_state(read_only ? session_state::read_only : session_state::connected);
+        session_ready();
+    }
+}
+
+void session::apply_auth(const auth_info& auth) {
+    auto ignore = [](operation&) {};
+    auto* op = new detached_request<decltype(ignore)>(op_code::add_auth, auth.scheme, ignore);
+    op->data = auth.credential;
+    op->state = operation::progress::sent;
+    op->sent_at = now();
+    if (!handle_->submit(*op)) {
+        delete op;
+        return;
+    }
+    sent_.push_back(*op);
+    ++in_flight_;
+    ++counters_.requests;
+}
+
+void session::verify_chroot() {
+    phase_ = phase_type::verifying;
+    verification_ = std::make_unique<internal_operation>(
+        op_code::exists, "/", [this](operation& op) {
+            if (phase_ != phase_type::verifying) return;
+            if (op.error == zk_errc::no_node) {
+                log(log_level::error, "the folder \"" + hosts_.chroot +
+                                          "\" of the host list does not exist: create it first");
+                connect_failed(errc::chroot_missing);
+                return;
+            }
+            chroot_verified_ = true;
+            phase_ = phase_type::open;
+            set_state(handle_->state() == handle_state::read_only ? session_state::read_only
+                                                                  : session_state::connected);
+            session_ready();
+        });
+    operation& op = *verification_;
+    op.state = operation::progress::sent;
+    op.sent_at = now();
+    if (handle_->submit(op)) {
+        sent_.push_back(op);
+        ++in_flight_;
+        ++counters_.requests;
+    }
+}
+
+void session::session_ready() {
+    rearm_watches();
+    auto calls = std::move(connect_calls_);
+    connect_calls_.clear();
+    for (auto& call : calls) call->complete(error_code());
+}
+
+error_code session::connect_problem() const {
+    if (phase_ == phase_type::attempting && handle_ &&
+        handle_->state() == handle_state::associating) {
+        return errc::server_silent;
+    }
+    if (silent_server_) return errc::server_silent;
+    if (refused_connection_ || phase_ == phase_type::attempting) return errc::no_server;
+    return errc::host_not_found;
+}
+
+void session::connect_failed(error_code reason) {
+    if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
+        log(log_level::warning, "cannot connect to " + options_.hosts + ": " + reason.message());
+    }
+    fail_for_good(reason);
+}
+
+void session::session_lost(error_code reason) {
+    ++counters_.expirations;
+    readable_ = writable_ = false;
+    if (logs(log_level::warning)) {
+        log(log_level::warning, "the session was lost; its ephemeral nodes are gone or will go");
+    }
+    retire_handle();
+    monitor_.close();
+    rearm_needed_ = false;
+    set_state(session_state::lost, reason);
+    watches_.drop_all(reason);
+    fail_queued(reason);
+    if (options_.renew_session && !hosts_.hosts.empty()) {
+        begin_round();
+    } else {
+        fail_for_good(reason);
+    }
+}
+
+void session::add_auth(auth_info auth) {
+    options_.auth.push_back(std::move(auth));
+}
+
+}  // namespace corozk::detail

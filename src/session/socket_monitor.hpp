@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "session/tcp_bytes.hpp"
+
+namespace corozk::detail {
+
+/// Watches the C client's socket in the reactor.
+///
+/// The socket is the C client's: it closes it and opens another, often with the same number, inside
+/// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity, which
+/// cannot be reused while the duplicate is open.
+class socket_monitor {
+public:
+    using callback = std::function<void()>;
+
+    explicit socket_monitor(const boost::asio::any_io_executor& executor) : descriptor_(executor) {}
+
+    /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
+    void on_ready(callback readable, callback writable) {
+        readable_ = std::move(readable);
+        writable_ = std::move(writable);
+    }
+
+    /// The C client's socket is this one now (-1: none). Closes the duplicate of the last one.
+    void follow(int descriptor);
+
+    void close();
+
+    void wait_readable(const std::shared_ptr<void>& owner);
+    void wait_writable(const std::shared_ptr<void>& owner);
+
+    bool open() const noexcept { return descriptor_.is_open(); }
+    int native() noexcept { return descriptor_.native_handle(); }
+
+    /// Holds small packets back until the next call with false.
+    void cork(bool on) noexcept;
+
+    /// Over all connections.
+    byte_counts bytes() const noexcept;
+
+private:
+    bool same_socket(int descriptor) const noexcept;
+    byte_counts current_bytes() const noexcept;
+
+    mutable boost::asio::posix::stream_descriptor descriptor_;
+    callback readable_;
+    callback writable_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    std::uint64_t epoch_ = 0;  ///< a wait that belongs to an earlier socket is ignored
+    bool read_pending_ = false;
+    bool write_pending_ = false;
+    byte_counts finished_;
+};
+
+}  // namespace corozk::detail

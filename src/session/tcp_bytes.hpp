@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace corozk::detail {
+
+struct byte_counts {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+};
+
+/// What a TCP connection carried so far, by the kernel's count.
+byte_counts tcp_bytes(int descriptor) noexcept;
+
+}  // namespace corozk::detail

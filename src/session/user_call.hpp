@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <memory>
+#include <utility>
+
+#include "session/port.hpp"
+
+namespace corozk::detail {
+
+using boost::asio::cancellation_type;
+
+/// Hands a result to a completion handler: on its associated executor, never from inside the caller.
+/// The hop over the client's executor is needed because an erased handler's executor can dispatch,
+/// but not post.
+template <class... Values>
+void post_result(const boost::asio::any_io_executor& executor,
+                 any_handler<void(error_code, Values...)> handler,
+                 error_code ec,
+                 Values... values) {
+    boost::asio::post(executor, [executor, handler = std::move(handler), ec,
+                                 ... values = std::move(values)]() mutable {
+        auto target = boost::asio::get_associated_executor(handler, executor);
+        boost::asio::dispatch(target, [handler = std::move(handler), ec,
+                                       ... values = std::move(values)]() mutable {
+            std::move(handler)(ec, std::move(values)...);
+        });
+    });
+}
+
+/// Where a handler runs that is refused by an empty object: its own executor, if it has one.
+template <class Signature>
+boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
+    return boost::asio::system_executor();
+}
+
+/// A user's completion handler that waits for a driver, with its cancellation slot. Completed at most
+/// once; what is completed later is dropped. Destroying it uncompleted drops the handler, which is
+/// right only when the whole session goes.
+template <class... Values>
+class user_call {
+public:
+    using handler_type = any_handler<void(error_code, Values...)>;
+
+    user_call(const port& p, handler_type handler)
+        : state_(std::make_unique<call_state>(p.executor(), std::move(handler))) {}
+
+    user_call(user_call&&) noexcept = default;
+    user_call& operator=(user_call&&) noexcept = default;
+
+    /// Whether the handler has not been completed yet.
+    bool waiting() const noexcept { return state_ && state_->handler; }
+
+    /// Calls `f(cancellation_type)` when the user cancels; it may call `complete`. What `f` refers
+    /// to must live until the call is completed.
+    template <class Function>
+    void on_cancel(Function f) {
+        auto slot = boost::asio::get_associated_cancellation_slot(state_->handler);
+        if (slot.is_connected()) {
+            slot.assign([f = std::move(f)](cancellation_type type) mutable { f(type); });
+            state_->slot_used = true;
+        }
+    }
+
+    void complete(error_code ec, Values... values) {
+        if (!waiting()) return;
+        if (state_->slot_used) {
+            boost::asio::get_associated_cancellation_slot(state_->handler).clear();
+        }
+        handler_type handler = std::exchange(state_->handler, nullptr);
+        // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
+        post_result<Values...>(state_->executor, std::move(handler), ec, std::move(values)...);
+    }
+
+    /// Completes with an error and empty values.
+    void fail(error_code ec) { complete(ec, Values()...); }
+
+private:
+    struct call_state {
+        call_state(boost::asio::any_io_executor ex, handler_type h)
+            : executor(std::move(ex)),
+              handler(std::move(h)) {}
+        boost::asio::any_io_executor executor;
+        handler_type handler;
+        bool slot_used = false;
+    };
+
+    std::unique_ptr<call_state> state_;
+};
+
+}  // namespace corozk::detail
