@@ -9,6 +9,9 @@
 #include <corozk/error.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
+#include <corozk/recipe/contender_info.hpp>
+#include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/ownership.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/token.hpp>
 #include <corozk/transaction.hpp>

@@ -229,7 +229,7 @@ private:
         error_code ec = co_await make;
         base_.reset();
         if (ec == zk_errc::no_node) {
-            co_return co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
+            ec = co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
         }
         if (ec == zk_errc::node_exists || is_recoverable(ec) || ec == zk_errc::session_expired) {
             ec = error_code();

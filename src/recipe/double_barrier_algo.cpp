@@ -39,13 +39,17 @@ bool by_sequence(const barrier_member& a, const barrier_member& b) noexcept {
 
 std::optional<round_record> parse_round(std::string_view data) {
     if (data.empty()) return round_record();
+    const std::string_view whole = data;
     auto round = take_field<std::uint64_t>(data, "round=");
     if (!round || *round == 0) return std::nullopt;
     auto size = take_field<std::uint32_t>(data, "size=");
     if (!size || *size == 0) return std::nullopt;
     auto last = take_field<std::int32_t>(data, "last=");
     if (!last || !data.empty()) return std::nullopt;
-    return round_record{*round, *size, *last};
+    round_record record{*round, *size, *last};
+    // Nothing but what we write ourselves.
+    if (format_round(record) != whole) return std::nullopt;
+    return record;
 }
 
 std::string format_round(const round_record& record) {

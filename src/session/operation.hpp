@@ -105,6 +105,8 @@ public:
     std::vector<std::string> arguments;
     std::int64_t config_version = -1;
 
+    /// The generation in which it was sent; 0 while it was not.
+    std::uint64_t sent_in = 0;
     time_point queued_at{};
     time_point sent_at{};
 

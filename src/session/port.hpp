@@ -116,6 +116,9 @@ public:
 
     virtual const session_status& status() const noexcept = 0;
 
+    /// Keeps the port alive: for what a user holds, never for what the port itself owns.
+    virtual std::shared_ptr<void> keep_alive() noexcept = 0;
+
     /// When the session must be taken for lost unless the server answers before.
     virtual time_point expiry_deadline() const noexcept = 0;
 

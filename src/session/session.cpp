@@ -258,8 +258,10 @@ void session::send_queued() {
         }
         op.state = operation::progress::sent;
         op.sent_at = sent_at;
+        op.sent_in = status_.generation;
         if (!handle_->submit(op)) {
             op.state = operation::progress::queued;
+            op.sent_in = 0;
             refuse(op, op.error);
             continue;
         }

@@ -59,6 +59,7 @@ public:
     time_point now() const noexcept override { return steady_clock::now(); }
     const session_status& status() const noexcept override { return status_; }
     time_point expiry_deadline() const noexcept override { return clock_.deadline(); }
+    std::shared_ptr<void> keep_alive() noexcept override { return weak_from_this().lock(); }
     void subscribe(session_observer& observer) noexcept override;
     std::string new_guid() override;
     client_counters& counters() noexcept override { return counters_; }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class group_impl;
+}
+
+/** @brief A member of a group. */
+struct group_member {
+    group_member() = default;
+    group_member(std::string name_, std::string data_) : name(std::move(name_)), data(std::move(data_)) {}
+
+    std::string name;
+    std::string data;
+    std::int64_t session_id = 0;  ///< of the member's session
+    std::int64_t incarnation = 0;  ///< grows each time that the name joins (the node's czxid)
+};
+
+/** @brief What is different from what was told before. */
+struct group_change {
+    group_change() = default;
+    std::vector<group_member> joined;   ///< new ones, and those that left and came back
+    std::vector<group_member> left;     ///< as they were; also those that came back meanwhile
+    std::vector<group_member> updated;  ///< the same members with other data
+
+    bool empty() const noexcept { return joined.empty() && left.empty() && updated.empty(); }
+};
+
+/** @brief How a group is kept. */
+struct group_options {
+    group_options() = default;
+
+    /// What `join` does while the name belongs to another session: wait until that one is gone
+    /// (true), or fail with `errc::already_exists` (false).
+    bool wait_for_predecessor = true;
+
+    /// Of the members' nodes and of folders that are made for them; empty means open.
+    corozk::acl acl;
+};
+
+/**
+ * @brief Who is there: a folder with an ephemeral node for each member, which holds the member's
+ *        name and data.
+ *
+ * One object can be a member (`join` ... `leave`), an observer (`members`, `next_change`), or both.
+ *
+ * A member stays one until `leave`: when its session is lost it joins again with the next one by
+ * itself, with the data that was wanted last; when its old node is still there it waits until the
+ * server has removed it. The same holds for a process that restarts under its old name.
+ *
+ * An observer gets differences, not events: whatever happened in between, an outage or a new session
+ * included, applying them all in order to an empty set gives the group as the server has it.
+ * Children of the folder that are not ephemeral are no members.
+ *
+ * @par Cancellation
+ * | operation | terminal, partial, total |
+ * |---|---|
+ * | `join` | completes at once; the node is erased in the background |
+ * | `leave` | completes at once; leaving goes on in the background |
+ * | `set_data` | completes at once; the data is still to be written |
+ * | `members` | completes at once |
+ * | `next_change` | completes at once; nothing is lost to the next call |
+ *
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`.
+ *
+ * @par Executor and thread safety
+ * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying the object leaves the group (in the background); what waits completes with
+ * `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ *
+ * @par Origin
+ * "Group Membership" on ZooKeeper's recipes page. Nodes that never came back after an outage and
+ * members that came back after they had left are CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
+ * and CURATOR-617.
+ */
+class COROZK_DECL group {
+public:
+    /** @brief The group whose folder is `path`. Nothing is sent. */
+    group(const client& c, std::string path, group_options options = group_options());
+
+    group() noexcept;
+    group(group&&) noexcept;
+    group& operator=(group&&) noexcept;
+    ~group();
+
+    /** @brief The path of the folder. */
+    std::string path() const;
+
+    /** @brief The name under which it joined (or is joining); empty when it has not. */
+    std::string name() const;
+
+    /** @brief Whether the server has its node now, as far as is known. */
+    bool joined() const noexcept;
+
+    /**
+     * @brief Becomes a member and stays one.
+     *
+     * @param name unique within the group; empty makes up a name of 32 digits
+     *
+     * @par Completion signature
+     * `void(error_code)`: the node is there.
+     *
+     * @par Errors
+     * - `errc::busy`: the object is a member already, or joining or leaving.
+     * - `errc::already_exists`: the name is taken (only if the options say so).
+     * - `errc::bad_path`: the name cannot be a node's.
+     * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto join(std::string name, std::string data = std::string(), Token&& token = Token{}) {
+        return join_for(std::chrono::nanoseconds::max(), std::move(name), std::move(data),
+                        std::forward<Token>(token));
+    }
+
+    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    template <class Token = default_token>
+    auto join_for(std::chrono::nanoseconds limit,
+                  std::string name,
+                  std::string data = std::string(),
+                  Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("group.join", path()), token,
+            [impl = impl_, limit, name = std::move(name),
+             data = std::move(data)](auto handler) mutable {
+                start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces the member's data, for this session and later ones.
+     *
+     * @par Completion signature
+     * `void(error_code)`: the server has it.
+     *
+     * @par Errors
+     * `errc::not_a_member`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto set_data(std::string data, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("group.set_data", path()), token,
+            [impl = impl_, data = std::move(data)](auto handler) mutable {
+                start_set_data(impl, std::move(data), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Stops being a member.
+     *
+     * @par Completion signature
+     * `void(error_code)`: the node is gone, or its session is.
+     *
+     * @par Errors
+     * `errc::not_a_member`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto leave(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("group.leave", path()), token,
+            [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
+    }
+
+    /**
+     * @brief Reads who is there, ordered by name. A missing folder is an empty group.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<group_member>)`
+     *
+     * @par Errors
+     * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto members(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::vector<group_member>)>(
+            detail::call_site("group.members", path()), token,
+            [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
+    }
+
+    /**
+     * @brief Waits until the group differs from what this object told last, and tells how.
+     *
+     * The first call tells all members as joined, and completes at once even if there are none.
+     *
+     * @par Completion signature
+     * `void(error_code, group_change)`
+     *
+     * @par Errors
+     * `errc::busy` (another `next_change` of this object waits), `zk_errc::no_auth`,
+     * `errc::bad_path`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto next_change(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, group_change)>(
+            detail::call_site("group.next_change", path()), token,
+            [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
+    }
+
+private:
+    using impl_ptr = std::shared_ptr<detail::group_impl>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    static void start_join(const impl_ptr& impl,
+                           std::chrono::nanoseconds limit,
+                           std::string name,
+                           std::string data,
+                           handler_of<> handler);
+    static void start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler);
+    static void start_leave(const impl_ptr& impl, handler_of<> handler);
+    static void start_members(const impl_ptr& impl, handler_of<std::vector<group_member>> handler);
+    static void start_next_change(const impl_ptr& impl, handler_of<group_change> handler);
+
+    std::shared_ptr<detail::session> session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/transaction.hpp>
+#include <corozk/types.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class owned;
+}
+
+/**
+ * @brief Something that is ours alone for now: a lock, a permit, a leadership, a claim.
+ *
+ * Move-only. Its destructor gives it back in the background (the node is erased for certain, for as
+ * long as the session lives); `release` does the same and can be awaited.
+ *
+ * @par What it does not promise
+ * Between the moment in which the server gives the node to somebody else and the moment in which we
+ * hear of it, two processes may believe that they own it: one of them stopped, or cut off. Stop
+ * working when `lost` completes or `valid` is false, and let the resource check `fencing_token`, or
+ * write through `commit`, which the server refuses once the node is gone.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ *
+ * @par Lifetime
+ * May outlive the recipe object and the client, and may be destroyed in any state.
+ */
+class COROZK_DECL ownership {
+public:
+    /// Owns nothing.
+    ownership() noexcept;
+    ownership(std::shared_ptr<void> keep_alive, std::shared_ptr<detail::owned> impl) noexcept;
+    ownership(ownership&&) noexcept;
+    ownership& operator=(ownership&&) noexcept;
+    ~ownership();
+
+    /** @brief Whether there is something to release. It may have been lost; see `valid`. */
+    explicit operator bool() const noexcept { return impl_ != nullptr; }
+
+    /** @brief Whether it is still ours as far as anybody can know here: not released, not lost, and
+     *         the session's deadline has not passed. */
+    bool valid() const noexcept;
+
+    /** @brief The node that stands for it; empty when nothing is owned. */
+    std::string path() const;
+
+    /**
+     * @brief A number that is larger for each later owner: the node's creation in the server's
+     *        history (`czxid`), captured at the grant.
+     *
+     * Unlike the sequence in the node's name it does not restart when the parent is erased.
+     */
+    std::int64_t fencing_token() const noexcept;
+
+    /**
+     * @brief Waits until it is lost.
+     *
+     * @par Completion signature
+     * `void(error_code, error_code)`: the second one says why: `zk_errc::session_expired`,
+     * `errc::ownership_lost` (somebody erased the node), `errc::closed`.
+     *
+     * @par Errors
+     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another `lost`
+     * waits.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once; nothing is lost to a later `lost`.
+     */
+    template <class Token = default_token>
+    auto lost(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, error_code)>(
+            detail::call_site("lost", path()), token,
+            [impl = impl_](auto handler) { start_lost(impl, std::move(handler)); });
+    }
+
+    /**
+     * @brief Gives it back, and waits until the server has confirmed it.
+     *
+     * Afterwards the object owns nothing. The node goes for certain, even if the connection is lost
+     * meanwhile or the wait is cancelled.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::ownership_lost` or `zk_errc::session_expired`: it had been lost before, and somebody
+     * else may own it already. `errc::closed`.
+     *
+     * @par Cancellation
+     * Terminal and partial: stops waiting; the node is erased all the same. Total: ignored.
+     */
+    template <class Token = default_token>
+    auto release(Token&& token = Token{}) {
+        detail::call_site where("release", path());
+        return detail::initiate<void(error_code)>(
+            std::move(where), token, [impl = std::move(impl_)](auto handler) mutable {
+                start_release(std::move(impl), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Carries out a transaction only if this is still ours, by the server's judgement: a late
+     *        owner's write fails.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
+     *
+     * @par Errors
+     * `errc::ownership_lost`: the node is gone; nothing was written. Otherwise as `client::commit`.
+     */
+    template <class Token = default_token>
+    auto commit(transaction steps, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::vector<transaction_result>)>(
+            detail::call_site("commit", path()), token,
+            [impl = impl_, steps = std::move(steps)](auto handler) mutable {
+                start_commit(impl, std::move(steps), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Reads a node after this session's server has caught up with everything that was written
+     *        before: what the previous owner wrote is seen.
+     *
+     * @par Completion signature
+     * `void(error_code, node_data)`
+     *
+     * @par Errors
+     * As `client::get`; `errc::ownership_lost` when nothing is owned.
+     */
+    template <class Token = default_token>
+    auto read(std::string path_to_read, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_data)>(
+            detail::call_site("read", path_to_read), token,
+            [impl = impl_, path_to_read](auto handler) mutable {
+                start_read(impl, std::move(path_to_read), std::move(handler));
+            });
+    }
+
+private:
+    using owned_ptr = std::shared_ptr<detail::owned>;
+
+    static void start_lost(const owned_ptr& impl,
+                           detail::any_handler<void(error_code, error_code)> handler);
+    static void start_release(owned_ptr impl, detail::any_handler<void(error_code)> handler);
+    static void start_commit(
+        const owned_ptr& impl,
+        transaction steps,
+        detail::any_handler<void(error_code, std::vector<transaction_result>)> handler);
+    static void start_read(const owned_ptr& impl,
+                           std::string path,
+                           detail::any_handler<void(error_code, node_data)> handler);
+
+    std::shared_ptr<void> keep_alive_;
+    owned_ptr impl_;
+};
+
+}  // namespace corozk

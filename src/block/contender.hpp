@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/intrusive/set_hook.hpp>
+#include <chrono>
+#include <corozk/recipe/ownership.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "block/line_algo.hpp"
+#include "block/owned.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+class line;
+struct line_settings;
+
+/// One place in a line: ours, or a foreign one.
+class line_node : public boost::intrusive::set_base_hook<>, public line_entry {
+public:
+    explicit line_node(bool local) noexcept : local_(local) {}
+    line_node(const line_node&) = delete;
+    line_node& operator=(const line_node&) = delete;
+
+    bool local() const noexcept { return local_; }
+    friend bool operator<(const line_node& a, const line_node& b) noexcept {
+        return a.order < b.order;
+    }
+
+protected:
+    ~line_node() = default;
+
+private:
+    bool local_;
+};
+
+/// What a recipe asks of a contender.
+struct contender_request {
+    contender_request() = default;
+    std::uint8_t kind = 0;
+    std::int32_t weight = 1;
+    std::string data;
+    std::optional<time_point> deadline;
+    bool try_only = false;  ///< fail with `would_block` instead of waiting
+};
+
+/// One attempt to get to the front of a line, and what comes of it: a node `<guid><kind><sequence>`
+/// and its life. Created, asked and destroyed by users; everything that happens to it is decided by
+/// its line. The line holds a reference while the node may exist.
+class contender final : public line_node,
+                        public boost::intrusive::list_base_hook<>,
+                        public owned,
+                        private timer_node,
+                        public std::enable_shared_from_this<contender> {
+public:
+    enum class stage_type : std::uint8_t {
+        creating,   ///< the create is on its way, or its outcome is unknown
+        waiting,
+        granted,
+        releasing,  ///< released or abandoned; the node is being erased
+        gone,
+    };
+
+    contender(line& l, contender_request request, user_call<ownership> call);
+
+    /// The user does not want it any more: fails the call at once, and leaves nothing behind.
+    void abandon(error_code reason);
+
+    // owned
+    port& owner_port() noexcept override;
+    std::string path() const override;
+    std::int64_t fencing_token() const noexcept override { return czxid_; }
+    bool valid() const noexcept override;
+    void wait_lost(user_call<error_code> call) override;
+    void release(user_call<> call) override;
+    void drop() noexcept override;
+
+    stage_type stage() const noexcept { return stage_; }
+
+private:
+    friend class line;
+
+    /// A watch on the own node: somebody may erase it, or write to it.
+    class own_watch final : public watch_node {
+    public:
+        explicit own_watch(contender& c) noexcept : contender_(c) {}
+
+    private:
+        void fired(watch_event_type) noexcept override { contender_.own_node_touched(); }
+        void dropped(const error_code&) noexcept override {}
+        contender& contender_;
+    };
+
+    void own_node_touched() noexcept;
+    void expired() noexcept override;
+    void lose(error_code reason);
+
+    line* line_;  ///< null when the line is gone
+    std::shared_ptr<const line_settings> settings_;
+    std::shared_ptr<contender> self_;  ///< while the line needs it, wanted by a user or not
+    contender_request request_;
+    operation* creation_ = nullptr;  ///< on its way
+    std::string guid_;
+    std::int32_t sequence_ = 0;
+    std::int64_t czxid_ = 0;
+    std::uint64_t generation_ = 0;
+    stage_type stage_ = stage_type::creating;
+    bool abandoned_ = false;   ///< while it was being created
+    bool proving_ = false;     ///< a look at the own node is on its way
+    bool erase_unknown_ = false;  ///< an answer to its erasure was lost
+    std::uint64_t listing_ = 0;  ///< the last listing that it was seen in
+    own_watch watch_;
+    time_point asked_at_;
+    time_point granted_at_{};
+    error_code lost_reason_;
+    std::unique_ptr<user_call<ownership>> call_;
+    std::unique_ptr<user_call<error_code>> lost_call_;
+    std::unique_ptr<user_call<>> release_call_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/guarded.hpp"
+
+#include "session/path.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+task<> guarded_commit(port& p,
+                      std::shared_ptr<owned> owner,
+                      transaction steps,
+                      user_call<std::vector<transaction_result>> call) {
+    auto shared = std::make_shared<decltype(call)>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
+        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                             cancellation_type::none;
+        auto c = weak.lock();
+        if (stops_waiting && c) c->fail(boost::asio::error::operation_aborted);
+    });
+    for (const auto& step : steps.steps()) {
+        if (path_problem(step.path, true)) {
+            shared->fail(errc::bad_path);
+            co_return;
+        }
+    }
+    request multi(p, op_code::multi, std::string());
+    transaction whole;
+    whole.check(owner->path()).append(steps);
+    multi.steps = whole.steps();
+    error_code ec = co_await multi;
+    std::vector<transaction_result> results = std::move(multi.results);
+    if (!results.empty()) {
+        if (ec && results.front().error == zk_errc::no_node) ec = errc::ownership_lost;
+        results.erase(results.begin());
+    }
+    shared->complete(ec, std::move(results));
+}
+
+task<> synced_read(port& p, std::string path, user_call<node_data> call) {
+    auto shared = std::make_shared<decltype(call)>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
+        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+    });
+    if (path_problem(path)) {
+        shared->fail(errc::bad_path);
+        co_return;
+    }
+    request sync(p, op_code::sync, path);
+    request get(p, op_code::get, path);
+    sync.send();
+    get.send();  // right behind: the session's answers come in order
+    error_code ec = co_await sync;
+    error_code read = co_await get;
+    node_data result;
+    result.data = std::move(get.answer);
+    result.stat = get.record;
+    shared->complete(ec ? ec : read, std::move(result));
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/transaction.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "block/owned.hpp"
+
+namespace corozk::detail {
+
+/// A transaction that fails unless the owned node is still there.
+task<> guarded_commit(port& p,
+                      std::shared_ptr<owned> owner,
+                      transaction steps,
+                      user_call<std::vector<transaction_result>> call);
+
+/// A read that sees everything that was written before it was asked for, by whomever.
+task<> synced_read(port& p, std::string path, user_call<node_data> call);
+
+}  // namespace corozk::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/inspection.hpp"
+
+#include <algorithm>
+
+#include "session/path.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+class walk_back final : public ahead_of {
+public:
+    walk_back(const std::vector<line_entry>& entries, std::size_t me)
+        : entries_(entries),
+          at_(me) {}
+    const line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
+
+private:
+    const std::vector<line_entry>& entries_;
+    std::size_t at_;
+};
+
+template <class... Values>
+std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
+    auto shared = std::make_shared<user_call<Values...>>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
+        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+    });
+    return shared;
+}
+
+}  // namespace
+
+task<> list_contenders(port& p,
+                       line_settings settings,
+                       std::vector<std::string> kinds,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = cancellable(std::move(call));
+    request listing(p, op_code::children, settings.directory);
+    error_code ec = co_await listing;
+    std::vector<contender_info> result;
+    if (ec) {
+        // Nobody has ever come here, or nobody is here any more.
+        shared->complete(ec == zk_errc::no_node ? error_code() : ec, std::move(result));
+        co_return;
+    }
+    std::vector<std::unique_ptr<request>> reads;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (!settings.names.parse(listing.names[i])) continue;
+        reads.push_back(std::make_unique<request>(
+            p, op_code::get, join_path(settings.directory, listing.names[i])));
+        reads.back()->send();
+    }
+    for (auto& owned_read : reads) {
+        request& read = *owned_read;
+        error_code problem = co_await read;
+        if (problem == zk_errc::no_node) continue;  // gone meanwhile
+        if (problem) {
+            ec = problem;
+            continue;
+        }
+        auto name = settings.names.parse(base_name(read.path));
+        contender_info info;
+        info.path = read.path;
+        info.kind = name->kind < kinds.size() ? kinds[name->kind] : std::string();
+        info.sequence = name->sequence;
+        info.session_id = read.record.ephemeral_owner;
+        info.fencing_token = read.record.czxid;
+        info.data = std::move(read.answer);
+        info.since = std::chrono::system_clock::time_point(
+            std::chrono::milliseconds(read.record.ctime));
+        result.push_back(std::move(info));
+    }
+    if (ec) {
+        shared->complete(ec, std::vector<contender_info>());
+        co_return;
+    }
+    std::sort(result.begin(), result.end(), [](const contender_info& a, const contender_info& b) {
+        return sequence_distance(a.sequence, b.sequence) > 0;
+    });
+    std::vector<line_entry> entries(result.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        entries[i].order = sequence_distance(result.front().sequence, result[i].sequence);
+        entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
+    }
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        walk_back ahead(entries, i);
+        std::vector<const line_entry*> blockers;
+        settings.rule->blockers(ahead, entries[i], blockers);
+        result[i].holds = blockers.empty();
+        for (const line_entry* b : blockers) {
+            result[i].waits_for.push_back(result[static_cast<std::size_t>(b - entries.data())].path);
+        }
+    }
+    shared->complete(error_code(), std::move(result));
+}
+
+task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
+    auto shared = cancellable(std::move(call));
+    bool contender_of_ours =
+        parent_path(path) == settings.directory && settings.names.parse(base_name(path));
+    if (!contender_of_ours) {
+        shared->complete(errc::bad_path);
+        co_return;
+    }
+    request erase(p, op_code::erase, path);
+    shared->complete(co_await erase);
+}
+
+}  // namespace corozk::detail

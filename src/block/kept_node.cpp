@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/kept_node.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "block/parents.hpp"
+#include "session/path.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+/// The paths that this session's objects keep, and who waits to keep them next.
+class kept_paths final : public service {
+public:
+    explicit kept_paths(port&) noexcept {}
+
+    bool claim(kept_node& node) {
+        auto [at, inserted] = owners_.try_emplace(node.path_);
+        if (!inserted) at->second.push_back(node.weak_from_this());
+        return inserted;
+    }
+
+    void release(const std::string& path) {
+        auto at = owners_.find(path);
+        if (at == owners_.end()) return;
+        auto waiting = std::move(at->second);
+        owners_.erase(at);
+        for (const auto& next : waiting) {
+            if (auto node = next.lock()) node->wake_.set();
+        }
+    }
+
+private:
+    std::map<std::string, std::vector<std::weak_ptr<kept_node>>> owners_;
+};
+
+kept_node::kept_node(port& p, std::string path, acl entries)
+    : recipe_core(p),
+      path_(std::move(path)),
+      entries_(std::move(entries)),
+      wake_(p),
+      watch_(wake_) {}
+
+kept_node::~kept_node() = default;
+
+void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
+    bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::release && c.ask.waiting();
+    });
+    if (wanted_ || releasing) {
+        post_result<>(executor(), std::move(h), errc::busy);
+        return;
+    }
+    wanted_ = true;
+    wait_for_predecessor_ = wait_for_predecessor;
+    data_ = std::move(data);
+    keep_revision_ = ++revision_;
+    calls_.emplace_back(*this, purpose::keep, revision_, std::move(h), deadline);
+    start();
+}
+
+void kept_node::change(std::string data, handler h) {
+    if (!wanted_) {
+        post_result<>(executor(), std::move(h), errc::not_a_member);
+        return;
+    }
+    data_ = std::move(data);
+    ++revision_;
+    calls_.emplace_back(*this, purpose::change, revision_, std::move(h), no_deadline);
+    start();
+}
+
+void kept_node::release(handler h) {
+    if (!wanted_ && !running_) {
+        post_result<>(executor(), std::move(h), errc::not_a_member);
+        return;
+    }
+    wanted_ = false;
+    keep_revision_ = 0;
+    for (call& c : calls_) {
+        if (c.why != purpose::release) c.ask.fail(boost::asio::error::operation_aborted);
+    }
+    calls_.emplace_back(*this, purpose::release, revision_, std::move(h), no_deadline);
+    start();
+}
+
+void kept_node::abandon() {
+    stop();
+    wanted_ = false;
+    wake_.set();
+}
+
+void kept_node::start() {
+    wake_.set();
+    if (running_) return;
+    running_ = true;
+    get_port().spawn(run(shared_from_this()));
+}
+
+/// Calls that are over: a `keep` that nobody waits for any more takes the wish back.
+void kept_node::note_calls() {
+    for (auto c = calls_.begin(); c != calls_.end();) {
+        if (c->revision == keep_revision_ && c->ask.over()) wanted_ = false;
+        c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
+    }
+}
+
+task<> kept_node::run(std::shared_ptr<kept_node> self) {
+    port& p = self->get_port();
+    kept_node& me = *self;
+    session_signal session(p, me.wake_);
+    while (p.status().state != session_state::closed) {
+        me.note_calls();
+        const std::uint64_t generation = p.status().generation;
+        bool alive = p.alive(generation);
+        if (!alive || me.generation_ != generation) {
+            // What an earlier session had is gone, or will be; it is waited for like a stranger's.
+            me.present_ = false;
+            me.perhaps_ = false;
+            me.watch_.disarm();
+            me.generation_ = generation;
+        }
+        bool again = false;
+        if (!me.wanted_) {
+            if (alive) again = co_await me.dismantle(generation);
+            if (!me.wanted_ && !me.present_ && !me.perhaps_) {
+                me.settle_calls(error_code());
+                break;
+            }
+        } else if (alive) {
+            again = co_await me.pursue(generation);
+        }
+        if (!again) co_await me.wake_.wait();
+    }
+    forget_watch(p, me.watch_, watch_kind::data, me.path_);
+    me.present_ = me.perhaps_ = false;
+    me.wanted_ = false;
+    me.running_ = false;
+    me.calls_.clear();
+    if (me.registered_) {
+        me.registered_ = false;
+        p.use_service<kept_paths>().release(me.path_);
+    }
+}
+
+/// The node is as it is wanted, or gone.
+void kept_node::settle_calls(error_code ec) {
+    for (auto c = calls_.begin(); c != calls_.end();) {
+        bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
+        if (due && !wanted_ && c->why != purpose::release) {
+            c->ask.end();  // given up at its deadline; everything else has been completed
+        } else if (due) {
+            c->ask.complete(ec);
+        }
+        c = due ? calls_.erase(c) : std::next(c);
+    }
+}
+
+/// The server does not let us: there is no use in asking again.
+void kept_node::refused(error_code ec) {
+    bool told = false;
+    for (call& c : calls_) {
+        told = told || c.ask.waiting();
+        c.ask.fail(ec);
+    }
+    wanted_ = false;
+    port& p = get_port();
+    if (!told && p.logs(log_level::error)) {
+        p.log(log_level::error, "could not keep " + path_ + ": " + ec.message());
+    }
+}
+
+task<bool> kept_node::pursue(std::uint64_t generation) {
+    if (!registered_) {
+        registered_ = get_port().use_service<kept_paths>().claim(*this);
+        if (!registered_) {
+            if (!wait_for_predecessor_) refused(errc::already_exists);
+            co_return !wanted_;
+        }
+    }
+    if (occupied_ && watch_.armed()) co_return false;
+    occupied_ = false;
+    if (!present_ && !co_await make(generation)) co_return !occupied_;
+    if (written_ != revision_) {
+        if (!co_await write(generation)) co_return true;
+    }
+    if (!watch_.armed() && !co_await look(generation)) co_return true;
+    settle_calls(error_code());
+    co_return written_ != revision_ || !wanted_;
+}
+
+/// @return whether the node is there and ours.
+task<bool> kept_node::make(std::uint64_t generation) {
+    port& p = get_port();
+    request create(p, op_code::create, path_);
+    create.mode = create_mode::ephemeral;
+    create.data = data_;
+    create.entries = entries_;
+    create.generation = generation;
+    const std::uint64_t revision = revision_;
+    error_code ec = co_await create;
+    if (!ec) {
+        perhaps_ = false;
+        present_ = true;
+        version_ = 0;
+        written_ = revision;
+        co_return true;
+    }
+    if (worth_asking_again(p, ec)) {
+        perhaps_ = perhaps_ || is_outcome_unknown(ec);
+    } else if (ec == zk_errc::no_node) {
+        ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
+        if (ec && !worth_asking_again(p, ec)) refused(ec);
+    } else if (ec == zk_errc::node_exists) {
+        co_return co_await look(generation);
+    } else {
+        refused(ec);
+    }
+    co_return false;
+}
+
+/// Reads the node and watches it.
+/// @return whether it is there and ours.
+task<bool> kept_node::look(std::uint64_t generation) {
+    port& p = get_port();
+    watch_.disarm();
+    request read(p, op_code::get, path_);
+    read.generation = generation;
+    read.attach(watch_);
+    error_code ec = co_await read;
+    if (worth_asking_again(p, ec)) co_return false;
+    if (ec && ec != zk_errc::no_node) {
+        refused(ec);
+        co_return false;
+    }
+    perhaps_ = false;
+    bool ours = !ec && read.record.ephemeral_owner == p.status().session_id;
+    if (ours) {
+        if (!present_) written_ = read.answer == data_ ? revision_ : 0;
+        version_ = read.record.version;
+    } else if (!ec) {
+        occupied_ = true;
+        if (!wait_for_predecessor_ && !calls_.empty() && calls_.front().why == purpose::keep) {
+            refused(errc::already_exists);
+        }
+    }
+    present_ = ours;
+    co_return ours;
+}
+
+/// @return whether the server has the wanted data.
+task<bool> kept_node::write(std::uint64_t generation) {
+    port& p = get_port();
+    request set(p, op_code::set, path_);
+    set.generation = generation;
+    set.data = data_;
+    set.version = version_;
+    const std::uint64_t revision = revision_;
+    error_code ec = co_await set;
+    if (!ec) {
+        version_ = set.record.version;
+        written_ = revision;
+        co_return true;
+    }
+    if (ec == zk_errc::no_node) {
+        present_ = false;
+    } else if (ec == zk_errc::bad_version || worth_asking_again(p, ec)) {
+        // Written by a lost answer, or by a stranger: what is wanted is written again.
+        co_await look(generation);
+    } else {
+        refused(ec);
+    }
+    co_return false;
+}
+
+/// Erases the node if it is ours.
+/// @return whether to try again at once.
+task<bool> kept_node::dismantle(std::uint64_t generation) {
+    port& p = get_port();
+    if (perhaps_) {
+        // A server that lags behind must not make us believe that nothing was created.
+        request sync(p, op_code::sync, path_);
+        request read(p, op_code::get, path_);
+        sync.generation = read.generation = generation;
+        sync.send();
+        read.send();
+        error_code ec = co_await sync;
+        error_code answer = co_await read;
+        if (!ec) ec = answer;
+        if (worth_asking_again(p, ec)) co_return true;
+        perhaps_ = false;
+        present_ = !ec && read.record.ephemeral_owner == p.status().session_id;
+    }
+    if (!present_) co_return false;
+    request erase(p, op_code::erase, path_);
+    erase.generation = generation;
+    error_code ec = co_await erase;
+    if (worth_asking_again(p, ec)) {
+        perhaps_ = true;
+        co_return true;
+    }
+    present_ = false;
+    if (ec && ec != zk_errc::no_node) refused(ec);
+    co_return false;
+}
+
+}  // namespace corozk::detail

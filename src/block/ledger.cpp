@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/ledger.hpp"
+
+#include <limits>
+
+#include "block/janitor.hpp"
+#include "block/parents.hpp"
+#include "block/pending_call.hpp"
+#include "session/path.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::string_view prefix = "ledger-";
+
+/// Long after the last transaction of a living ledger can be in doubt. A ledger that was only idle
+/// just opens another node.
+constexpr std::int64_t abandoned_after = 24 * 60 * 60 * 1000;
+
+task<> sweep(port& p, std::string folder, std::int64_t now) {
+    request listing(p, op_code::children, folder);
+    if (co_await listing) co_return;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (listing.names[i].substr(0, prefix.size()) != prefix) continue;
+        std::string path = join_path(folder, listing.names[i]);
+        request exists(p, op_code::exists, path);
+        if (co_await exists) continue;
+        if (exists.record.mtime > now - abandoned_after) continue;
+        request erase(p, op_code::erase, path);
+        erase.version = exists.record.version;
+        co_await erase;
+    }
+}
+
+}  // namespace
+
+ledger::ledger(port& p, std::string folder, acl entries)
+    : port_(p),
+      folder_(std::move(folder)),
+      entries_(std::move(entries)) {}
+
+task<error_code> ledger::open() {
+    std::string path = join_path(folder_, std::string(prefix) + port_.new_guid());
+    for (;;) {
+        request create(port_, op_code::create, path);
+        create.entries = entries_;
+        error_code ec = co_await create;
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, folder_, entries_);
+            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired) continue;
+            co_return ec;
+        }
+        if (is_recoverable(ec) || ec == zk_errc::session_expired) continue;
+        if (ec && ec != zk_errc::node_exists) co_return ec;  // it exists: our first attempt made it
+        path_ = std::move(path);
+        version_ = 0;
+        if (!swept_ && create.record.ctime != 0) {
+            swept_ = true;
+            port_.spawn(sweep(port_, folder_, create.record.ctime));
+        }
+        co_return error_code();
+    }
+}
+
+task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
+    ledger_outcome outcome;
+    transaction::step mark;
+    mark.kind = transaction::step_kind::set;
+    steps.insert(steps.begin(), std::move(mark));
+    bool doubtful = false;  // an attempt at this transaction may have been applied
+    for (;;) {
+        if (path_.empty()) {
+            if (error_code ec = co_await open()) {
+                outcome.error = ec;
+                co_return outcome;
+            }
+        }
+        steps.front().path = path_;
+        steps.front().version = version_;
+        request multi(port_, op_code::multi, std::string());
+        multi.steps = steps;
+        error_code ec = co_await multi;
+        if (!ec) {
+            // Far from the version -1, which matches everything.
+            if (++version_ == std::numeric_limits<std::int32_t>::max()) retire();
+            multi.results.erase(multi.results.begin());
+            outcome.results = std::move(multi.results);
+            outcome.blank = false;
+            co_return outcome;
+        }
+        if (is_outcome_unknown(ec)) {
+            doubtful = true;
+            continue;
+        }
+        if (worth_another_try(ec)) {
+            // Nothing was sent. Who does not know yet must go on until he knows.
+            if (doubtful || ec != errc::not_connected) continue;
+            outcome.error = ec;
+            co_return outcome;
+        }
+        std::size_t failed = 0;
+        while (failed < multi.results.size() && multi.results[failed].error != ec) ++failed;
+        bool answered = failed < multi.results.size();
+        if (!answered) {  // closed, too large, ...
+            outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
+            co_return outcome;
+        }
+        if (failed == 0 && ec == zk_errc::bad_version && doubtful) {
+            ++version_;
+            outcome.error = error_code();
+            co_return outcome;
+        }
+        if (failed == 0) {
+            // Somebody erased or wrote our node.
+            path_.clear();
+            if (!doubtful) continue;
+            outcome.error = zk_errc::connection_loss;
+            co_return outcome;
+        }
+        if (doubtful) {
+            // Another session's attempt could still be on its way. Without the node it is void.
+            request erase(port_, op_code::erase, path_);
+            erase.version = version_;
+            error_code erase_ec = co_await erase;
+            if (worth_another_try(erase_ec)) continue;
+            if (erase_ec == zk_errc::bad_version) {
+                ++version_;
+                co_return outcome;
+            }
+            path_.clear();
+            if (erase_ec == errc::closed) ec = zk_errc::connection_loss;
+        }
+        outcome.error = ec;
+        outcome.failed = failed - 1;
+        co_return outcome;
+    }
+}
+
+void ledger::retire() {
+    if (path_.empty()) return;
+    port_.use_service<janitor>().erase(std::move(path_), port_.status().generation);
+    path_.clear();
+}
+
+}  // namespace corozk::detail

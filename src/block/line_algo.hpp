@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace corozk::detail {
+
+// The decisions of a line of contenders. What has to hold:
+//
+//  1. A contender is granted only if, at one moment of the server's history after its creation, its
+//     node existed, belonged to the current session, and nothing ahead of it blocked it. That stays
+//     true afterwards: nodes ahead only disappear, because sequences only grow.
+//  2. What was ahead of a contender when it was listed, less what is known to have gone, contains
+//     everything that is ahead of it now. If none of that blocks it, nothing does.
+//  3. Two local contenders with consecutive sequences have nothing between them.
+//  4. A contender whose node may still exist blocks the ones behind it, whether it waits, holds,
+//     releases or was abandoned.
+//  5. Who cannot be granted although nothing stands between is never waited for without a watch on,
+//     or a local event of, everything that is needed to block it.
+
+/// One place in a line, as far as a rule needs to know it.
+struct line_entry {
+    std::int64_t order = 0;  ///< the sequence, unwrapped
+    std::uint8_t kind = 0;
+    std::int32_t weight = 1;
+};
+
+/// Entries ahead of a contender, the nearest first.
+class ahead_of {
+public:
+    virtual const line_entry* next() = 0;
+
+protected:
+    ~ahead_of() = default;
+};
+
+/// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones that
+/// are together enough to block it, and none if it is not blocked: while all of those exist, nothing
+/// needs to be looked at.
+class line_rule {
+public:
+    virtual void blockers(ahead_of& ahead,
+                          const line_entry& me,
+                          std::vector<const line_entry*>& out) const = 0;
+
+    /// Whether `me` may go because the entry right ahead of it goes or went. Saves the rule a walk.
+    virtual bool follows(const line_entry& granted, const line_entry& me) const;
+
+protected:
+    ~line_rule() = default;
+};
+
+/// What is known of the first contender that waits.
+struct head_state {
+    bool connected = false;        ///< the session is there
+    bool blocked = false;          ///< by something that is not known to have gone
+    bool blocked_by_local = false; ///< some of it is ours, and we shall hear of it
+    bool covered = false;          ///< everything ahead is known (a listing, or consecutive sequences)
+    bool stale = false;            ///< something may have happened since the listing
+    bool proved = false;           ///< its own node was seen, and we would have heard of its end
+};
+
+enum class head_step : std::uint8_t {
+    wait,   ///< for a local event, or for the watches on what blocks it
+    look,   ///< list the contenders
+    prove,  ///< look at the own node and leave a watch
+    grant,
+};
+
+head_step decide(const head_state& s) noexcept;
+
+}  // namespace corozk::detail

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::detail {
+
+/// The counter at the end of a sequential node's name: "%010d" of a signed 32-bit number, which wraps
+/// around to "-2147483648" (ZOOKEEPER-4372).
+std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept;
+
+/// The sequence of another node relative to one: right across the wrap-around.
+constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) -
+                                     static_cast<std::uint32_t>(from));
+}
+
+/// A contender's name taken apart.
+struct node_name {
+    std::string_view guid;  ///< empty if the name has none
+    std::uint8_t kind = 0;  ///< an index into `naming::infixes`
+    std::int32_t sequence = 0;
+};
+
+/// How the contenders of a recipe are named: before the guid, then by kind what stands between guid
+/// and sequence. The recipes page has "<guid>-lock-<sequence>".
+struct naming {
+    naming() = default;
+    naming(std::string before_guid_, std::vector<std::string> infixes_)
+        : before_guid(std::move(before_guid_)),
+          infixes(std::move(infixes_)) {}
+
+    std::string before_guid;
+    std::vector<std::string> infixes;
+
+    /// Write the guid as Curator does (8-4-4-4-12); the reading accepts both.
+    bool dashed_guid = false;
+
+    /// Other programs' names that count as a kind although they bring no guid of ours, by kind: what
+    /// stands right before the sequence. Empty strings match nothing.
+    std::vector<std::string> foreign_infixes;
+
+    /// The name to create; the server appends the sequence.
+    std::string format(std::string_view guid, std::uint8_t kind) const;
+
+    /// Nothing, if it is not a contender's name.
+    std::optional<node_name> parse(std::string_view name) const noexcept;
+};
+
+}  // namespace corozk::detail

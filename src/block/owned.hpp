@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "session/user_call.hpp"
+
+namespace corozk::detail {
+
+/// What an `ownership` holds: a node that stands for something of ours.
+class owned {
+public:
+    virtual ~owned() = default;
+
+    virtual port& owner_port() noexcept = 0;
+    virtual std::string path() const = 0;
+    virtual std::int64_t fencing_token() const noexcept = 0;
+
+    /// Ours, as far as anybody can know here.
+    virtual bool valid() const noexcept = 0;
+
+    virtual void wait_lost(user_call<error_code> call) = 0;
+    virtual void release(user_call<> call) = 0;
+
+    /// The user let go of it without asking for an answer.
+    virtual void drop() noexcept = 0;
+};
+
+}  // namespace corozk::detail

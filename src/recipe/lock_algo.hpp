@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "block/line_algo.hpp"
+
+namespace corozk::detail {
+
+/// The exclusive lock: who is first holds it. Everybody waits for the nearest one ahead, so that a
+/// release wakes one contender and no herd. (Recipes page, "Locks".)
+class exclusive_rule final : public line_rule {
+public:
+    void blockers(ahead_of& ahead,
+                  const line_entry& me,
+                  std::vector<const line_entry*>& out) const override;
+};
+
+const exclusive_rule& the_exclusive_rule() noexcept;
+
+}  // namespace corozk::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the public objects to what is behind them.
+#include <boost/asio/system_executor.hpp>
+#include <corozk/recipe/queue.hpp>
+
+#include "recipe/queue_impl.hpp"
+#include "session/session.hpp"
+
+namespace corozk {
+
+namespace detail {
+
+queue_impl::queue_impl(port& p, std::string path, queue_options options, bool prioritized)
+    : port_(p),
+      wake_(p),
+      put_wake_(p),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      names_(options_.format, prioritized),
+      takes_(p, options_.control_path, options_.acl),
+      puts_(p, options_.control_path, options_.acl) {}
+
+void queue_impl::stop() {
+    stopped_ = true;
+    constexpr auto aborted = boost::asio::error::operation_aborted;
+    fail_consumers(aborted, false);
+    for (put_call& p : waiting_puts_) {
+        if (p.call->waiting()) p.call->fail(aborted);
+    }
+    wake_.set();
+    put_wake_.set();
+    if (!consuming_) takes_.retire();
+    if (!producing_) puts_.retire();
+}
+
+void queue_impl::count(std::unique_ptr<pending_call<std::size_t>> call) {
+    port_.spawn(run_count(shared_from_this(), std::move(call)));
+}
+
+task<> queue_impl::run_count(std::shared_ptr<queue_impl> self,
+                             std::unique_ptr<pending_call<std::size_t>> call) {
+    for (;;) {
+        request exists(self->port_, op_code::exists, self->path_);
+        error_code ec = co_await exists;
+        bool again = is_recoverable(ec) || ec == zk_errc::session_expired;
+        if (again && call->waiting() && !self->stopped_) continue;
+        if (ec == zk_errc::no_node) ec = error_code();
+        std::size_t count = static_cast<std::size_t>(std::max(exists.record.num_children, 0));
+        if (self->stopped_) ec = boost::asio::error::operation_aborted;
+        call->complete(ec, ec ? 0 : count);
+        co_return;
+    }
+}
+
+namespace {
+
+template <class Impl, class... Values>
+bool ready(const std::shared_ptr<session>& s,
+           const std::shared_ptr<Impl>& impl,
+           any_handler<void(error_code, Values...)>& handler) {
+    if (s && impl) return true;
+    post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
+                           Values()...);
+    return false;
+}
+
+template <class... Values, class Impl>
+std::unique_ptr<pending_call<Values...>> make_call(Impl& impl,
+                                                   signal& wake,
+                                                   any_handler<void(error_code, Values...)> handler,
+                                                   time_point deadline = time_point::max()) {
+    return std::make_unique<pending_call<Values...>>(impl.owner(), wake, std::move(handler),
+                                                     deadline);
+}
+
+}  // namespace
+}  // namespace detail
+
+// ---------------------------------------------------------------------------------------------
+// queue_claim
+
+queue_claim::queue_claim() noexcept = default;
+
+queue_claim::queue_claim(std::shared_ptr<detail::session> session,
+                         std::shared_ptr<detail::claim_impl> impl) noexcept
+    : session_(std::move(session)),
+      impl_(std::move(impl)) {}
+
+queue_claim::queue_claim(queue_claim&&) noexcept = default;
+
+queue_claim& queue_claim::operator=(queue_claim&& other) noexcept {
+    if (this != &other) {
+        queue_claim old(std::move(*this));
+        session_ = std::move(other.session_);
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+
+queue_claim::~queue_claim() {
+    if (impl_) impl_->abandon();
+}
+
+namespace {
+
+const queue_item& item_of(const std::shared_ptr<detail::claim_impl>& impl) noexcept {
+    static const queue_item none;
+    return impl ? impl->item() : none;
+}
+
+}  // namespace
+
+const std::string& queue_claim::name() const noexcept {
+    return item_of(impl_).name;
+}
+
+const std::string& queue_claim::data() const noexcept {
+    return item_of(impl_).data;
+}
+
+std::int32_t queue_claim::priority() const noexcept {
+    return item_of(impl_).priority;
+}
+
+const std::string& queue_claim::path() const noexcept {
+    return impl_ ? impl_->path() : item_of(impl_).name;
+}
+
+std::int64_t queue_claim::fencing_token() const noexcept {
+    return impl_ ? impl_->token() : 0;
+}
+
+bool queue_claim::valid() const noexcept {
+    return impl_ && impl_->valid();
+}
+
+void queue_claim::start_acknowledge(const session_ptr& session,
+                                    const impl_ptr& impl,
+                                    transaction extra,
+                                    plain_handler handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    impl->acknowledge(std::move(extra), detail::make_call(*impl, impl->wake(), std::move(handler)));
+}
+
+void queue_claim::start_release(const session_ptr& session,
+                                const impl_ptr& impl,
+                                plain_handler handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    impl->release(detail::make_call(*impl, impl->wake(), std::move(handler)));
+}
+
+void queue_claim::start_lost(const session_ptr& session,
+                             const impl_ptr& impl,
+                             plain_handler handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    impl->lost(detail::make_call(*impl, impl->wake(), std::move(handler)));
+}
+
+// ---------------------------------------------------------------------------------------------
+// basic_queue
+
+basic_queue::basic_queue(const client& c,
+                         std::string path,
+                         queue_options options,
+                         bool prioritized)
+    : path_(std::move(path)),
+      session_(c.implementation()) {
+    if (options.control_path.empty()) options.control_path = path_ + "-control";
+    if (!session_) return;
+    impl_ = std::make_shared<detail::queue_impl>(*session_, path_, std::move(options), prioritized);
+    impl_->belongs_to(session_);
+}
+
+basic_queue::basic_queue(basic_queue&&) noexcept = default;
+
+basic_queue& basic_queue::operator=(basic_queue&& other) noexcept {
+    if (this != &other) {
+        basic_queue old(std::move(*this));
+        path_ = std::move(other.path_);
+        session_ = std::move(other.session_);
+        impl_ = std::move(other.impl_);
+    }
+    return *this;
+}
+
+basic_queue::~basic_queue() {
+    if (impl_) impl_->stop();
+}
+
+void basic_queue::start_put(const session_ptr& session,
+                            const impl_ptr& impl,
+                            std::vector<new_item> items,
+                            clock::time_point deadline,
+                            bool no_wait,
+                            handler_of<> handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    detail::queue_impl::put_call p;
+    p.items = std::move(items);
+    p.no_wait = no_wait;
+    p.call = detail::make_call(*impl, impl->producer_wake(), std::move(handler), deadline);
+    impl->enqueue(std::move(p));
+}
+
+void basic_queue::start_take(const session_ptr& session,
+                             const impl_ptr& impl,
+                             clock::time_point deadline,
+                             bool no_wait,
+                             handler_of<queue_item> handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    detail::queue_impl::consumer c;
+    c.no_wait = no_wait;
+    c.item = detail::make_call(*impl, impl->consumer_wake(), std::move(handler), deadline);
+    impl->enqueue(std::move(c));
+}
+
+void basic_queue::start_peek(const session_ptr& session,
+                             const impl_ptr& impl,
+                             handler_of<queue_item> handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    detail::queue_impl::consumer c;
+    c.what = detail::queue_impl::wanted::peek;
+    c.no_wait = true;
+    c.item = detail::make_call(*impl, impl->consumer_wake(), std::move(handler));
+    impl->enqueue(std::move(c));
+}
+
+void basic_queue::start_consume(const session_ptr& session,
+                                const impl_ptr& impl,
+                                clock::time_point deadline,
+                                bool no_wait,
+                                handler_of<queue_claim> handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    detail::queue_impl::consumer c;
+    c.what = detail::queue_impl::wanted::consume;
+    c.no_wait = no_wait;
+    c.claim = detail::make_call(*impl, impl->consumer_wake(), std::move(handler), deadline);
+    impl->enqueue(std::move(c));
+}
+
+void basic_queue::start_size(const session_ptr& session,
+                             const impl_ptr& impl,
+                             handler_of<std::size_t> handler) {
+    if (!detail::ready(session, impl, handler)) return;
+    impl->count(detail::make_call(*impl, impl->consumer_wake(), std::move(handler)));
+}
+
+}  // namespace corozk

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/recipe/queue.hpp>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "block/ledger.hpp"
+#include "block/pending_call.hpp"
+#include "recipe/queue_algo.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+class session;
+
+using time_point = std::chrono::steady_clock::time_point;
+
+/// What is behind a queue object: one driver for the consumers' side, and one for the producers'.
+class queue_impl final : public std::enable_shared_from_this<queue_impl> {
+public:
+    struct put_call {
+        std::vector<basic_queue::new_item> items;
+        std::size_t bytes = 0;
+        bool no_wait = false;
+        std::unique_ptr<pending_call<>> call;
+    };
+
+    enum class wanted : std::uint8_t { take, peek, consume };
+
+    struct consumer {
+        wanted what = wanted::take;
+        bool no_wait = false;
+        std::unique_ptr<pending_call<queue_item>> item;
+        std::unique_ptr<pending_call<queue_claim>> claim;
+
+        bool waiting() const { return item ? item->waiting() : claim->waiting(); }
+        void fail(error_code ec) {
+            if (item) {
+                item->fail(ec);
+            } else {
+                claim->fail(ec);
+            }
+        }
+    };
+
+    queue_impl(port& p, std::string path, queue_options options, bool prioritized);
+
+    port& owner() noexcept { return port_; }
+    signal& consumer_wake() noexcept { return wake_; }
+    signal& producer_wake() noexcept { return put_wake_; }
+    const std::string& path() const noexcept { return path_; }
+
+    /// For the claims that are handed out, which keep the session alive.
+    void belongs_to(std::weak_ptr<session> s) noexcept { session_ = std::move(s); }
+
+    void enqueue(consumer c);
+    void enqueue(put_call p);
+    void count(std::unique_ptr<pending_call<std::size_t>> call);
+
+    /// The object is destroyed.
+    void stop();
+
+    /// A claim of ours has ended; the item is gone (acknowledged), or back.
+    void claim_ended(const std::string& name, bool acknowledged);
+
+private:
+    /// An item that somebody else has claimed. Once its watch fired, it is worth another try.
+    class foreign_claim final : public watch_node {
+    public:
+        explicit foreign_claim(signal& wake) noexcept : wake_(wake) {}
+        bool ended = false;
+
+    private:
+        void fired(watch_event_type) noexcept override { end(); }
+        void dropped(const error_code&) noexcept override { end(); }
+        void end() noexcept {
+            ended = true;
+            wake_.set();
+        }
+        signal& wake_;
+    };
+
+    struct candidate {
+        std::string name;
+        queue_key key;
+        std::string data;
+        std::int32_t version = 0;
+        bool ephemeral = false;
+        bool read = false;
+    };
+
+    // The consumers' side.
+    static task<> run_consumers(std::shared_ptr<queue_impl> self);
+    task<> serve();
+    task<error_code> list(watch_signal* watch);
+    task<> wait_for_items(session_signal& states);
+    task<error_code> watch_foreign_claims();
+    task<error_code> serve_takes();
+    task<error_code> serve_peek();
+    task<error_code> serve_consumers();
+    task<error_code> read(std::vector<candidate>& batch);
+    task<> give_out(std::vector<candidate> batch, error_code ec);
+    task<> put_back(candidate item);
+    task<bool> claim_is_ours(std::string path,
+                             std::string guid,
+                             std::uint64_t generation,
+                             std::int64_t& token,
+                             error_code& ec);
+    task<> give_claim_back(std::string path, std::string guid, std::uint64_t generation);
+
+    std::size_t run_length() const;
+    std::vector<candidate> next_candidates(std::size_t count);
+    void drop_finished();
+    void forget_listing() noexcept;
+    void fail_consumers(error_code ec, bool only_impatient);
+    consumer* next_taker(wanted what);
+
+    // The producers' side.
+    static task<> run_producers(std::shared_ptr<queue_impl> self);
+    task<> produce();
+    task<error_code> find_room();
+    void complete_puts(std::vector<put_call>& batch, error_code ec);
+    transaction::step creation(const basic_queue::new_item& item) const;
+
+    static task<> run_count(std::shared_ptr<queue_impl> self,
+                            std::unique_ptr<pending_call<std::size_t>> call);
+
+    port& port_;
+    std::weak_ptr<session> session_;
+    signal wake_;
+    signal put_wake_;
+    std::string path_;
+    queue_options options_;
+    queue_names names_;
+    bool stopped_ = false;
+
+    ledger takes_;
+    std::deque<consumer> consumers_;
+    bool consuming_ = false;
+    name_list listing_;
+    std::vector<queue_entry> order_;
+    std::size_t next_ = 0;
+    bool fresh_ = false;          ///< the listing was asked for after all consumers
+    bool watching_empty_ = false;  ///< nothing was there, and a watch would tell of a newcomer
+    std::size_t batch_limit_ = 64;
+    std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for
+    std::unordered_set<std::string> own_;  ///< claimed by this object, or acknowledged by it
+    std::unordered_map<std::string, std::unique_ptr<foreign_claim>> foreign_;
+
+    ledger puts_;
+    std::deque<put_call> waiting_puts_;
+    bool producing_ = false;
+    bool bound_known_ = false;
+    std::int32_t bound_version_ = 0;
+    std::size_t room_ = 0;
+};
+
+/// What is behind a claim.
+class claim_impl final : public std::enable_shared_from_this<claim_impl> {
+public:
+    enum class state_type : std::uint8_t { held, ending, lost, done };
+
+    claim_impl(port& p,
+               std::shared_ptr<queue_impl> queue,
+               queue_item item,
+               std::string guid,
+               std::uint64_t generation,
+               std::int64_t token);
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    const queue_item& item() const noexcept { return item_; }
+    const std::string& path() const noexcept { return claim_path_; }
+    std::int64_t token() const noexcept { return token_; }
+    bool valid() const noexcept;
+
+    void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
+    void release(std::unique_ptr<pending_call<>> call);
+    void lost(std::unique_ptr<pending_call<>> call);
+
+    /// The object is destroyed.
+    void abandon();
+
+private:
+    static task<> run_acknowledge(std::shared_ptr<claim_impl> self,
+                                  transaction extra,
+                                  std::shared_ptr<pending_call<>> call);
+    static task<> run_release(std::shared_ptr<claim_impl> self,
+                              std::shared_ptr<pending_call<>> call);
+    static task<> run_watch(std::shared_ptr<claim_impl> self);
+
+    enum class verdict : std::uint8_t { applied, not_applied, ended, unknown };
+    task<verdict> find_out();
+    void end(state_type state);
+
+    port& port_;
+    signal wake_;
+    std::shared_ptr<queue_impl> queue_;
+    queue_item item_;
+    std::string item_path_;
+    std::string claim_path_;
+    std::string guid_;
+    std::uint64_t generation_;
+    std::int64_t token_;
+    state_type state_ = state_type::held;
+    bool watching_ = false;
+    bool abandoned_ = false;
+    bool acknowledged_ = false;
+    std::vector<std::unique_ptr<pending_call<>>> lost_calls_;
+};
+
+}  // namespace corozk::detail

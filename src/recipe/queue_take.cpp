@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+// The consumers' side of a queue.
+#include <algorithm>
+
+#include "block/parents.hpp"
+#include "recipe/queue_impl.hpp"
+#include "session/path.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t largest_batch = 64;
+
+/// How many items are read before somebody asks for them.
+constexpr std::size_t largest_lead = 16;
+
+/// Drivers end when there is nothing to do; those that wait for a connection go on.
+bool only_the_connection(const error_code& ec) {
+    return worth_another_try(ec);
+}
+
+}  // namespace
+
+void queue_impl::enqueue(consumer c) {
+    // A watch tells of newcomers, but not before they could be seen elsewhere.
+    if (c.no_wait || names_.prioritized() || !watching_empty_) fresh_ = false;
+    consumers_.push_back(std::move(c));
+    if (consuming_) {
+        wake_.set();
+        return;
+    }
+    consuming_ = true;
+    port_.spawn(run_consumers(shared_from_this()));
+}
+
+task<> queue_impl::run_consumers(std::shared_ptr<queue_impl> self) {
+    co_await self->serve();
+    self->consuming_ = false;
+    if (self->stopped_) self->takes_.retire();
+}
+
+void queue_impl::drop_finished() {
+    while (!consumers_.empty() && !consumers_.front().waiting()) consumers_.pop_front();
+}
+
+void queue_impl::forget_listing() noexcept {
+    order_.clear();
+    next_ = 0;
+    fresh_ = false;
+}
+
+void queue_impl::claim_ended(const std::string& name, bool acknowledged) {
+    if (acknowledged) return;  // remembered until a listing is without it
+    own_.erase(name);
+    forget_listing();
+    wake_.set();
+}
+
+void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
+    for (consumer& c : consumers_) {
+        if (c.waiting() && (!only_impatient || c.no_wait)) c.fail(ec);
+    }
+}
+
+/// How many waiting consumers at the front want the same.
+std::size_t queue_impl::run_length() const {
+    std::size_t count = 0;
+    for (const consumer& c : consumers_) {
+        if (!c.waiting()) continue;
+        if (c.what != consumers_.front().what || count == batch_limit_) break;
+        ++count;
+    }
+    return count;
+}
+
+queue_impl::consumer* queue_impl::next_taker(wanted what) {
+    for (consumer& c : consumers_) {
+        if (c.what == what && c.waiting()) return &c;
+    }
+    return nullptr;
+}
+
+std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count) {
+    std::vector<candidate> batch;
+    while (!own_.empty() && next_ < order_.size() &&
+           own_.contains(std::string(listing_[order_[next_].index]))) {
+        ++next_;
+    }
+    for (std::size_t i = next_; i < order_.size() && batch.size() < count; ++i) {
+        std::string name(listing_[order_[i].index]);
+        if (own_.contains(name) || foreign_.contains(name)) continue;
+        auto known = ahead_.find(name);
+        if (known != ahead_.end()) {
+            batch.push_back(known->second);
+        } else {
+            candidate c;
+            c.name = std::move(name);
+            c.key = order_[i].key;
+            batch.push_back(std::move(c));
+        }
+    }
+    return batch;
+}
+
+task<error_code> queue_impl::list(watch_signal* watch) {
+    for (;;) {
+        request listing(port_, op_code::children, path_);
+        if (watch) listing.attach(*watch);
+        fresh_ = true;  // unless somebody asks for an item from now on
+        error_code ec = co_await listing;
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, path_, options_.acl);
+            if (!ec) continue;
+        }
+        if (ec) {
+            fresh_ = false;
+            co_return ec;
+        }
+        listing_ = std::move(listing.names);
+        order_ = order_items(names_, listing_);
+        next_ = 0;
+        if (!foreign_.empty() || !ahead_.empty() || !own_.empty()) {
+            // What is not in the listing is gone.
+            decltype(foreign_) foreign;
+            decltype(ahead_) ahead;
+            decltype(own_) own;
+            for (const queue_entry& e : order_) {
+                std::string name(listing_[e.index]);
+                if (auto it = foreign_.find(name); it != foreign_.end()) {
+                    foreign.insert(foreign_.extract(it));
+                }
+                if (auto it = ahead_.find(name); it != ahead_.end()) {
+                    ahead.insert(ahead_.extract(it));
+                }
+                if (auto it = own_.find(name); it != own_.end()) own.insert(own_.extract(it));
+            }
+            own_.swap(own);
+            foreign_.swap(foreign);
+            ahead_.swap(ahead);
+        }
+        co_return error_code();
+    }
+}
+
+task<> queue_impl::serve() {
+    session_signal states(port_, wake_);
+    std::uint64_t generation = port_.status().generation;
+    for (;;) {
+        drop_finished();
+        if (consumers_.empty()) co_return;
+        if (port_.status().state == session_state::closed) {
+            fail_consumers(errc::closed, false);
+            continue;
+        }
+        if (generation != port_.status().generation) {
+            // The old session's claims are nobody's now, or soon.
+            generation = port_.status().generation;
+            own_.clear();
+            foreign_.clear();
+            forget_listing();
+        }
+        bool ended = false;
+        std::erase_if(foreign_, [&](const auto& f) {
+            ended = ended || f.second->ended;
+            return f.second->ended;
+        });
+        if (ended) forget_listing();
+
+        error_code ec;
+        bool stale = names_.prioritized() && !fresh_;
+        if (stale || next_candidates(1).empty()) {
+            if (!fresh_) {
+                ec = co_await list(nullptr);
+            } else {
+                co_await wait_for_items(states);
+            }
+        } else {
+            drop_finished();
+            if (consumers_.empty()) co_return;
+            switch (consumers_.front().what) {
+                case wanted::take: ec = co_await serve_takes(); break;
+                case wanted::peek: ec = co_await serve_peek(); break;
+                case wanted::consume: ec = co_await serve_consumers(); break;
+            }
+        }
+        if (!ec) continue;
+        forget_listing();
+        if (ec == errc::not_connected) {
+            fail_consumers(ec, true);
+        } else if (!only_the_connection(ec)) {
+            fail_consumers(ec, false);
+        }
+    }
+}
+
+/// Nothing is there for us: the listing is from after everybody's asking.
+task<> queue_impl::wait_for_items(session_signal&) {
+    fail_consumers(errc::would_block, true);
+    for (consumer& c : consumers_) {
+        if (c.what == wanted::peek && c.waiting()) c.fail(errc::would_block);
+    }
+    drop_finished();
+    if (consumers_.empty()) co_return;
+    watch_signal newcomers(wake_);
+    error_code ec = co_await watch_foreign_claims();
+    if (!ec) ec = co_await list(&newcomers);
+    if (ec && !only_the_connection(ec)) fail_consumers(ec, false);
+    std::uint64_t generation = port_.status().generation;
+    auto nothing_new = [&] {
+        return newcomers.armed() && generation == port_.status().generation &&
+               port_.status().state != session_state::closed && !stopped_ &&
+               std::none_of(foreign_.begin(), foreign_.end(),
+                            [](const auto& f) { return f.second->ended; });
+    };
+    watching_empty_ = true;
+    while (fresh_ && next_candidates(1).empty() && nothing_new()) {
+        co_await wake_.wait();
+        drop_finished();
+        if (consumers_.empty()) break;
+    }
+    watching_empty_ = false;
+    if (!newcomers.armed()) forget_listing();
+}
+
+/// Has us told when items come back.
+task<error_code> queue_impl::watch_foreign_claims() {
+    struct look {
+        look(port& p, std::string name_, const std::string& path)
+            : name(std::move(name_)),
+              get(p, op_code::get, path) {}
+        std::string name;
+        request get;
+    };
+    std::vector<std::unique_ptr<look>> looks;
+    for (auto& [name, claim] : foreign_) {
+        if (claim->armed() || claim->ended) continue;
+        auto l = std::make_unique<look>(port_, name, join_path(join_path(path_, name), "claim"));
+        l->get.attach(*claim);
+        l->get.send();
+        looks.push_back(std::move(l));
+    }
+    error_code result;
+    for (auto& l : looks) {
+        request& get = l->get;
+        error_code ec = co_await get;
+        if (ec == zk_errc::no_node) {
+            foreign_.erase(l->name);
+            forget_listing();
+        } else if (ec) {
+            result = ec;
+        }
+    }
+    co_return result;
+}
+
+/// Reads those that were not read yet. Takes out what is gone.
+task<error_code> queue_impl::read(std::vector<candidate>& batch) {
+    std::vector<std::unique_ptr<request>> gets(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (batch[i].read) continue;
+        gets[i] = std::make_unique<request>(port_, op_code::get, join_path(path_, batch[i].name));
+        gets[i]->send();
+    }
+    error_code result;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (!gets[i]) continue;
+        request& get = *gets[i];
+        error_code ec = co_await get;
+        if (!ec) {
+            batch[i].read = true;
+            batch[i].data = std::move(get.answer);
+            batch[i].version = get.record.version;
+            batch[i].ephemeral = get.record.ephemeral_owner != 0;
+        } else if (ec != zk_errc::no_node) {
+            result = ec;
+        }
+    }
+    std::size_t present = batch.size();
+    std::erase_if(batch, [](const candidate& c) { return !c.read; });
+    if (!result && batch.size() < present) forget_listing();
+    co_return result;
+}
+
+task<error_code> queue_impl::serve_peek() {
+    std::vector<candidate> batch = next_candidates(1);
+    for (candidate& c : batch) c.read = false;
+    error_code ec = co_await read(batch);
+    if (ec || batch.empty()) co_return ec;
+    candidate& c = batch.front();
+    for (consumer& waiting : consumers_) {
+        if (waiting.what != wanted::peek || !waiting.waiting()) break;
+        queue_item item;
+        item.name = c.name;
+        item.data = c.data;
+        item.priority = c.key.priority;
+        waiting.item->complete(error_code(), std::move(item));
+    }
+    co_return error_code();
+}
+
+task<error_code> queue_impl::serve_takes() {
+    std::vector<candidate> batch = next_candidates(run_length());
+    std::size_t count = batch.size();
+    if (error_code ec = co_await read(batch)) co_return ec;
+    if (batch.size() < count) co_return error_code();  // somebody else takes as well: look again
+    drop_finished();
+    // Whoever was cancelled meanwhile needs none.
+    batch.resize(std::min(batch.size(), run_length()));
+    if (batch.empty()) co_return error_code();
+
+    std::vector<transaction::step> steps;
+    for (const candidate& c : batch) {
+        transaction::step step;
+        step.kind = transaction::step_kind::erase;
+        step.path = join_path(path_, c.name);
+        step.version = c.version;
+        steps.push_back(std::move(step));
+    }
+    // Meanwhile read what the next ones will want.
+    std::vector<candidate> lead;
+    std::vector<std::unique_ptr<request>> gets;
+    if (!names_.prioritized() && batch_limit_ == largest_batch) {
+        std::size_t ahead = std::min(batch.size(), largest_lead);
+        lead = next_candidates(batch.size() + ahead);
+        lead.erase(lead.begin(), lead.begin() + static_cast<std::ptrdiff_t>(
+                                                    std::min(batch.size(), lead.size())));
+        std::erase_if(lead, [](const candidate& c) { return c.read; });
+        for (const candidate& c : lead) {
+            gets.push_back(
+                std::make_unique<request>(port_, op_code::get, join_path(path_, c.name)));
+        }
+    }
+    if (names_.prioritized()) fresh_ = false;
+    for (auto& get : gets) get->send();
+    ledger_outcome outcome = co_await takes_.commit(std::move(steps));
+    for (const candidate& c : batch) ahead_.erase(c.name);
+    for (std::size_t i = 0; i < gets.size(); ++i) {
+        request& get = *gets[i];
+        if (co_await get) continue;
+        candidate& c = lead[i];
+        c.read = true;
+        c.data = std::move(get.answer);
+        c.version = get.record.version;
+        c.ephemeral = get.record.ephemeral_owner != 0;
+        ahead_.emplace(c.name, std::move(c));
+    }
+    error_code ec = outcome.error;
+    if (!ec || is_outcome_unknown(ec)) {
+        batch_limit_ = std::min(batch_limit_ * 2, largest_batch);
+        // The listing up to the last of them is used up.
+        for (const candidate& last = batch.back(); next_ < order_.size(); ++next_) {
+            if (order_[next_].key == last.key) {
+                ++next_;
+                break;
+            }
+        }
+        co_await give_out(std::move(batch), ec);
+        co_return error_code();
+    }
+    if (outcome.failed < batch.size()) {
+        const std::string& name = batch[outcome.failed].name;
+        if (ec == zk_errc::not_empty) {
+            foreign_.emplace(name, std::make_unique<foreign_claim>(wake_));
+            co_return error_code();
+        }
+        if (ec == zk_errc::no_node || ec == zk_errc::bad_version) {
+            // Others take from the front as well: with a smaller batch one of us gets ahead.
+            batch_limit_ = std::max<std::size_t>(batch_limit_ / 2, 1);
+            forget_listing();
+            co_return error_code();
+        }
+    }
+    co_return ec;
+}
+
+/// Hands the removed items to those who wait; what nobody wants any more goes back.
+task<> queue_impl::give_out(std::vector<candidate> batch, error_code ec) {
+    for (candidate& c : batch) {
+        consumer* taker = next_taker(wanted::take);
+        if (!taker) {
+            if (!ec) co_await put_back(std::move(c));
+            continue;
+        }
+        queue_item item;
+        item.name = std::move(c.name);
+        item.data = std::move(c.data);
+        item.priority = c.key.priority;
+        taker->item->complete(ec, std::move(item));
+        drop_finished();
+    }
+}
+
+/// Creates it again under its old name: at its old place.
+task<> queue_impl::put_back(candidate item) {
+    for (;;) {
+        std::vector<transaction::step> steps(1);
+        steps[0].kind = transaction::step_kind::create;
+        steps[0].path = join_path(path_, item.name);
+        steps[0].data = item.data;
+        steps[0].mode = item.ephemeral ? create_mode::ephemeral : create_mode::persistent;
+        steps[0].entries = options_.acl;
+        ledger_outcome outcome = co_await takes_.commit(std::move(steps));
+        forget_listing();
+        error_code ec = outcome.error;
+        if (ec == zk_errc::no_node) ec = co_await ensure_folder(port_, path_, options_.acl);
+        if (ec == zk_errc::node_exists) co_return;  // an attempt of unknown outcome did it
+        if (!outcome.error || (ec && !only_the_connection(ec))) {
+            if (ec && port_.logs(log_level::error)) {
+                port_.log(log_level::error, "could not put the item " + item.name + " back into " +
+                                                path_ + ": " + ec.message());
+            }
+            co_return;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Claims
+
+/// After a lost answer, or when there is a claim already.
+task<bool> queue_impl::claim_is_ours(std::string path,
+                                     std::string guid,
+                                     std::uint64_t generation,
+                                     std::int64_t& token,
+                                     error_code& ec) {
+    for (;;) {
+        request get(port_, op_code::get, path);
+        get.generation = generation;
+        ec = co_await get;
+        if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation)) continue;
+        if (ec) co_return false;
+        token = get.record.czxid;
+        co_return get.answer == guid && get.record.ephemeral_owner == port_.status().session_id;
+    }
+}
+
+/// Never erases somebody else's claim: the name is the same for all.
+task<> queue_impl::give_claim_back(std::string path, std::string guid, std::uint64_t generation) {
+    bool certain = true;
+    for (;;) {
+        if (!certain) {
+            std::int64_t token = 0;
+            error_code ec;
+            if (!co_await claim_is_ours(path, guid, generation, token, ec)) co_return;
+        }
+        request erase(port_, op_code::erase, path);
+        erase.generation = generation;
+        error_code ec = co_await erase;
+        bool again = (is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation);
+        if (!again) co_return;
+        certain = false;
+    }
+}
+
+task<error_code> queue_impl::serve_consumers() {
+    struct attempt {
+        attempt(port& p, candidate c_, const std::string& item_path)
+            : c(std::move(c_)),
+              path(join_path(item_path, "claim")),
+              create(p, op_code::create, path),
+              get(p, op_code::get, item_path) {}
+        candidate c;
+        std::string path;
+        request create;
+        request get;
+    };
+    std::uint64_t generation = port_.status().generation;
+    std::vector<std::unique_ptr<attempt>> attempts;
+    for (candidate& c : next_candidates(run_length())) {
+        std::string item_path = join_path(path_, c.name);
+        auto a = std::make_unique<attempt>(port_, std::move(c), item_path);
+        a->create.data = port_.new_guid();
+        a->create.mode = create_mode::ephemeral;
+        a->create.entries = options_.acl;
+        a->create.generation = generation;
+        a->get.generation = generation;
+        a->create.send();
+        a->get.send();
+        attempts.push_back(std::move(a));
+    }
+    if (names_.prioritized()) fresh_ = false;
+    error_code result;
+    for (auto& pointer : attempts) {
+        attempt& a = *pointer;
+        request& create = a.create;
+        request& get = a.get;
+        error_code ec = co_await create;
+        error_code get_ec = co_await get;
+        std::int64_t token = create.record.czxid;
+        bool ours = !ec;
+        if (is_outcome_unknown(ec)) {
+            ours = co_await claim_is_ours(a.path, create.data, generation, token, ec);
+            if (!ours && !ec) ec = zk_errc::node_exists;
+        }
+        if (!ours) {
+            if (ec == zk_errc::node_exists) {
+                foreign_.emplace(a.c.name, std::make_unique<foreign_claim>(wake_));
+            } else if (ec == zk_errc::no_node) {
+                forget_listing();
+            } else if (ec == zk_errc::no_children_for_ephemerals) {
+                result = errc::not_supported;
+            } else {
+                result = ec;
+            }
+            continue;
+        }
+        while (get_ec && (is_recoverable(get_ec) || get_ec == errc::not_connected) &&
+               port_.alive(generation)) {
+            request again(port_, op_code::get, join_path(path_, a.c.name));
+            again.generation = generation;
+            get_ec = co_await again;
+            get.answer = std::move(again.answer);
+        }
+        consumer* taker = next_taker(wanted::consume);
+        if (get_ec || !taker) {
+            co_await give_claim_back(a.path, create.data, generation);
+            forget_listing();
+            if (get_ec && get_ec != zk_errc::no_node) result = get_ec;
+            continue;
+        }
+        own_.insert(a.c.name);
+        queue_item item;
+        item.name = a.c.name;
+        item.data = std::move(get.answer);
+        item.priority = a.c.key.priority;
+        auto claim = std::make_shared<claim_impl>(port_, shared_from_this(), std::move(item),
+                                                  create.data, generation, token);
+        taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));
+        drop_finished();
+    }
+    co_return result;
+}
+
+}  // namespace corozk::detail
