@@ -27,7 +27,7 @@ std::string contender::path() const {
     if (sequence_ == 0 && czxid_ == 0) return settings_->directory;
     char digits[16];
     std::snprintf(digits, sizeof digits, "%010d", sequence_);
-    return join_path(settings_->directory, settings_->names.format(guid_, kind) + digits);
+    return join_path(settings_->directory, settings_->names.format(guid(), kind) + digits);
 }
 
 bool contender::valid() const noexcept {
@@ -43,10 +43,8 @@ void contender::abandon(error_code reason) {
     if (!line_) return;
     switch (stage_) {
         case stage_type::creating:
-            if (creation_ && line_->port_.withdraw(*creation_)) {
-                // Nothing was sent: nothing is left behind.
-                creation_->abandoned();
-                creation_ = nullptr;
+            // If nothing was sent, nothing is left behind.
+            if (!asked_ || line_->take_back(*this)) {
                 line_->fail(*this, reason);
             } else {
                 abandoned_ = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/set_hook.hpp>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "block/line_algo.hpp"
 #include "block/owned.hpp"
@@ -104,12 +106,15 @@ private:
     std::shared_ptr<contender> self_;  ///< while the line needs it, wanted by a user or not
     contender_request request_;
     operation* creation_ = nullptr;  ///< on its way
-    std::string guid_;
+    std::string_view guid() const noexcept { return {guid_.data(), guid_.size()}; }
+
+    std::array<char, 32> guid_{};
     std::int32_t sequence_ = 0;
     std::int64_t czxid_ = 0;
     std::uint64_t generation_ = 0;
     stage_type stage_ = stage_type::creating;
-    bool abandoned_ = false;   ///< while it was being created
+    bool asked_ = false;      ///< the server, for a node
+    bool abandoned_ = false;  ///< while it was being created
     bool proving_ = false;     ///< a look at the own node is on its way
     bool erase_unknown_ = false;  ///< an answer to its erasure was lost
     std::uint64_t listing_ = 0;  ///< the last listing that it was seen in

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "block/janitor.hpp"
 #include "block/parents.hpp"
 #include "block/pending_call.hpp"
 #include "session/path.hpp"
@@ -17,7 +16,7 @@ constexpr std::string_view prefix = "ledger-";
 
 /// Long after the last transaction of a living ledger can be in doubt. A ledger that was only idle
 /// just opens another node.
-constexpr std::int64_t abandoned_after = 24 * 60 * 60 * 1000;
+constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
 task<> sweep(port& p, std::string folder, std::int64_t now) {
     request listing(p, op_code::children, folder);
@@ -31,6 +30,14 @@ task<> sweep(port& p, std::string folder, std::int64_t now) {
         request erase(p, op_code::erase, path);
         erase.version = exists.record.version;
         co_await erase;
+    }
+}
+
+/// The node is no session's, so that it is erased in whatever session there is.
+task<> erase_node(port& p, std::string path) {
+    for (;;) {
+        request erase(p, op_code::erase, path);
+        if (!worth_another_try(co_await erase)) co_return;
     }
 }
 
@@ -140,7 +147,7 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
 
 void ledger::retire() {
     if (path_.empty()) return;
-    port_.use_service<janitor>().erase(std::move(path_), port_.status().generation);
+    port_.spawn(erase_node(port_, std::move(path_)));
     path_.clear();
 }
 

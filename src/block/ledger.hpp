@@ -28,8 +28,8 @@ struct ledger_outcome {
 /// (nobody else writes the node, and one transaction is on its way at a time).
 ///
 /// The node is persistent: an ephemeral one could not tell anything after the session was lost. It is
-/// erased by `retire`; what crashed processes left is swept after a day by whoever opens a ledger in
-/// the same folder.
+/// erased by `retire`; what others left (they crashed, or closed the client first) is swept after an
+/// hour by whoever opens a ledger in the same folder.
 class ledger {
 public:
     ledger(port& p, std::string folder, acl entries);

@@ -14,6 +14,9 @@ namespace {
 /// A lock that is given back sooner needs no watch on its node.
 constexpr auto watch_delay = std::chrono::milliseconds(1);
 
+/// Enough to keep the server busy; more would only cost memory.
+constexpr std::size_t creates_in_flight = 1024;
+
 }  // namespace
 
 /// A request about one contender, which it keeps alive. Owns itself.
@@ -187,17 +190,40 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
     c->self_ = c;
     ++members_;
     creating_.push_back(*c);
-    create(c);
+    if (!next_to_create_) next_to_create_ = c.get();
+    create_some();
     // Right behind the create, so that an uncontended line costs one round trip. Those behind a
     // local contender are not decided on before that one has gone.
     if (members_ == 1) look();
     return c;
 }
 
+/// In the order in which they came.
+void line::create_some() {
+    while (next_to_create_ && creates_ < creates_in_flight) {
+        contender& c = *next_to_create_;
+        auto following = std::next(creating_.iterator_to(c));
+        next_to_create_ = following == creating_.end() ? nullptr : &*following;
+        create(c.shared_from_this());
+    }
+}
+
+/// @return whether the create was not sent yet, and never will be.
+bool line::take_back(contender& c) noexcept {
+    if (!c.creation_ || !port_.withdraw(*c.creation_)) return false;
+    std::exchange(c.creation_, nullptr)->abandoned();
+    --creates_;
+    --operations_;
+    return true;
+}
+
 void line::create(const contender_ptr& c) {
+    c->asked_ = true;
+    ++creates_;
     // A new guid for every attempt: what is found under an old one is never taken for this one.
-    c->guid_ = port_.new_guid();
-    std::string name = settings_->names.format(c->guid_, c->kind);
+    std::string guid = port_.new_guid();
+    std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
+    std::string name = settings_->names.format(guid, c->kind);
     auto& op = launch<contender_operation>(
         op_code::create, join_path(settings_->directory, name), c,
         [](line& l, contender_ptr who, operation& answer) { l.created(who, answer); });
@@ -210,6 +236,8 @@ void line::create(const contender_ptr& c) {
 
 void line::created(const contender_ptr& c, operation& answer) {
     c->creation_ = nullptr;
+    --creates_;
+    create_some();
     if (!answer.error) {
         c->generation_ = port_.status().generation;
         place(c, base_name(answer.answer), answer.record);
@@ -252,7 +280,7 @@ task<> line::recover(contender_ptr c) {
         std::string found;
         for (std::size_t i = 0; i < listing.names.size(); ++i) {
             auto name = settings_->names.parse(listing.names[i]);
-            std::string stem = settings_->names.format(c->guid_, c->kind);
+            std::string stem = settings_->names.format(c->guid(), c->kind);
             if (name && listing.names[i].substr(0, stem.size()) == stem) found = listing.names[i];
         }
         if (!found.empty()) {
@@ -291,7 +319,7 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
     c->czxid_ = record.czxid;
     c->order = unwrap(parsed->sequence);
     c->stage_ = contender::stage_type::waiting;
-    creating_.erase(creating_.iterator_to(*c));
+    creating_.erase(creating_.iterator_to(*c));  // it was asked for: not the next to create
     nodes_.insert(*c);
     if (anything_covered_ && c->order == covered_ + 1) covered_ = c->order;
     auto at = waiting_.end();
@@ -307,7 +335,10 @@ void line::fail(contender& c, error_code reason) {
     auto keep = c.shared_from_this();
     c.timer_node::cancel();
     if (c.stage_ == contender::stage_type::creating) {
-        creating_.erase(creating_.iterator_to(c));
+        auto following = creating_.erase(creating_.iterator_to(c));
+        if (next_to_create_ == &c) {
+            next_to_create_ = following == creating_.end() ? nullptr : &*following;
+        }
         --members_;
         c.stage_ = contender::stage_type::gone;
         c.self_.reset();
@@ -505,7 +536,7 @@ void line::merge_listing(const operation& answer) {
         for (auto at = next; at != nodes_.end() && at->order == f.order; ++at) {
             if (at->local()) {
                 auto& c = static_cast<contender&>(*at);
-                std::string stem = settings_->names.format(c.guid_, c.kind);
+                std::string stem = settings_->names.format(c.guid(), c.kind);
                 known = name.substr(0, stem.size()) == stem;
                 if (known) c.listing_ = listings_;
             } else {

@@ -56,7 +56,9 @@ private:
         boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
 
     // The life of a contender.
+    void create_some();
     void create(const contender_ptr& c);
+    bool take_back(contender& c) noexcept;
     void created(const contender_ptr& c, operation& answer);
     task<> create_in_new_folder(contender_ptr c);
     task<> recover(contender_ptr c);
@@ -99,6 +101,8 @@ private:
     node_set nodes_;        ///< local ones (kept alive by themselves) and foreign ones (owned)
     waiting_list waiting_;   ///< the local ones that wait, in order
     waiting_list creating_;  ///< the local ones that have no place in `nodes_` yet
+    contender* next_to_create_ = nullptr;  ///< in `creating_`; those before it were asked for
+    std::size_t creates_ = 0;     ///< on their way
     std::size_t members_ = 0;     ///< local ones that are not gone
     std::size_t tries_ = 0;       ///< waiting ones that would rather not
     std::size_t operations_ = 0;  ///< on their way; the line must outlive them

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/system_executor.hpp>
 #include <memory>
 #include <utility>
 
+#include "block/recipe_core.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/user_call.hpp"
@@ -51,6 +53,27 @@ private:
     user_call<Values...> call_;
     signal& owner_;
 };
+
+class session;
+
+/// Whether there is a session and what is behind the object; if not, the handler has been completed.
+template <class Impl, class... Values>
+bool ready(const std::shared_ptr<session>& s,
+           const std::shared_ptr<Impl>& impl,
+           any_handler<void(error_code, Values...)>& handler) {
+    if (s && impl) return true;
+    post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
+                           Values()...);
+    return false;
+}
+
+template <class... Values>
+std::unique_ptr<pending_call<Values...>> make_call(port& p,
+                                                   signal& wake,
+                                                   any_handler<void(error_code, Values...)> handler,
+                                                   time_point deadline = time_point::max()) {
+    return std::make_unique<pending_call<Values...>>(p, wake, std::move(handler), deadline);
+}
 
 /// Whether an operation of a driver that is not bound to a session is to be tried again at once: it
 /// waits for the connection, or the next session, by itself.

@@ -135,7 +135,10 @@ public:
     void fail(error_code ec) { complete(ec, Values()...); }
 
     /// The driver has cleaned up behind a call that is over.
-    void end() { fail(errc::deadline_exceeded); }
+    void end() { fail(late_error_); }
+
+    /// What to say at the deadline instead of `errc::deadline_exceeded`.
+    void set_late_error(error_code ec) noexcept { late_error_ = ec; }
 
     void give_up(error_code reason) noexcept override {
         // Completing destroys the cancellation slot's function, through which we may be called.
@@ -170,7 +173,7 @@ private:
         if (port_.connected()) {
             wake_.set();
         } else {
-            give_up(errc::deadline_exceeded);
+            give_up(late_error_);
         }
     }
 
@@ -178,7 +181,7 @@ private:
         if (status.state == session_state::closed) {
             give_up(errc::closed);
         } else if (late_ && status.state != session_state::connected) {
-            give_up(errc::deadline_exceeded);
+            give_up(late_error_);
         }
     }
 
@@ -187,6 +190,7 @@ private:
     signal& wake_;
     deadline_timer timer_;
     state_observer observer_;
+    error_code late_error_ = errc::deadline_exceeded;
     bool late_ = false;
 };
 

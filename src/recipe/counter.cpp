@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <boost/asio/system_executor.hpp>
 #include <chrono>
 #include <corozk/recipe/counter.hpp>
 #include <deque>
@@ -335,23 +334,6 @@ private:
     std::chrono::nanoseconds round_trip_ = std::chrono::microseconds(200);
 };
 
-namespace {
-
-/// The impl, or null after having failed the handler.
-template <class Handler>
-bool usable(const std::shared_ptr<session>& s,
-            const std::shared_ptr<counter_impl>& impl,
-            Handler& handler) {
-    if (s && impl) return true;
-    auto fail = [&handler]<class... Values>(any_handler<void(error_code, Values...)>&) {
-        post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
-                               Values()...);
-    };
-    fail(handler);
-    return false;
-}
-
-}  // namespace
 }  // namespace detail
 
 counter::counter(const client& c, std::string path, counter_options options)
@@ -379,10 +361,9 @@ counter::~counter() {
 }
 
 void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
-    if (!detail::usable(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler)) return;
     detail::counter_impl::entry e;
-    e.value_call = std::make_unique<detail::pending_call<std::int64_t>>(
-        impl->owner(), impl->wake(), std::move(handler), detail::time_point::max());
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 
@@ -390,12 +371,11 @@ void counter::start_add(const session_ptr& session,
                         const impl_ptr& impl,
                         std::int64_t delta,
                         value_handler handler) {
-    if (!detail::usable(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler)) return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::add;
     e.operand = delta;
-    e.value_call = std::make_unique<detail::pending_call<std::int64_t>>(
-        impl->owner(), impl->wake(), std::move(handler), detail::time_point::max());
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 
@@ -403,12 +383,11 @@ void counter::start_exchange(const session_ptr& session,
                              const impl_ptr& impl,
                              std::int64_t value,
                              value_handler handler) {
-    if (!detail::usable(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler)) return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::exchange;
     e.operand = value;
-    e.value_call = std::make_unique<detail::pending_call<std::int64_t>>(
-        impl->owner(), impl->wake(), std::move(handler), detail::time_point::max());
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 
@@ -417,13 +396,12 @@ void counter::start_compare_and_set(const session_ptr& session,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::usable(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler)) return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::compare_and_set;
     e.operand = desired;
     e.expected = expected;
-    e.exchange_call = std::make_unique<detail::pending_call<counter_exchange>>(
-        impl->owner(), impl->wake(), std::move(handler), detail::time_point::max());
+    e.exchange_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 

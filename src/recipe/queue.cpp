@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the public objects to what is behind them.
-#include <boost/asio/system_executor.hpp>
+#include <algorithm>
 #include <corozk/recipe/queue.hpp>
 
 #include "recipe/queue_impl.hpp"
@@ -52,28 +52,6 @@ task<> queue_impl::run_count(std::shared_ptr<queue_impl> self,
     }
 }
 
-namespace {
-
-template <class Impl, class... Values>
-bool ready(const std::shared_ptr<session>& s,
-           const std::shared_ptr<Impl>& impl,
-           any_handler<void(error_code, Values...)>& handler) {
-    if (s && impl) return true;
-    post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
-                           Values()...);
-    return false;
-}
-
-template <class... Values, class Impl>
-std::unique_ptr<pending_call<Values...>> make_call(Impl& impl,
-                                                   signal& wake,
-                                                   any_handler<void(error_code, Values...)> handler,
-                                                   time_point deadline = time_point::max()) {
-    return std::make_unique<pending_call<Values...>>(impl.owner(), wake, std::move(handler),
-                                                     deadline);
-}
-
-}  // namespace
 }  // namespace detail
 
 // ---------------------------------------------------------------------------------------------
@@ -139,21 +117,21 @@ void queue_claim::start_acknowledge(const session_ptr& session,
                                     transaction extra,
                                     plain_handler handler) {
     if (!detail::ready(session, impl, handler)) return;
-    impl->acknowledge(std::move(extra), detail::make_call(*impl, impl->wake(), std::move(handler)));
+    impl->acknowledge(std::move(extra), detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 void queue_claim::start_release(const session_ptr& session,
                                 const impl_ptr& impl,
                                 plain_handler handler) {
     if (!detail::ready(session, impl, handler)) return;
-    impl->release(detail::make_call(*impl, impl->wake(), std::move(handler)));
+    impl->release(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 void queue_claim::start_lost(const session_ptr& session,
                              const impl_ptr& impl,
                              plain_handler handler) {
     if (!detail::ready(session, impl, handler)) return;
-    impl->lost(detail::make_call(*impl, impl->wake(), std::move(handler)));
+    impl->lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -197,7 +175,7 @@ void basic_queue::start_put(const session_ptr& session,
     detail::queue_impl::put_call p;
     p.items = std::move(items);
     p.no_wait = no_wait;
-    p.call = detail::make_call(*impl, impl->producer_wake(), std::move(handler), deadline);
+    p.call = detail::make_call(impl->owner(), impl->producer_wake(), std::move(handler), deadline);
     impl->enqueue(std::move(p));
 }
 
@@ -209,7 +187,7 @@ void basic_queue::start_take(const session_ptr& session,
     if (!detail::ready(session, impl, handler)) return;
     detail::queue_impl::consumer c;
     c.no_wait = no_wait;
-    c.item = detail::make_call(*impl, impl->consumer_wake(), std::move(handler), deadline);
+    c.item = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler), deadline);
     impl->enqueue(std::move(c));
 }
 
@@ -220,7 +198,7 @@ void basic_queue::start_peek(const session_ptr& session,
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::peek;
     c.no_wait = true;
-    c.item = detail::make_call(*impl, impl->consumer_wake(), std::move(handler));
+    c.item = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler));
     impl->enqueue(std::move(c));
 }
 
@@ -233,7 +211,7 @@ void basic_queue::start_consume(const session_ptr& session,
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::consume;
     c.no_wait = no_wait;
-    c.claim = detail::make_call(*impl, impl->consumer_wake(), std::move(handler), deadline);
+    c.claim = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler), deadline);
     impl->enqueue(std::move(c));
 }
 
@@ -241,7 +219,7 @@ void basic_queue::start_size(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<std::size_t> handler) {
     if (!detail::ready(session, impl, handler)) return;
-    impl->count(detail::make_call(*impl, impl->consumer_wake(), std::move(handler)));
+    impl->count(detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler)));
 }
 
 }  // namespace corozk

@@ -118,7 +118,34 @@ task<claim_impl::verdict> claim_impl::find_out() {
         if (!ec) co_return claim.answer == guid_ ? verdict::not_applied : verdict::ended;
         if (ec == zk_errc::no_node && item_ec == zk_errc::no_node) co_return verdict::applied;
         if (ec == zk_errc::no_node && !item_ec) co_return verdict::ended;
-        if (!port_.alive(generation_)) co_return verdict::unknown;
+        if (!port_.alive(generation_)) break;
+    }
+    // The session is lost. If the item is still there when the claim is not ours any more, it was not
+    // applied, and never will be. If it is gone, the next consumer may have done that.
+    watch_signal changed(wake_);
+    session_signal states(port_, wake_);
+    for (;;) {
+        request sync(port_, op_code::sync, item_path_);
+        request claim(port_, op_code::get, claim_path_);
+        request item(port_, op_code::exists, item_path_);
+        claim.attach(changed);
+        sync.send();
+        claim.send();
+        item.send();
+        error_code sync_ec = co_await sync;
+        error_code ec = co_await claim;
+        error_code item_ec = co_await item;
+        if (worth_another_try(sync_ec) || worth_another_try(ec) || worth_another_try(item_ec)) {
+            continue;
+        }
+        bool ours = !ec && claim.answer == guid_;
+        if (item_ec || (ec && ec != zk_errc::no_node)) co_return verdict::unknown;
+        if (!ours) {
+            forget_watch(port_, changed, watch_kind::data, claim_path_);
+            co_return verdict::ended;
+        }
+        co_await wake_.wait();
+        if (abandoned_) co_return verdict::unknown;
     }
 }
 
@@ -206,10 +233,11 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             co_await me.wake_.wait();
         }
     }
+    forget_watch(me.port_, changed, watch_kind::data, me.claim_path_);
+    me.watching_ = false;
     if (me.state_ == state_type::held && !me.port_.alive(me.generation_)) {
         me.end(state_type::lost);
     }
-    me.watching_ = false;
 }
 
 }  // namespace corozk::detail

@@ -193,14 +193,14 @@ task<error_code> queue_impl::find_room() {
     if (ec == zk_errc::no_node || worth_another_try(ec)) co_return error_code();
     if (ec) co_return ec;
     set_room(children.names.size());
-    if (bound_known_) co_return error_code();
-    while (changed.armed() && waiting_puts_.front().call->waiting() && !stopped_ &&
+    while (!bound_known_ && changed.armed() && waiting_puts_.front().call->waiting() && !stopped_ &&
            port_.status().state != session_state::closed) {
         co_await put_wake_.wait();
         for (put_call& p : waiting_puts_) {
             if (p.no_wait && p.call->waiting()) p.call->fail(errc::would_block);
         }
     }
+    forget_watch(port_, changed, watch_kind::children, path_);
     co_return error_code();
 }
 

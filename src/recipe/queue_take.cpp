@@ -37,6 +37,11 @@ void queue_impl::enqueue(consumer c) {
 task<> queue_impl::run_consumers(std::shared_ptr<queue_impl> self) {
     co_await self->serve();
     self->consuming_ = false;
+    for (auto& [name, claim] : self->foreign_) {
+        forget_watch(self->port_, *claim, watch_kind::data,
+                     join_path(join_path(self->path_, name), "claim"));
+    }
+    self->foreign_.clear();
     if (self->stopped_) self->takes_.retire();
 }
 
@@ -221,6 +226,7 @@ task<> queue_impl::wait_for_items(session_signal&) {
     }
     watching_empty_ = false;
     if (!newcomers.armed()) forget_listing();
+    forget_watch(port_, newcomers, watch_kind::children, path_);
 }
 
 /// Has us told when items come back.

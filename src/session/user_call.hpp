@@ -52,7 +52,7 @@ public:
     using handler_type = any_handler<void(error_code, Values...)>;
 
     user_call(const port& p, handler_type handler)
-        : state_(std::make_unique<call_state>(p.executor(), std::move(handler))) {}
+        : state_(std::make_unique<call_state>(p, std::move(handler))) {}
 
     user_call(user_call&&) noexcept = default;
     user_call& operator=(user_call&&) noexcept = default;
@@ -78,7 +78,8 @@ public:
         }
         handler_type handler = std::exchange(state_->handler, nullptr);
         // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
-        post_result<Values...>(state_->executor, std::move(handler), ec, std::move(values)...);
+        post_result<Values...>(state_->owner->executor(), std::move(handler), ec,
+                               std::move(values)...);
     }
 
     /// Completes with an error and empty values.
@@ -86,10 +87,8 @@ public:
 
 private:
     struct call_state {
-        call_state(boost::asio::any_io_executor ex, handler_type h)
-            : executor(std::move(ex)),
-              handler(std::move(h)) {}
-        boost::asio::any_io_executor executor;
+        call_state(const port& p, handler_type h) : owner(&p), handler(std::move(h)) {}
+        const port* owner;  ///< outlives everything that waits for it
         handler_type handler;
         bool slot_used = false;
     };

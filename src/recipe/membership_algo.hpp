@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/group.hpp>
+#include <corozk/recipe/membership.hpp>
 #include <corozk/types.hpp>
 #include <cstdint>
 #include <map>
@@ -35,6 +35,6 @@ using member_map = std::map<std::string, member_state, std::less<>>;
 bool is_member_node(const stat& record) noexcept;
 
 /// What to tell somebody who knows `known`, now that `current` is the case.
-group_change compute_change(const member_map& known, const member_map& current);
+membership_change compute_change(const member_map& known, const member_map& current);
 
 }  // namespace corozk::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/group_algo.hpp"
+#include "recipe/membership_algo.hpp"
 
 #include <limits>
 
@@ -7,8 +7,8 @@ namespace corozk::detail {
 
 namespace {
 
-group_member describe(const std::string& name, const member_state& s) {
-    group_member m(name, s.data);
+member_info describe(const std::string& name, const member_state& s) {
+    member_info m(name, s.data);
     m.session_id = s.owner;
     m.incarnation = s.czxid;
     return m;
@@ -23,8 +23,8 @@ bool is_member_node(const stat& record) noexcept {
     return record.ephemeral_owner != 0 && record.ephemeral_owner != container && !extended;
 }
 
-group_change compute_change(const member_map& known, const member_map& current) {
-    group_change change;
+membership_change compute_change(const member_map& known, const member_map& current) {
+    membership_change change;
     auto before = known.begin();
     auto after = current.begin();
     while (before != known.end() || after != current.end()) {

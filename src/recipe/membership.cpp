@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "corozk/recipe/group.hpp"
+#include "corozk/recipe/membership.hpp"
 
 #include <deque>
 #include <set>
 
 #include "block/kept_node.hpp"
 #include "block/recipe_core.hpp"
-#include "recipe/group_algo.hpp"
+#include "recipe/membership_algo.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
@@ -26,9 +26,9 @@ struct watched_member {
 };
 
 /// A folder's ephemeral nodes, kept up to date while somebody asks.
-class group_observer {
+class membership_observer {
 public:
-    group_observer(port& p, std::string folder)
+    membership_observer(port& p, std::string folder)
         : wake(p),
           port_(p),
           folder_(std::move(folder)),
@@ -136,9 +136,9 @@ private:
 
 }  // namespace
 
-class group_impl final : public recipe_core {
+class membership_impl final : public recipe_core {
 public:
-    group_impl(port& p, std::string path_, group_options options_)
+    membership_impl(port& p, std::string path_, membership_options options_)
         : recipe_core(p),
           path(std::move(path_)),
           options(std::move(options_)) {}
@@ -151,10 +151,10 @@ public:
     }
 
     const std::string path;
-    const group_options options;
+    const membership_options options;
     std::string name;
     std::shared_ptr<kept_node> own;
-    std::shared_ptr<group_observer> observer;
+    std::shared_ptr<membership_observer> observer;
     member_map told;
     bool told_anything = false;
     bool observing = false;
@@ -162,11 +162,11 @@ public:
 
 namespace {
 
-task<> members_driver(std::shared_ptr<group_impl> self,
-                      any_handler<void(error_code, std::vector<group_member>)> handler) {
+task<> members_driver(std::shared_ptr<membership_impl> self,
+                      any_handler<void(error_code, std::vector<member_info>)> handler) {
     port& p = self->get_port();
     signal wake(p);
-    waiting_call<std::vector<group_member>> call(*self, std::move(handler), wake);
+    waiting_call<std::vector<member_info>> call(*self, std::move(handler), wake);
     while (!call.over()) {
         request listing(p, op_code::children, self->path);
         error_code ec = co_await listing;
@@ -196,19 +196,19 @@ task<> members_driver(std::shared_ptr<group_impl> self,
             found.emplace(base_name(read.path), std::move(s));
         }
         if (again) continue;
-        call.complete(problem, problem ? std::vector<group_member>()
+        call.complete(problem, problem ? std::vector<member_info>()
                                        : compute_change(member_map(), found).joined);
     }
 }
 
-task<> change_driver(std::shared_ptr<group_impl> self,
-                     any_handler<void(error_code, group_change)> handler) {
+task<> change_driver(std::shared_ptr<membership_impl> self,
+                     any_handler<void(error_code, membership_change)> handler) {
     port& p = self->get_port();
-    if (!self->observer) self->observer = std::make_shared<group_observer>(p, self->path);
-    std::shared_ptr<group_observer> observer = self->observer;
+    if (!self->observer) self->observer = std::make_shared<membership_observer>(p, self->path);
+    std::shared_ptr<membership_observer> observer = self->observer;
     self->observing = true;
     session_signal session(p, observer->wake);
-    waiting_call<group_change> call(*self, std::move(handler), observer->wake);
+    waiting_call<membership_change> call(*self, std::move(handler), observer->wake);
     while (!call.over()) {
         error_code ec = co_await observer->refresh();
         if (ec) {
@@ -217,7 +217,7 @@ task<> change_driver(std::shared_ptr<group_impl> self,
         }
         if (call.over()) break;
         member_map current = observer->current();
-        group_change change = compute_change(self->told, current);
+        membership_change change = compute_change(self->told, current);
         if (!change.empty() || !self->told_anything) {
             self->told_anything = true;
             self->told = std::move(current);
@@ -231,10 +231,10 @@ task<> change_driver(std::shared_ptr<group_impl> self,
 }
 
 template <class... Values>
-bool ready(const std::shared_ptr<group_impl>& impl,
+bool ready(const std::shared_ptr<membership_impl>& impl,
            any_handler<void(error_code, Values...)>& handler) {
     if (!usable(impl, handler)) return false;
-    if (path_is_good(impl->get_port(), "group", impl->path)) return true;
+    if (path_is_good(impl->get_port(), "membership", impl->path)) return true;
     post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
@@ -242,18 +242,18 @@ bool ready(const std::shared_ptr<group_impl>& impl,
 }  // namespace
 }  // namespace detail
 
-group::group(const client& c, std::string path, group_options options)
+membership::membership(const client& c, std::string path, membership_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::group_impl>(*session_, std::move(path),
+        impl_ = std::make_shared<detail::membership_impl>(*session_, std::move(path),
                                                      std::move(options));
     }
 }
 
-group::group() noexcept = default;
-group::group(group&&) noexcept = default;
+membership::membership() noexcept = default;
+membership::membership(membership&&) noexcept = default;
 
-group& group::operator=(group&& other) noexcept {
+membership& membership::operator=(membership&& other) noexcept {
     if (this != &other) {
         if (impl_) impl_->destroy();
         impl_ = std::move(other.impl_);
@@ -262,23 +262,23 @@ group& group::operator=(group&& other) noexcept {
     return *this;
 }
 
-group::~group() {
+membership::~membership() {
     if (impl_) impl_->destroy();
 }
 
-std::string group::path() const {
+std::string membership::path() const {
     return impl_ ? impl_->path : std::string();
 }
 
-std::string group::name() const {
+std::string membership::name() const {
     return impl_ && impl_->own && impl_->own->wanted() ? impl_->name : std::string();
 }
 
-bool group::joined() const noexcept {
+bool membership::joined() const noexcept {
     return impl_ && impl_->own && impl_->own->present();
 }
 
-void group::start_join(const impl_ptr& impl,
+void membership::start_join(const impl_ptr& impl,
                        std::chrono::nanoseconds limit,
                        std::string name,
                        std::string data,
@@ -287,7 +287,7 @@ void group::start_join(const impl_ptr& impl,
     detail::port& p = impl->get_port();
     if (name.empty()) name = p.new_guid();
     std::string node = detail::join_path(impl->path, name);
-    if (name.find('/') != name.npos || !detail::path_is_good(p, "group", node)) {
+    if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
         detail::post_result<>(impl->executor(), std::move(handler), errc::bad_path);
         return;
     }
@@ -301,7 +301,7 @@ void group::start_join(const impl_ptr& impl,
                     detail::deadline_after(p, limit));
 }
 
-void group::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
+void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
     if (!detail::ready(impl, handler)) return;
     if (impl->own) {
         impl->own->change(std::move(data), std::move(handler));
@@ -310,7 +310,7 @@ void group::start_set_data(const impl_ptr& impl, std::string data, handler_of<> 
     }
 }
 
-void group::start_leave(const impl_ptr& impl, handler_of<> handler) {
+void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
     if (!detail::ready(impl, handler)) return;
     if (impl->own) {
         impl->own->release(std::move(handler));
@@ -319,15 +319,15 @@ void group::start_leave(const impl_ptr& impl, handler_of<> handler) {
     }
 }
 
-void group::start_members(const impl_ptr& impl, handler_of<std::vector<group_member>> handler) {
+void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
     if (!detail::ready(impl, handler)) return;
     impl->get_port().spawn(detail::members_driver(impl, std::move(handler)));
 }
 
-void group::start_next_change(const impl_ptr& impl, handler_of<group_change> handler) {
+void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
     if (!detail::ready(impl, handler)) return;
     if (impl->observing) {
-        detail::post_result<group_change>(impl->executor(), std::move(handler), errc::busy, {});
+        detail::post_result<membership_change>(impl->executor(), std::move(handler), errc::busy, {});
         return;
     }
     impl->get_port().spawn(detail::change_driver(impl, std::move(handler)));

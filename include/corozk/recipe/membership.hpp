@@ -16,13 +16,13 @@
 namespace corozk {
 
 namespace detail {
-class group_impl;
+class membership_impl;
 }
 
 /** @brief A member of a group. */
-struct group_member {
-    group_member() = default;
-    group_member(std::string name_, std::string data_) : name(std::move(name_)), data(std::move(data_)) {}
+struct member_info {
+    member_info() = default;
+    member_info(std::string name_, std::string data_) : name(std::move(name_)), data(std::move(data_)) {}
 
     std::string name;
     std::string data;
@@ -31,18 +31,18 @@ struct group_member {
 };
 
 /** @brief What is different from what was told before. */
-struct group_change {
-    group_change() = default;
-    std::vector<group_member> joined;   ///< new ones, and those that left and came back
-    std::vector<group_member> left;     ///< as they were; also those that came back meanwhile
-    std::vector<group_member> updated;  ///< the same members with other data
+struct membership_change {
+    membership_change() = default;
+    std::vector<member_info> joined;   ///< new ones, and those that left and came back
+    std::vector<member_info> left;     ///< as they were; also those that came back meanwhile
+    std::vector<member_info> updated;  ///< the same members with other data
 
     bool empty() const noexcept { return joined.empty() && left.empty() && updated.empty(); }
 };
 
 /** @brief How a group is kept. */
-struct group_options {
-    group_options() = default;
+struct membership_options {
+    membership_options() = default;
 
     /// What `join` does while the name belongs to another session: wait until that one is gone
     /// (true), or fail with `errc::already_exists` (false).
@@ -89,15 +89,15 @@ struct group_options {
  * members that came back after they had left are CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
  * and CURATOR-617.
  */
-class COROZK_DECL group {
+class COROZK_DECL membership {
 public:
     /** @brief The group whose folder is `path`. Nothing is sent. */
-    group(const client& c, std::string path, group_options options = group_options());
+    membership(const client& c, std::string path, membership_options options = membership_options());
 
-    group() noexcept;
-    group(group&&) noexcept;
-    group& operator=(group&&) noexcept;
-    ~group();
+    membership() noexcept;
+    membership(membership&&) noexcept;
+    membership& operator=(membership&&) noexcept;
+    ~membership();
 
     /** @brief The path of the folder. */
     std::string path() const;
@@ -135,7 +135,7 @@ public:
                   std::string data = std::string(),
                   Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("group.join", path()), token,
+            detail::call_site("membership.join", path()), token,
             [impl = impl_, limit, name = std::move(name),
              data = std::move(data)](auto handler) mutable {
                 start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
@@ -154,7 +154,7 @@ public:
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("group.set_data", path()), token,
+            detail::call_site("membership.set_data", path()), token,
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_set_data(impl, std::move(data), std::move(handler));
             });
@@ -172,7 +172,7 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("group.leave", path()), token,
+            detail::call_site("membership.leave", path()), token,
             [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
     }
 
@@ -180,15 +180,15 @@ public:
      * @brief Reads who is there, ordered by name. A missing folder is an empty group.
      *
      * @par Completion signature
-     * `void(error_code, std::vector<group_member>)`
+     * `void(error_code, std::vector<member_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<group_member>)>(
-            detail::call_site("group.members", path()), token,
+        return detail::initiate<void(error_code, std::vector<member_info>)>(
+            detail::call_site("membership.members", path()), token,
             [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
     }
 
@@ -198,7 +198,7 @@ public:
      * The first call tells all members as joined, and completes at once even if there are none.
      *
      * @par Completion signature
-     * `void(error_code, group_change)`
+     * `void(error_code, membership_change)`
      *
      * @par Errors
      * `errc::busy` (another `next_change` of this object waits), `zk_errc::no_auth`,
@@ -206,13 +206,13 @@ public:
      */
     template <class Token = default_token>
     auto next_change(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, group_change)>(
-            detail::call_site("group.next_change", path()), token,
+        return detail::initiate<void(error_code, membership_change)>(
+            detail::call_site("membership.next_change", path()), token,
             [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::group_impl>;
+    using impl_ptr = std::shared_ptr<detail::membership_impl>;
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
@@ -223,8 +223,8 @@ private:
                            handler_of<> handler);
     static void start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler);
     static void start_leave(const impl_ptr& impl, handler_of<> handler);
-    static void start_members(const impl_ptr& impl, handler_of<std::vector<group_member>> handler);
-    static void start_next_change(const impl_ptr& impl, handler_of<group_change> handler);
+    static void start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler);
+    static void start_next_change(const impl_ptr& impl, handler_of<membership_change> handler);
 
     std::shared_ptr<detail::session> session_;
     impl_ptr impl_;

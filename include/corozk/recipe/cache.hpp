@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace corozk {
+
+namespace detail {
+class cache_core;
+}
+
+/** @brief A node as a `node_cache` saw it last. */
+struct node_state {
+    node_state() = default;
+    std::uint64_t revision = 0;  ///< of the cache; 0: nothing is known yet
+    bool exists = false;
+    std::string data;
+    corozk::stat stat;
+};
+
+/** @brief Several nodes as a `children_cache` or `tree_cache` saw them last. Cheap to copy. */
+struct tree_state {
+    tree_state() = default;
+    std::uint64_t revision = 0;  ///< of the cache; 0: nothing is known yet
+    bool exists = false;         ///< the root of the cache
+
+    /// By path (tree) or by name (children). Null before the first revision.
+    std::shared_ptr<const std::map<std::string, node_data>> nodes;
+};
+
+/**
+ * @brief What the caches have in common: a local copy, kept up to date with one-shot watches.
+ *
+ * A cache begins to read when it is made. `next` waits for a state that differs from one seen before;
+ * states that nobody asked for in between are skipped (the latest wins). After every reconnect, and
+ * in every new session, everything is read again behind a `sync`: no state is older than one that was
+ * given out before, and nothing that happened meanwhile is missed. When the servers come to rest, so
+ * does the cache, with their very state.
+ *
+ * Each state was true, node by node; several nodes that change at about the same time may be seen
+ * one after the other (see `configuration` for what must change together).
+ *
+ * @par Errors of `next`
+ * `errc::closed`. Lost connections and sessions are no errors: the cache goes on.
+ *
+ * @par Cancellation of `next`
+ * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ *
+ * @par Lifetime
+ * May be destroyed in any state, before or after the client: `next` completes with
+ * `operation_aborted`, and the watches are taken back.
+ *
+ * Where it comes from: Curator's caches and what went wrong there: CURATOR-391, -328, -476, -690,
+ * ZOOKEEPER-1416 (bug catalogue M8, M9, M10).
+ */
+class COROZK_DECL basic_cache {
+public:
+    basic_cache(basic_cache&&) noexcept;
+    basic_cache& operator=(basic_cache&&) noexcept;
+    ~basic_cache();
+
+    const std::string& path() const noexcept { return path_; }
+
+protected:
+    using session_ptr = std::shared_ptr<detail::session>;
+    using core_ptr = std::shared_ptr<detail::cache_core>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    basic_cache(const client& c, std::string path, std::size_t depth, bool names);
+
+    static void start_next(const session_ptr& session,
+                           const core_ptr& core,
+                           std::uint64_t seen,
+                           handler_of<tree_state> handler);
+    static void start_next_node(const session_ptr& session,
+                                const core_ptr& core,
+                                std::uint64_t seen,
+                                handler_of<node_state> handler);
+    tree_state current_tree() const;
+
+    std::string path_;
+    session_ptr session_;
+    core_ptr core_;
+};
+
+/** @brief A cache of one node, which need not exist. */
+class COROZK_DECL node_cache : public basic_cache {
+public:
+    node_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 0, true) {}
+
+    /** @brief The latest state. */
+    node_state current() const;
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *
+     * @par Completion signature
+     * `void(error_code, node_state)`
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, node_state)>(
+            detail::call_site("node_cache.next", path_), token,
+            [session = session_, core = core_, seen](auto handler) {
+                start_next_node(session, core, seen, std::move(handler));
+            });
+    }
+};
+
+/** @brief A cache of a node's children and their data, by name. */
+class COROZK_DECL children_cache : public basic_cache {
+public:
+    children_cache(const client& c, std::string path)
+        : basic_cache(c, std::move(path), 1, true) {}
+
+    /** @brief The latest state. */
+    tree_state current() const;
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *
+     * @par Completion signature
+     * `void(error_code, tree_state)`
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, tree_state)>(
+            detail::call_site("children_cache.next", path_), token,
+            [session = session_, core = core_, seen](auto handler) {
+                start_next(session, core, seen, std::move(handler));
+            });
+    }
+};
+
+/**
+ * @brief A cache of a node and what is below it, by path.
+ *
+ * It holds two watches at the server for each node.
+ */
+class COROZK_DECL tree_cache : public basic_cache {
+public:
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+    /** @param depth how many levels below the root are copied */
+    tree_cache(const client& c, std::string path, std::size_t depth = unlimited)
+        : basic_cache(c, std::move(path), depth, false) {}
+
+    /** @brief The latest state. */
+    tree_state current() const { return current_tree(); }
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *
+     * @par Completion signature
+     * `void(error_code, tree_state)`
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, tree_state)>(
+            detail::call_site("tree_cache.next", path_), token,
+            [session = session_, core = core_, seen](auto handler) {
+                start_next(session, core, seen, std::move(handler));
+            });
+    }
+};
+
+}  // namespace corozk

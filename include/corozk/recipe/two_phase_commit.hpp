@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class commit_coordinator_impl;
+class commit_site_impl;
+}
+
+/** @brief Who watches the votes. */
+enum class commit_form : std::uint8_t {
+    /// Every site watches every vote and decides by itself: O(n²) messages, and no need of the
+    /// coordinator once the transaction has begun.
+    all_sites,
+    /// Only the coordinator watches the votes, the sites wait for its decision: O(n) messages.
+    coordinator,
+};
+
+/** @brief What a site wants. */
+enum class commit_vote : std::uint8_t { commit, abort };
+
+/** @brief What was decided; the same for everybody, for ever. */
+struct commit_outcome {
+    commit_outcome() = default;
+    commit_outcome(bool committed_, std::string reason_)
+        : committed(committed_),
+          reason(std::move(reason_)) {}
+
+    bool committed = false;
+    std::string reason;  ///< of an abort, for people
+};
+
+/** @brief A transaction as its coordinator has described it. */
+struct commit_transaction {
+    commit_transaction() = default;
+    commit_form form = commit_form::all_sites;
+    std::vector<std::string> sites;
+    std::string payload;
+    std::optional<commit_outcome> outcome;  ///< if it has been decided already
+};
+
+/** @brief How a transaction's nodes are made. */
+struct commit_options {
+    commit_options() = default;
+    commit_form form = commit_form::all_sites;  ///< of `begin`; the sites learn it from the node
+    corozk::acl acl;                            ///< empty means open
+};
+
+/**
+ * @brief The one who begins a transaction and, in the second form, decides it.
+ *
+ * The transaction is a node that holds the sites' names and a payload. Each site makes its own
+ * ephemeral node in it and votes by writing to it. The *decision* is one more node, which is created
+ * once and never changed: whoever creates it, all others read it. It says "commit" only if at that
+ * moment every site's node was there with a vote to commit (one transaction at the server), so:
+ *
+ * - One vote to abort, one site that dies before the decision, or the deadline mean abort, without
+ *   waiting for the other votes.
+ * - A coordinator that dies leaves sites of the first form to decide by the same rule, and sites of
+ *   the second form in doubt; any other object can go on with `resume` and `decide`.
+ *
+ * @par Cancellation
+ * Terminal, partial, total: all operations complete at once with
+ * `boost::asio::error::operation_aborted`; what was sent may still happen, and can be asked for.
+ *
+ * @par Executor and thread safety
+ * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying the object in any state is safe and changes nothing at the server.
+ *
+ * @par Origin
+ * "Two-phased Commit" on ZooKeeper's recipes page, both forms, with its remedy for the second
+ * drawback (each site creates its own ephemeral node).
+ */
+class COROZK_DECL commit_coordinator {
+public:
+    /** @brief For the transaction at `path`. Nothing is sent. */
+    commit_coordinator(const client& c, std::string path, commit_options options = commit_options());
+
+    commit_coordinator() noexcept;
+    commit_coordinator(commit_coordinator&&) noexcept;
+    commit_coordinator& operator=(commit_coordinator&&) noexcept;
+    ~commit_coordinator();
+
+    /** @brief The path of the transaction's node. */
+    std::string path() const;
+
+    /**
+     * @brief Begins the transaction: creates its node.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * - `errc::already_exists`: there is a transaction at this path.
+     * - `errc::bad_option`: no sites, a site twice, or a name that cannot be a node's.
+     * - `errc::too_large`: payload and names do not fit into a request, or as many sites not into
+     *   one decision.
+     * - `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("commit_coordinator.begin", path()), token,
+            [impl = impl_, sites = std::move(sites),
+             payload = std::move(payload)](auto handler) mutable {
+                start_begin(impl, std::move(sites), std::move(payload), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Takes over a transaction that was begun by another object, perhaps a dead one's.
+     *
+     * @par Completion signature
+     * `void(error_code, commit_transaction)`
+     *
+     * @par Errors
+     * `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto resume(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_transaction)>(
+            detail::call_site("commit_coordinator.resume", path()), token,
+            [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
+    }
+
+    /**
+     * @brief Waits for the decision; in the second form, makes it.
+     *
+     * @par Completion signature
+     * `void(error_code, commit_outcome)`: an abort is an outcome, not an error.
+     *
+     * @par Errors
+     * `errc::not_a_member` (neither begun nor resumed), `errc::foreign_data`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto decide(Token&& token = Token{}) {
+        return decide_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+    }
+
+    /**
+     * @brief The same, but decides to abort when the time is over.
+     *
+     * @par Errors
+     * `errc::in_doubt` when the time is over and there is no connection to say so.
+     */
+    template <class Token = default_token>
+    auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_outcome)>(
+            detail::call_site("commit_coordinator.decide", path()), token,
+            [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
+    }
+
+    /**
+     * @brief Aborts, unless it has been decided already.
+     *
+     * @par Completion signature
+     * `void(error_code, commit_outcome)`: what holds, perhaps a commit that came first.
+     *
+     * @par Errors
+     * `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto abort(std::string reason, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_outcome)>(
+            detail::call_site("commit_coordinator.abort", path()), token,
+            [impl = impl_, reason = std::move(reason)](auto handler) mutable {
+                start_abort(impl, std::move(reason), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Removes a finished transaction. Interrupted, it can be called again.
+     *
+     * @param force also if some sites have not called `finish`: those that are away will never
+     *        learn the decision
+     *
+     * @par Completion signature
+     * `void(error_code)`: it is gone (or was).
+     *
+     * @par Errors
+     * - `errc::in_doubt`: not decided yet.
+     * - `errc::busy`: some sites have not finished.
+     * - `zk_errc::not_empty`: somebody keeps putting nodes into it.
+     */
+    template <class Token = default_token>
+    auto clean_up(bool force = false, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("commit_coordinator.clean_up", path()), token,
+            [impl = impl_, force](auto handler) { start_clean_up(impl, force, std::move(handler)); });
+    }
+
+private:
+    using impl_ptr = std::shared_ptr<detail::commit_coordinator_impl>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    static void start_begin(const impl_ptr& impl,
+                            std::vector<std::string> sites,
+                            std::string payload,
+                            handler_of<> handler);
+    static void start_resume(const impl_ptr& impl, handler_of<commit_transaction> handler);
+    static void start_decide(const impl_ptr& impl,
+                             std::chrono::nanoseconds limit,
+                             handler_of<commit_outcome> handler);
+    static void start_abort(const impl_ptr& impl,
+                            std::string reason,
+                            handler_of<commit_outcome> handler);
+    static void start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler);
+
+    std::shared_ptr<detail::session> session_;
+    impl_ptr impl_;
+};
+
+/**
+ * @brief One site of a transaction. See `commit_coordinator`.
+ *
+ * `join`, then `vote`, then act on the outcome, then `finish`.
+ *
+ * @par Cancellation
+ * Terminal, partial, total: all operations complete at once with
+ * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `outcome`.
+ *
+ * @par Executor and thread safety
+ * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying the object before the decision is known counts as the death of the site: its node is
+ * erased in the background.
+ */
+class COROZK_DECL commit_site {
+public:
+    /** @brief The site `name` of the transaction at `path`. Nothing is sent. */
+    commit_site(const client& c,
+                std::string path,
+                std::string name,
+                commit_options options = commit_options());
+
+    commit_site() noexcept;
+    commit_site(commit_site&&) noexcept;
+    commit_site& operator=(commit_site&&) noexcept;
+    ~commit_site();
+
+    /** @brief The path of the transaction's node. */
+    std::string path() const;
+
+    /** @brief The site's name. */
+    std::string name() const;
+
+    /**
+     * @brief Waits for the transaction to begin, and takes part in it.
+     *
+     * Makes the site's node. If the node of an earlier session of this site is still there, it is
+     * waited for: what that one promised cannot be taken back. If the transaction has been decided
+     * already, the outcome is in the result, and there is nothing to vote on.
+     *
+     * @par Completion signature
+     * `void(error_code, commit_transaction)`
+     *
+     * @par Errors
+     * `errc::not_a_member` (the coordinator did not name this site), `errc::foreign_data`,
+     * `errc::already_exists` (another object of this client is that site), `errc::busy` (joined
+     * already), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto join(Token&& token = Token{}) {
+        return join_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+    }
+
+    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    template <class Token = default_token>
+    auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_transaction)>(
+            detail::call_site("commit_site.join", path()), token,
+            [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
+    }
+
+    /**
+     * @brief Votes, and waits for the decision.
+     *
+     * A vote is given once. A vote to abort decides at once. If the site's session is lost before
+     * the decision, it counts as dead and the transaction is aborted (unless it was committed
+     * before).
+     *
+     * @par Completion signature
+     * `void(error_code, commit_outcome)`
+     *
+     * @par Errors
+     * - `errc::not_a_member`: not joined.
+     * - `errc::busy`: it has voted before.
+     * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
+     * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.
+     */
+    template <class Token = default_token>
+    auto vote(commit_vote wish, Token&& token = Token{}) {
+        return vote_for(std::chrono::nanoseconds::max(), wish, std::forward<Token>(token));
+    }
+
+    /**
+     * @brief The same for a limited time.
+     *
+     * Then the transaction is aborted in the first form. In the second one the decision is the
+     * coordinator's: it fails with `errc::in_doubt`, and `outcome` tells later. Without a connection
+     * it fails with `errc::in_doubt` in both (with `errc::deadline_exceeded` if the vote was not
+     * given).
+     */
+    template <class Token = default_token>
+    auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_outcome)>(
+            detail::call_site("commit_site.vote", path()), token,
+            [impl = impl_, limit, wish](auto handler) {
+                start_vote(impl, limit, wish, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Waits for the decision. Works for a site that was away, too: it need not have joined.
+     *
+     * @par Completion signature
+     * `void(error_code, commit_outcome)`
+     *
+     * @par Errors
+     * `errc::foreign_data`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto outcome(Token&& token = Token{}) {
+        return outcome_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+    }
+
+    /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
+    template <class Token = default_token>
+    auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, commit_outcome)>(
+            detail::call_site("commit_site.outcome", path()), token,
+            [impl = impl_, limit](auto handler) { start_outcome(impl, limit, std::move(handler)); });
+    }
+
+    /**
+     * @brief Tells that the site has done what was decided; it needs the decision no more.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::in_doubt` (no decision has been learnt), `zk_errc::no_node` (cleaned up already),
+     * `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto finish(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("commit_site.finish", path()), token,
+            [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
+    }
+
+private:
+    using impl_ptr = std::shared_ptr<detail::commit_site_impl>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    static void start_join(const impl_ptr& impl,
+                           std::chrono::nanoseconds limit,
+                           handler_of<commit_transaction> handler);
+    static void start_vote(const impl_ptr& impl,
+                           std::chrono::nanoseconds limit,
+                           commit_vote wish,
+                           handler_of<commit_outcome> handler);
+    static void start_outcome(const impl_ptr& impl,
+                              std::chrono::nanoseconds limit,
+                              handler_of<commit_outcome> handler);
+    static void start_finish(const impl_ptr& impl, handler_of<> handler);
+
+    std::shared_ptr<detail::session> session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

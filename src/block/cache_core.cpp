@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/cache_core.hpp"
+
+#include <algorithm>
+
+#include "session/path.hpp"
+#include "session/request.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t reads_at_once = 64;
+
+}  // namespace
+
+struct cache_core::reading {
+    reading(cache_core& owner, entry& e)
+        : path(e.path),
+          get(owner.port_, op_code::get, e.path),
+          children(owner.port_, op_code::children, e.path),
+          deep(e.level < owner.depth_) {}
+    std::string path;
+    request get;
+    request children;
+    bool deep;
+};
+
+cache_core::cache_core(port& p, std::string root, std::size_t depth, bool names)
+    : port_(p),
+      wake_(p),
+      root_(std::move(root)),
+      depth_(depth),
+      names_(names) {}
+
+void cache_core::start() {
+    if (running_) return;
+    running_ = true;
+    port_.spawn(run(shared_from_this()));
+}
+
+void cache_core::stop() {
+    stopped_ = true;
+    fail_all(boost::asio::error::operation_aborted);
+    wake_.set();
+}
+
+void cache_core::fail_all(error_code ec) {
+    auto calls = std::move(calls_);
+    calls_.clear();
+    for (auto& call : calls) {
+        if (call->waiting()) call->fail(ec);
+    }
+}
+
+void cache_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
+    if (ended_) return call->fail(ended_);
+    if (revision_ != 0 && revision_ != seen) return call->complete(error_code(), current());
+    std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
+    calls_.push_back(std::move(call));
+}
+
+tree_state cache_core::current() {
+    tree_state state;
+    state.revision = revision_;
+    if (revision_ == 0) return state;
+    state.exists = snapshot_->contains(names_ ? std::string() : root_);
+    state.nodes = snapshot_;
+    return state;
+}
+
+void cache_core::publish() {
+    if (!changed_ && revision_ != 0) return;
+    changed_ = false;
+    ++revision_;
+    auto nodes = std::make_shared<nodes_map>();
+    for (const auto& [path, e] : entries_) {
+        if (!e->present) continue;
+        std::string key = path;
+        if (names_) key = path == root_ ? std::string() : std::string(base_name(path));
+        nodes->emplace_hint(nodes->end(), std::move(key), e->node);
+    }
+    snapshot_ = std::move(nodes);
+    auto calls = std::move(calls_);
+    calls_.clear();
+    for (auto& call : calls) {
+        if (call->waiting()) call->complete(error_code(), current());
+    }
+}
+
+void cache_core::mark(entry& e) noexcept {
+    if (e.stale) return;
+    e.stale = true;
+    stale_.push_back(e.path);
+    wake_.set();
+}
+
+void cache_core::mark_all() {
+    for (auto& [path, e] : entries_) mark(*e);
+}
+
+void cache_core::add(std::string path, std::size_t level) {
+    auto e = std::make_unique<entry>(*this, path, level);
+    mark(*e);
+    entries_.emplace(std::move(path), std::move(e));
+}
+
+/// A node and all below it.
+void cache_core::remove(const std::string& path) {
+    auto it = entries_.find(path);
+    if (it != entries_.end()) {
+        changed_ = changed_ || it->second->present;
+        entries_.erase(it);
+    }
+    std::string below = path == "/" ? path : path + "/";
+    auto first = entries_.lower_bound(below);
+    auto last = first;
+    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0) ++last;
+    if (first != last) changed_ = true;
+    entries_.erase(first, last);
+}
+
+task<> cache_core::run(std::shared_ptr<cache_core> self) {
+    co_await self->work();
+    self->forget_watches();
+    self->entries_.clear();
+    self->stale_.clear();
+    self->running_ = false;
+}
+
+void cache_core::forget_watches() {
+    for (auto& [path, e] : entries_) {
+        forget_watch(port_, e->data_watch, e->present ? watch_kind::data : watch_kind::exists, path);
+        forget_watch(port_, e->children_watch, watch_kind::children, path);
+    }
+}
+
+task<> cache_core::work() {
+    session_signal states(port_, wake_);
+    add(root_, 0);
+    std::uint64_t synced = 0;  // the connection to which everything was read
+    for (;;) {
+        if (stopped_) co_return;
+        const session_status& status = port_.status();
+        if (status.state == session_state::closed) {
+            ended_ = errc::closed;
+            fail_all(ended_);
+            co_return;
+        }
+        bool connected =
+            status.state == session_state::connected || status.state == session_state::read_only;
+        if (connected && synced != status.revision) {
+            synced = status.revision;
+            resyncing_ = true;
+            mark_all();
+            // The new connection's server may be behind the old one's.
+            request sync(port_, op_code::sync, root_);
+            co_await sync;
+            continue;
+        }
+        if (!connected || stale_.empty()) {
+            if (connected) {
+                resyncing_ = false;
+                publish();
+            }
+            co_await wake_.wait();
+            continue;
+        }
+        co_await read_some();
+        if (!resyncing_ && revision_ != 0) publish();
+    }
+}
+
+task<> cache_core::read_some() {
+    std::vector<std::unique_ptr<reading>> readings;
+    while (!stale_.empty() && readings.size() < reads_at_once) {
+        std::string path = std::move(stale_.front());
+        stale_.pop_front();
+        auto it = entries_.find(path);
+        if (it == entries_.end() || !it->second->stale) continue;
+        entry& e = *it->second;
+        e.stale = false;
+        // What happens from here on is seen by the reading, or by its watch.
+        e.data_watch.disarm();
+        e.children_watch.disarm();
+        auto r = std::make_unique<reading>(*this, e);
+        r->get.attach(e.data_watch);
+        r->get.send();
+        if (r->deep) {
+            r->children.attach(e.children_watch);
+            r->children.send();
+        }
+        readings.push_back(std::move(r));
+    }
+    for (auto& r : readings) co_await settle(*r);
+}
+
+task<> cache_core::settle(reading& r) {
+    request& get = r.get;
+    request& children = r.children;
+    error_code ec = co_await get;
+    error_code children_ec;
+    if (r.deep) children_ec = co_await children;
+    auto it = entries_.find(r.path);
+    if (it == entries_.end()) co_return;  // removed with its parent meanwhile
+    entry& e = *it->second;
+    if (ec == zk_errc::no_node || children_ec == zk_errc::no_node) {
+        if (r.path != root_) {
+            remove(r.path);
+        } else {
+            remove(r.path);
+            add(root_, 0);
+            entries_.find(root_)->second->stale = false;
+            std::erase(stale_, root_);
+            co_await watch_for_root();
+        }
+        co_return;
+    }
+    if (worth_another_try(ec) || worth_another_try(children_ec)) {
+        mark(e);
+        co_return;
+    }
+    if (ec == errc::closed || children_ec == errc::closed) co_return;
+    // What we may not read is there all the same.
+    if (!e.present || e.node.stat != get.record || ec) {
+        changed_ = true;
+        e.present = true;
+        e.node.data = std::move(get.answer);
+        e.node.stat = get.record;
+    }
+    if (r.deep) {
+        std::set<std::string> names;
+        for (std::size_t i = 0; i < children.names.size(); ++i) {
+            names.emplace(children.names[i]);
+        }
+        adopt_children(e, std::move(names));
+    }
+}
+
+void cache_core::adopt_children(entry& e, std::set<std::string> names) {
+    std::vector<std::string> gone;
+    std::set_difference(e.children.begin(), e.children.end(), names.begin(), names.end(),
+                        std::back_inserter(gone));
+    for (const std::string& name : gone) remove(join_path(e.path, name));
+    for (const std::string& name : names) {
+        std::string path = join_path(e.path, name);
+        if (!entries_.contains(path)) add(std::move(path), e.level + 1);
+    }
+    e.children = std::move(names);
+}
+
+task<> cache_core::watch_for_root() {
+    entry& e = *entries_.find(root_)->second;
+    request exists(port_, op_code::exists, root_);
+    exists.attach(e.data_watch);
+    error_code ec = co_await exists;
+    if (ec != zk_errc::no_node) mark(e);  // it is there now, or we do not know
+}
+
+}  // namespace corozk::detail

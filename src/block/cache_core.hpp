@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/recipe/cache.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "block/pending_call.hpp"
+#include "session/port.hpp"
+
+namespace corozk::detail {
+
+/// A copy of a part of the tree, kept up to date with one-shot watches.
+///
+/// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to be
+/// read again (`stale_`). A watch is armed by the very request that reads, so that nothing can change
+/// unnoticed in between. After each connect everything is read again, behind a sync: the server may
+/// be another one, or the session.
+///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
+///   - The root has no parent here: when it is missing, a watch on its creation is left.
+class cache_core final : public std::enable_shared_from_this<cache_core> {
+public:
+    using nodes_map = std::map<std::string, node_data>;
+    using nodes_ptr = std::shared_ptr<const nodes_map>;
+    using call_type = pending_call<tree_state>;
+
+    /// `depth`: levels below the root that are copied. `names`: the keys are relative to the root.
+    cache_core(port& p, std::string root, std::size_t depth, bool names);
+
+    void start();
+    void stop();
+
+    /// The state after `seen`, or when there is one.
+    void next(std::uint64_t seen, std::unique_ptr<call_type> call);
+    tree_state current();
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+
+private:
+    struct entry;
+
+    class entry_watch final : public watch_node {
+    public:
+        entry_watch(cache_core& owner, entry& e) noexcept : owner_(owner), entry_(e) {}
+
+    private:
+        void fired(watch_event_type) noexcept override { owner_.mark(entry_); }
+        void dropped(const error_code&) noexcept override { owner_.mark(entry_); }
+        cache_core& owner_;
+        entry& entry_;
+    };
+
+    struct entry {
+        entry(cache_core& owner, std::string path_, std::size_t level_)
+            : path(std::move(path_)),
+              level(level_),
+              data_watch(owner, *this),
+              children_watch(owner, *this) {}
+        std::string path;
+        std::size_t level;
+        bool present = false;
+        bool stale = false;
+        node_data node;
+        std::set<std::string> children;
+        entry_watch data_watch;
+        entry_watch children_watch;
+    };
+
+    struct reading;
+
+    static task<> run(std::shared_ptr<cache_core> self);
+    task<> work();
+    task<> read_some();
+    task<> settle(reading& r);
+    task<> watch_for_root();
+    void mark(entry& e) noexcept;
+    void mark_all();
+    void add(std::string path, std::size_t level);
+    void remove(const std::string& path);
+    void adopt_children(entry& e, std::set<std::string> names);
+    void publish();
+    void fail_all(error_code ec);
+    void forget_watches();
+
+    port& port_;
+    signal wake_;
+    std::string root_;
+    std::size_t depth_;
+    bool names_;
+    bool stopped_ = false;
+    bool running_ = false;
+
+    std::map<std::string, std::unique_ptr<entry>> entries_;
+    std::deque<std::string> stale_;
+    bool changed_ = true;   ///< since the last publication
+    bool resyncing_ = true;
+    std::uint64_t revision_ = 0;
+    nodes_ptr snapshot_;
+    std::vector<std::unique_ptr<call_type>> calls_;
+    error_code ended_;
+};
+
+}  // namespace corozk::detail

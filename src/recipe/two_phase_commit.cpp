@@ -1,0 +1,934 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "corozk/recipe/two_phase_commit.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "block/janitor.hpp"
+#include "block/parents.hpp"
+#include "block/recipe_core.hpp"
+#include "recipe/two_phase_commit_algo.hpp"
+#include "session/path.hpp"
+#include "session/request.hpp"
+#include "session/session.hpp"
+
+namespace corozk {
+
+namespace detail {
+
+namespace {
+
+using outcome_slot = std::optional<commit_outcome>;
+using outcome_call = waiting_call<commit_outcome>;
+
+/// Room for what a request has beside the paths and the data that are counted.
+constexpr std::size_t request_overhead = 1024;
+constexpr std::size_t step_overhead = 64;
+
+/// Reads the decision if there is one; if not, `watch` waits for its creation.
+task<error_code> look_for_decision(port& p,
+                                   std::string path,
+                                   watch_signal* watch,
+                                   outcome_slot& outcome) {
+    for (;;) {
+        request read(p, op_code::get, path);
+        error_code ec = co_await read;
+        if (worth_asking_again(p, ec)) continue;
+        if (!ec) {
+            outcome = parse_decision(read.answer);
+            if (watch) forget_watch(p, *watch, watch_kind::exists, path);
+            co_return outcome ? error_code() : make_error_code(errc::foreign_data);
+        }
+        if (ec != zk_errc::no_node) co_return ec;
+        if (!watch || watch->armed()) co_return error_code();
+        request exists(p, op_code::exists, path);
+        exists.attach(*watch);
+        ec = co_await exists;
+        if (ec == zk_errc::no_node) co_return error_code();
+        watch->disarm();
+        if (ec && !worth_asking_again(p, ec)) co_return ec;
+    }
+}
+
+/// Decides to abort, unless it has been decided.
+task<error_code> write_abort(port& p,
+                             std::string transaction,
+                             acl entries,
+                             std::string reason,
+                             outcome_slot& outcome) {
+    commit_outcome wish(false, std::move(reason));
+    std::string path = decision_node(transaction);
+    for (;;) {
+        request create(p, op_code::create, path);
+        create.data = format_decision(wish);
+        create.entries = entries;
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec)) continue;  // if it was ours, it is read the next time
+        if (!ec) {
+            outcome = wish;
+            co_return ec;
+        }
+        if (ec != zk_errc::node_exists) co_return ec;
+        ec = co_await look_for_decision(p, path, nullptr, outcome);
+        // It vanishes only together with the transaction.
+        if (!ec && !outcome) ec = zk_errc::no_node;
+        co_return ec;
+    }
+}
+
+/// Erases a site's node if it is of this session.
+task<> abandon_site(port& p, std::string path, std::uint64_t generation) {
+    for (;;) {
+        request sync(p, op_code::sync, path);
+        request read(p, op_code::get, path);
+        sync.generation = read.generation = generation;
+        sync.send();
+        read.send();
+        error_code ec = co_await sync;
+        error_code answer = co_await read;
+        if (!ec) ec = answer;
+        if (ec && worth_asking_again(p, ec) && p.alive(generation)) continue;
+        if (!ec && read.record.ephemeral_owner == p.status().session_id) {
+            co_await erase_surely(p, path, generation);
+        }
+        co_return;
+    }
+}
+
+/// One who watches all votes and decides.
+class tally {
+public:
+    tally(port& p, std::string transaction, acl entries, const commit_header& header, signal& wake)
+        : port_(p),
+          transaction_(std::move(transaction)),
+          entries_(std::move(entries)),
+          sites_(header.sites),
+          wake_(wake),
+          decision_watch_(wake),
+          states_(sites_.size(), site_state::absent) {
+        for (std::size_t i = 0; i < sites_.size(); ++i) votes_.emplace_back(wake);
+    }
+
+    /// Until there is an outcome, or the call is over. At its deadline: abort.
+    task<error_code> run(outcome_call& call, outcome_slot& outcome) {
+        error_code ec;
+        while (!ec && !outcome && call.waiting()) {
+            if (!decision_watch_.armed()) {
+                ec = co_await look_for_decision(port_, decision_node(transaction_),
+                                                &decision_watch_, outcome);
+                if (ec || outcome) break;
+            }
+            if (call.late()) {
+                ec = co_await write_abort(port_, transaction_, entries_, "the deadline passed",
+                                          outcome);
+                break;
+            }
+            bool again = false;
+            ec = co_await read_votes(again);
+            if (ec || again || !call.waiting()) continue;
+            outcome_slot verdict = decide_commit(sites_, states_);
+            if (!verdict) {
+                co_await wake_.wait();
+            } else if (verdict->committed) {
+                ec = co_await write_commit(outcome);
+            } else {
+                ec = co_await write_abort(port_, transaction_, entries_, verdict->reason, outcome);
+            }
+        }
+        forget();
+        co_return ec;
+    }
+
+private:
+    struct vote {
+        explicit vote(signal& wake) : data_watch(wake), missing_watch(wake) {}
+        watch_signal data_watch;
+        watch_signal missing_watch;
+        std::int64_t czxid = 0;  ///< of the node that was seen; 0: none
+        std::int32_t version = 0;
+    };
+
+    task<error_code> read_votes(bool& again) {
+        std::deque<std::pair<std::size_t, request>> reads;
+        for (std::size_t i = 0; i < sites_.size(); ++i) {
+            vote& v = votes_[i];
+            if (v.data_watch.armed() || v.missing_watch.armed()) continue;
+            if (states_[i] == site_state::dead) continue;
+            reads.emplace_back(
+                std::piecewise_construct, std::forward_as_tuple(i),
+                std::forward_as_tuple(port_, op_code::get, site_node(transaction_, sites_[i])));
+            reads.back().second.attach(v.data_watch);
+            reads.back().second.send();
+        }
+        error_code problem;
+        std::deque<std::pair<std::size_t, request>> missing;
+        for (auto& [i, read] : reads) {
+            vote& v = votes_[i];
+            error_code ec = co_await read;
+            if (worth_asking_again(port_, ec)) {
+                again = true;
+            } else if (ec == zk_errc::no_node && v.czxid != 0) {
+                states_[i] = site_state::dead;
+            } else if (ec == zk_errc::no_node) {
+                missing.emplace_back(
+                    std::piecewise_construct, std::forward_as_tuple(i),
+                    std::forward_as_tuple(port_, op_code::exists,
+                                          site_node(transaction_, sites_[i])));
+                missing.back().second.attach(v.missing_watch);
+                missing.back().second.send();
+            } else if (ec) {
+                problem = ec;
+            } else if (v.czxid != 0 && v.czxid != read.record.czxid) {
+                states_[i] = site_state::dead;
+            } else {
+                v.czxid = read.record.czxid;
+                v.version = read.record.version;
+                states_[i] = read_vote(read.answer);
+            }
+        }
+        for (auto& [i, exists] : missing) {
+            error_code ec = co_await exists;
+            if (ec == zk_errc::no_node) continue;
+            votes_[i].missing_watch.disarm();
+            again = true;
+            if (ec && !worth_asking_again(port_, ec)) problem = ec;
+        }
+        co_return problem;
+    }
+
+    /// Only if each vote is still there as it was read.
+    task<error_code> write_commit(outcome_slot& outcome) {
+        transaction steps;
+        commit_outcome wish(true, std::string());
+        create_options how;
+        if (!entries_.empty()) how.acl = &entries_;
+        steps.create(decision_node(transaction_), format_decision(wish), how);
+        for (std::size_t i = 0; i < sites_.size(); ++i) {
+            steps.check(site_node(transaction_, sites_[i]), votes_[i].version);
+        }
+        request commit(port_, op_code::multi, transaction_);
+        commit.steps = steps.steps();
+        error_code ec = co_await commit;
+        if (!ec) {
+            outcome = wish;
+            co_return ec;
+        }
+        if (worth_asking_again(port_, ec) || ec == zk_errc::node_exists) {
+            forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(transaction_));
+            co_return error_code();
+        }
+        if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
+            // A vote is gone, or is another one (or the whole transaction is gone).
+            request exists(port_, op_code::exists, transaction_);
+            ec = co_await exists;
+            for (vote& v : votes_) v.data_watch.disarm();
+            co_return worth_asking_again(port_, ec) ? error_code() : ec;
+        }
+        co_return ec;
+    }
+
+    void forget() {
+        forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(transaction_));
+        for (std::size_t i = 0; i < sites_.size(); ++i) {
+            std::string path = site_node(transaction_, sites_[i]);
+            forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
+            // Those of nodes that are there go with the nodes.
+            votes_[i].data_watch.disarm();
+        }
+    }
+
+    port& port_;
+    const std::string transaction_;
+    const acl entries_;
+    const std::vector<std::string> sites_;
+    signal& wake_;
+    watch_signal decision_watch_;
+    std::deque<vote> votes_;
+    std::vector<site_state> states_;
+};
+
+/// Waits for a decision that others make.
+task<error_code> await_decision(port& p,
+                                std::string transaction,
+                                signal& wake,
+                                outcome_call& call,
+                                outcome_slot& outcome) {
+    watch_signal watch(wake);
+    std::string path = decision_node(transaction);
+    error_code ec;
+    while (!call.over()) {
+        ec = co_await look_for_decision(p, path, &watch, outcome);
+        if (ec || outcome) break;
+        if (!call.over()) co_await wake.wait();
+    }
+    forget_watch(p, watch, watch_kind::exists, path);
+    co_return ec;
+}
+
+/// Ends an operation that was to give an outcome.
+void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome) {
+    if (ec) {
+        call.fail(ec);
+    } else if (outcome) {
+        call.complete(error_code(), *outcome);
+    } else {
+        call.end();
+    }
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------
+// The coordinator
+
+class commit_coordinator_impl final : public recipe_core {
+public:
+    commit_coordinator_impl(port& p, std::string path_, commit_options options_)
+        : recipe_core(p),
+          path(std::move(path_)),
+          options(std::move(options_)) {}
+
+    const std::string path;
+    const commit_options options;
+    std::optional<commit_header> header;
+};
+
+namespace {
+
+using coordinator_ptr = std::shared_ptr<commit_coordinator_impl>;
+
+task<> begin_driver(coordinator_ptr self,
+                    commit_header header,
+                    any_handler<void(error_code)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    header.guid = p.new_guid();
+    bool perhaps_ours = false;
+    while (!call.over()) {
+        request create(p, op_code::create, self->path);
+        create.data = format_header(header);
+        create.entries = self->options.acl;
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec)) {
+            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)),
+                                        self->options.acl);
+            if (!ec || worth_asking_again(p, ec)) continue;
+        } else if (ec == zk_errc::node_exists) {
+            ec = errc::already_exists;
+            if (perhaps_ours) {
+                request read(p, op_code::get, self->path);
+                error_code answer = co_await read;
+                if (worth_asking_again(p, answer) || answer == zk_errc::no_node) continue;
+                auto found = parse_header(read.answer);
+                if (!answer && found && found->guid == header.guid) ec = error_code();
+            }
+        }
+        if (!ec) self->header = std::move(header);
+        call.complete(ec);
+        co_return;
+    }
+}
+
+task<> resume_driver(coordinator_ptr self,
+                     any_handler<void(error_code, commit_transaction)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<commit_transaction> call(*self, std::move(handler), wake);
+    while (!call.over()) {
+        request read(p, op_code::get, self->path);
+        error_code ec = co_await read;
+        if (worth_asking_again(p, ec)) continue;
+        commit_transaction found;
+        auto header = parse_header(read.answer);
+        if (!ec && !header) ec = errc::foreign_data;
+        if (!ec) {
+            ec = co_await look_for_decision(p, decision_node(self->path), nullptr, found.outcome);
+        }
+        if (!ec) {
+            found.form = header->form;
+            found.sites = header->sites;
+            found.payload = header->payload;
+            self->header = std::move(*header);
+        }
+        call.complete(ec, std::move(found));
+    }
+}
+
+task<> decide_driver(coordinator_ptr self,
+                     any_handler<void(error_code, commit_outcome)> handler,
+                     time_point deadline) {
+    port& p = self->get_port();
+    signal wake(p);
+    outcome_call call(*self, std::move(handler), wake, deadline);
+    call.set_late_error(errc::in_doubt);
+    session_signal session(p, wake);
+    outcome_slot outcome;
+    error_code ec;
+    if (self->header->form == commit_form::coordinator) {
+        tally votes(p, self->path, self->options.acl, *self->header, wake);
+        ec = co_await votes.run(call, outcome);
+    } else {
+        ec = co_await await_decision(p, self->path, wake, call, outcome);
+        if (!ec && !outcome && call.waiting()) {
+            ec = co_await write_abort(p, self->path, self->options.acl, "the deadline passed",
+                                      outcome);
+        }
+    }
+    finish_call(call, ec, outcome);
+}
+
+task<> abort_driver(coordinator_ptr self,
+                    std::string reason,
+                    any_handler<void(error_code, commit_outcome)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    outcome_call call(*self, std::move(handler), wake);
+    outcome_slot outcome;
+    error_code ec =
+        co_await write_abort(p, self->path, self->options.acl, std::move(reason), outcome);
+    finish_call(call, ec, outcome);
+}
+
+/// One attempt.
+task<error_code> clean_up_once(port& p, std::string path, bool force) {
+    request read(p, op_code::get, path);
+    if (error_code ec = co_await read) co_return ec;
+    std::optional<commit_header> header = parse_header(read.answer);
+    if (!header) co_return errc::foreign_data;
+    outcome_slot outcome;
+    if (error_code ec = co_await look_for_decision(p, decision_node(path), nullptr, outcome)) {
+        co_return ec;
+    }
+    if (!outcome) co_return errc::in_doubt;
+    request listing(p, op_code::children, path);
+    if (error_code ec = co_await listing) co_return ec;
+    std::vector<std::string> last;
+    std::deque<request> erasures;
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        std::string child = join_path(path, listing.names[i]);
+        if (child == decision_node(path)) continue;
+        bool acknowledges = std::any_of(
+            header->sites.begin(), header->sites.end(),
+            [&](const std::string& site) { return child == done_node(path, site); });
+        if (acknowledges) {
+            size += child.size() + step_overhead;
+            last.push_back(std::move(child));
+        } else {
+            erasures.emplace_back(p, op_code::erase, std::move(child));
+        }
+    }
+    if (!force && last.size() < header->sites.size()) co_return errc::busy;
+    if (size + request_overhead > p.max_request_size()) {
+        for (std::string& child : last) erasures.emplace_back(p, op_code::erase, std::move(child));
+        last.clear();
+    }
+    for (request& erase : erasures) erase.send();
+    error_code problem;
+    for (request& erase : erasures) {
+        error_code ec = co_await erase;
+        if (ec && ec != zk_errc::no_node) problem = ec;
+    }
+    if (problem) co_return problem;
+    transaction steps;
+    for (const std::string& child : last) steps.erase(child);
+    steps.erase(decision_node(path)).erase(path);
+    request erase_all(p, op_code::multi, path);
+    erase_all.steps = steps.steps();
+    error_code ec = co_await erase_all;
+    // Somebody else cleans up, too: what is left will be seen.
+    co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
+}
+
+task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_code)> handler) {
+    constexpr int attempts_against_newcomers = 3;
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    int not_empty = 0;
+    while (!call.over()) {
+        error_code ec = co_await clean_up_once(p, self->path, force);
+        if (worth_asking_again(p, ec)) continue;
+        if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers) continue;
+        call.complete(ec == zk_errc::no_node ? error_code() : ec);
+    }
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------
+// A site
+
+class commit_site_impl final : public recipe_core {
+public:
+    commit_site_impl(port& p, std::string path_, std::string name_, commit_options options_)
+        : recipe_core(p),
+          path(std::move(path_)),
+          name(std::move(name_)),
+          node(site_node(path, name)),
+          options(std::move(options_)) {}
+
+    void destroy() {
+        stop();
+        if (has_node && get_port().alive(generation)) {
+            get_port().spawn(abandon_site(get_port(), node, generation));
+        }
+        has_node = false;
+    }
+
+    commit_transaction describe() const {
+        commit_transaction t;
+        t.form = header->form;
+        t.sites = header->sites;
+        t.payload = header->payload;
+        t.outcome = outcome;
+        return t;
+    }
+
+    const std::string path;
+    const std::string name;
+    const std::string node;
+    const commit_options options;
+    std::optional<commit_header> header;
+    outcome_slot outcome;  ///< once it is known
+    bool joining = false;
+    bool has_node = false;
+    bool voted = false;
+    std::uint64_t generation = 0;  ///< the session that owns the node
+};
+
+namespace {
+
+using site_ptr = std::shared_ptr<commit_site_impl>;
+
+/// Becomes a site: the node is made, or the outcome is known.
+task<error_code> join_steps(commit_site_impl& self,
+                            waiting_call<commit_transaction>& call,
+                            signal& wake,
+                            bool& perhaps_ours) {
+    port& p = self.get_port();
+    watch_signal begin_watch(wake);
+    watch_signal decision_watch(wake);
+    watch_signal node_watch(wake);
+    error_code result;
+    while (!call.over()) {
+        request read(p, op_code::get, self.path);
+        error_code ec = co_await read;
+        if (worth_asking_again(p, ec)) continue;
+        if (ec == zk_errc::no_node) {
+            begin_watch.disarm();
+            request exists(p, op_code::exists, self.path);
+            exists.attach(begin_watch);
+            ec = co_await exists;
+            if (!ec) forget_watch(p, begin_watch, watch_kind::data, self.path);
+            if (ec == zk_errc::no_node && !call.over()) co_await wake.wait();
+            if (!ec || ec == zk_errc::no_node || worth_asking_again(p, ec)) continue;
+        }
+        if (!ec) {
+            self.header = parse_header(read.answer);
+            if (!self.header) {
+                ec = errc::foreign_data;
+            } else if (std::find(self.header->sites.begin(), self.header->sites.end(),
+                                 self.name) == self.header->sites.end()) {
+                ec = errc::not_a_member;
+            }
+        }
+        if (!ec) {
+            ec = co_await look_for_decision(p, decision_node(self.path), &decision_watch,
+                                            self.outcome);
+        }
+        result = ec;
+        if (ec || self.outcome) break;
+        co_await session_alive(p, wake);
+        if (call.over()) break;
+        const std::uint64_t generation = p.status().generation;
+        if (self.generation != generation) perhaps_ours = false;
+        self.generation = generation;
+        request create(p, op_code::create, self.node);
+        create.mode = create_mode::ephemeral;
+        create.entries = self.options.acl;
+        create.generation = generation;
+        ec = co_await create;
+        if (!ec) {
+            self.has_node = true;
+            break;
+        }
+        if (worth_asking_again(p, ec)) {
+            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::no_node) continue;  // cleaned up in this moment
+        if (ec == zk_errc::node_exists) {
+            node_watch.disarm();
+            request look(p, op_code::get, self.node);
+            look.attach(node_watch);
+            ec = co_await look;
+            if (worth_asking_again(p, ec) || ec == zk_errc::no_node) continue;
+            bool our_session = look.record.ephemeral_owner == p.status().session_id;
+            if (!ec && our_session && perhaps_ours) {
+                self.has_node = true;
+                break;
+            }
+            if (!ec && !our_session) {
+                if (!call.over()) co_await wake.wait();
+                continue;
+            }
+            if (!ec) ec = errc::already_exists;
+        }
+        result = ec;
+        break;
+    }
+    forget_watch(p, begin_watch, watch_kind::exists, self.path);
+    forget_watch(p, decision_watch, watch_kind::exists, decision_node(self.path));
+    forget_watch(p, node_watch, watch_kind::data, self.node);
+    co_return result;
+}
+
+task<> join_driver(site_ptr self,
+                   any_handler<void(error_code, commit_transaction)> handler,
+                   time_point deadline) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<commit_transaction> call(*self, std::move(handler), wake, deadline);
+    session_signal session(p, wake);
+    bool perhaps_ours = false;
+    error_code ec = co_await join_steps(*self, call, wake, perhaps_ours);
+    self->joining = false;
+    bool joined = !ec && (self->has_node || self->outcome);
+    if (joined && !call.over()) {
+        call.complete(error_code(), self->describe());
+        co_return;
+    }
+    // Nobody waits any more, or it failed: the site's node goes.
+    if (self->has_node || perhaps_ours) {
+        self->has_node = false;
+        co_await abandon_site(p, self->node, self->generation);
+    }
+    if (ec) call.fail(ec);
+    call.end();
+}
+
+/// Writes the vote to the site's node.
+/// @return `session_expired` if the node is gone.
+task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
+    port& p = self.get_port();
+    for (;;) {
+        request write(p, op_code::multi, self.path);
+        transaction steps;
+        steps.set(self.node, std::string(format_vote(wish)), 0);
+        if (wish == commit_vote::abort) {
+            // Without this vote there is no commit: it decides, whoever else is there.
+            create_options how;
+            if (!self.options.acl.empty()) how.acl = &self.options.acl;
+            commit_outcome abort(false, "site " + self.name + " voted to abort");
+            steps.create(decision_node(self.path), format_decision(abort), how);
+        }
+        write.steps = steps.steps();
+        write.generation = self.generation;
+        error_code ec = co_await write;
+        if (ec == zk_errc::node_exists) co_return error_code();  // decided already
+        if (ec == zk_errc::no_node) co_return zk_errc::session_expired;
+        if (is_session_lost(ec) && ec != errc::closed) co_return zk_errc::session_expired;
+        if (ec == zk_errc::bad_version) {
+            // By an answer that was lost, or by a stranger.
+            request read(p, op_code::get, self.node);
+            read.generation = self.generation;
+            ec = co_await read;
+            if (!ec) {
+                bool ours = read.answer == format_vote(wish) && read.record.version == 1;
+                co_return ours ? error_code() : make_error_code(errc::foreign_data);
+            }
+            if (ec == zk_errc::no_node) co_return zk_errc::session_expired;
+        }
+        if (!worth_asking_again(p, ec)) co_return ec;
+    }
+}
+
+/// Until the decision is known, or the call is over.
+task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_call& call) {
+    port& p = self.get_port();
+    watch_signal watch(wake);
+    const std::string decision = decision_node(self.path);
+    error_code ec;
+    while (!self.outcome && !call.over()) {
+        ec = co_await look_for_decision(p, decision, &watch, self.outcome);
+        if (ec || self.outcome || call.over()) break;
+        if (self.has_node && !p.alive(self.generation)) {
+            // The node that carried our vote is gone: we are the dead site.
+            ec = co_await write_abort(p, self.path, self.options.acl,
+                                      "site " + self.name + " lost its session", self.outcome);
+            break;
+        }
+        co_await wake.wait();
+    }
+    forget_watch(p, watch, watch_kind::exists, decision);
+    co_return ec;
+}
+
+task<error_code> vote_steps(commit_site_impl& self,
+                            std::optional<commit_vote> wish,
+                            signal& wake,
+                            outcome_call& call) {
+    port& p = self.get_port();
+    if (wish) {
+        error_code ec = co_await write_vote(self, *wish);
+        if (ec == zk_errc::session_expired) {
+            co_return co_await write_abort(p, self.path, self.options.acl,
+                                           "site " + self.name + " lost its session",
+                                           self.outcome);
+        }
+        if (ec) co_return ec;
+        call.set_late_error(errc::in_doubt);
+    }
+    bool decides = self.header && self.header->form == commit_form::all_sites && self.voted &&
+                   p.alive(self.generation);
+    if (decides && (!wish || *wish == commit_vote::commit)) {
+        tally votes(p, self.path, self.options.acl, *self.header, wake);
+        co_return co_await votes.run(call, self.outcome);
+    }
+    co_return co_await await_outcome(self, wake, call);
+}
+
+task<> vote_driver(site_ptr self,
+                   std::optional<commit_vote> wish,
+                   any_handler<void(error_code, commit_outcome)> handler,
+                   time_point deadline) {
+    port& p = self->get_port();
+    signal wake(p);
+    outcome_call call(*self, std::move(handler), wake, deadline);
+    if (!wish) call.set_late_error(errc::in_doubt);
+    session_signal session(p, wake);
+    error_code ec = co_await vote_steps(*self, wish, wake, call);
+    finish_call(call, ec, self->outcome);
+}
+
+task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    for (;;) {
+        request create(p, op_code::create, done_node(self->path, self->name));
+        create.entries = self->options.acl;
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec)) continue;
+        if (ec && ec != zk_errc::node_exists) {
+            call.fail(ec);
+            co_return;
+        }
+        break;
+    }
+    if (self->has_node) {
+        self->has_node = false;
+        if (p.alive(self->generation)) co_await abandon_site(p, self->node, self->generation);
+    }
+    call.complete(error_code());
+}
+
+template <class Impl, class... Values>
+bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
+    if (!usable(impl, handler)) return false;
+    if (path_is_good(impl->get_port(), "two-phase commit", impl->path)) return true;
+    post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
+    return false;
+}
+
+template <class Impl, class... Values>
+void refuse(const std::shared_ptr<Impl>& impl,
+            any_handler<void(error_code, Values...)> handler,
+            error_code ec) {
+    post_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
+}
+
+}  // namespace
+}  // namespace detail
+
+// ---------------------------------------------------------------------------------------------
+// The public objects
+
+commit_coordinator::commit_coordinator(const client& c, std::string path, commit_options options)
+    : session_(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::commit_coordinator_impl>(*session_, std::move(path),
+                                                                  std::move(options));
+    }
+}
+
+commit_coordinator::commit_coordinator() noexcept = default;
+commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
+
+commit_coordinator& commit_coordinator::operator=(commit_coordinator&& other) noexcept {
+    if (this != &other) {
+        if (impl_) impl_->stop();
+        impl_ = std::move(other.impl_);
+        session_ = std::move(other.session_);
+    }
+    return *this;
+}
+
+commit_coordinator::~commit_coordinator() {
+    if (impl_) impl_->stop();
+}
+
+std::string commit_coordinator::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+void commit_coordinator::start_begin(const impl_ptr& impl,
+                                     std::vector<std::string> sites,
+                                     std::string payload,
+                                     handler_of<> handler) {
+    if (!detail::ready(impl, handler)) return;
+    error_code problem;
+    std::size_t decision = detail::request_overhead;
+    for (const std::string& site : sites) {
+        decision += impl->path.size() + site.size() + detail::step_overhead;
+    }
+    detail::commit_header header;
+    header.form = impl->options.form;
+    header.guid.resize(32);
+    header.sites = std::move(sites);
+    header.payload = std::move(payload);
+    std::size_t limit = impl->get_port().max_request_size();
+    if (!detail::sites_are_good(header.sites)) {
+        problem = errc::bad_option;
+    } else if (decision > limit ||
+               detail::format_header(header).size() + impl->path.size() +
+                       detail::request_overhead > limit) {
+        problem = errc::too_large;
+    }
+    if (problem) {
+        detail::refuse(impl, std::move(handler), problem);
+        return;
+    }
+    impl->get_port().spawn(detail::begin_driver(impl, std::move(header), std::move(handler)));
+}
+
+void commit_coordinator::start_resume(const impl_ptr& impl,
+                                      handler_of<commit_transaction> handler) {
+    if (!detail::ready(impl, handler)) return;
+    impl->get_port().spawn(detail::resume_driver(impl, std::move(handler)));
+}
+
+void commit_coordinator::start_decide(const impl_ptr& impl,
+                                      std::chrono::nanoseconds limit,
+                                      handler_of<commit_outcome> handler) {
+    if (!detail::ready(impl, handler)) return;
+    if (!impl->header) {
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
+        return;
+    }
+    detail::port& p = impl->get_port();
+    p.spawn(detail::decide_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+}
+
+void commit_coordinator::start_abort(const impl_ptr& impl,
+                                     std::string reason,
+                                     handler_of<commit_outcome> handler) {
+    if (!detail::ready(impl, handler)) return;
+    impl->get_port().spawn(detail::abort_driver(impl, std::move(reason), std::move(handler)));
+}
+
+void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
+    if (!detail::ready(impl, handler)) return;
+    impl->get_port().spawn(detail::clean_up_driver(impl, force, std::move(handler)));
+}
+
+commit_site::commit_site(const client& c,
+                         std::string path,
+                         std::string name,
+                         commit_options options)
+    : session_(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::commit_site_impl>(*session_, std::move(path),
+                                                           std::move(name), std::move(options));
+    }
+}
+
+commit_site::commit_site() noexcept = default;
+commit_site::commit_site(commit_site&&) noexcept = default;
+
+commit_site& commit_site::operator=(commit_site&& other) noexcept {
+    if (this != &other) {
+        if (impl_) impl_->destroy();
+        impl_ = std::move(other.impl_);
+        session_ = std::move(other.session_);
+    }
+    return *this;
+}
+
+commit_site::~commit_site() {
+    if (impl_) impl_->destroy();
+}
+
+std::string commit_site::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+std::string commit_site::name() const {
+    return impl_ ? impl_->name : std::string();
+}
+
+void commit_site::start_join(const impl_ptr& impl,
+                             std::chrono::nanoseconds limit,
+                             handler_of<commit_transaction> handler) {
+    if (!detail::ready(impl, handler)) return;
+    detail::port& p = impl->get_port();
+    if (impl->joining || impl->has_node || impl->outcome) {
+        detail::refuse(impl, std::move(handler), errc::busy);
+    } else if (!detail::sites_are_good({impl->name})) {
+        detail::refuse(impl, std::move(handler), errc::bad_path);
+    } else {
+        impl->joining = true;
+        p.spawn(detail::join_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+    }
+}
+
+void commit_site::start_vote(const impl_ptr& impl,
+                             std::chrono::nanoseconds limit,
+                             commit_vote wish,
+                             handler_of<commit_outcome> handler) {
+    if (!detail::ready(impl, handler)) return;
+    detail::port& p = impl->get_port();
+    if (impl->outcome) {
+        detail::post_result<commit_outcome>(impl->executor(), std::move(handler), error_code(),
+                                            *impl->outcome);
+    } else if (!impl->has_node) {
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
+    } else if (impl->voted) {
+        detail::refuse(impl, std::move(handler), errc::busy);
+    } else {
+        impl->voted = true;
+        p.spawn(detail::vote_driver(impl, wish, std::move(handler),
+                                    detail::deadline_after(p, limit)));
+    }
+}
+
+void commit_site::start_outcome(const impl_ptr& impl,
+                                std::chrono::nanoseconds limit,
+                                handler_of<commit_outcome> handler) {
+    if (!detail::ready(impl, handler)) return;
+    detail::port& p = impl->get_port();
+    if (impl->outcome) {
+        detail::post_result<commit_outcome>(impl->executor(), std::move(handler), error_code(),
+                                            *impl->outcome);
+        return;
+    }
+    p.spawn(detail::vote_driver(impl, std::nullopt, std::move(handler),
+                                detail::deadline_after(p, limit)));
+}
+
+void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
+    if (!detail::ready(impl, handler)) return;
+    if (!impl->outcome) {
+        detail::refuse(impl, std::move(handler), errc::in_doubt);
+        return;
+    }
+    impl->get_port().spawn(detail::finish_driver(impl, std::move(handler)));
+}
+
+}  // namespace corozk
