@@ -10,8 +10,11 @@
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 #include <corozk/recipe/contender_info.hpp>
+#include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/ownership.hpp>
+#include <corozk/recipe/semaphore.hpp>
+#include <corozk/recipe/shared_lock.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/token.hpp>
 #include <corozk/transaction.hpp>

@@ -96,6 +96,18 @@ bool has_ttl(create_mode mode) noexcept {
            mode == create_mode::persistent_sequential_with_ttl;
 }
 
+/// A client on its way to its first session, for `client::connect` without an object.
+struct connecting {
+    connecting(session_ptr s, any_handler<void(error_code, client)> handler)
+        : made(std::move(s)),
+          call(*made, std::move(handler)) {}
+
+    session_ptr made;
+    user_call<client> call;
+    boost::asio::cancellation_signal stop;
+    bool begun = false;
+};
+
 task<> ensure_path_driver(port& p,
                           std::string path,
                           acl entries,
@@ -131,7 +143,7 @@ client::executor_type client::get_executor() const noexcept {
 }
 
 session_status client::status() const {
-    if (impl_) return impl_->status();
+    if (impl_) return impl_->look();
     session_status none;
     none.state = session_state::closed;
     none.reason = errc::closed;
@@ -149,21 +161,28 @@ std::string client::hosts() const {
 void client::start_connect(executor_type executor,
                            client_options options,
                            handler_of<client> handler) {
+    auto c = std::make_shared<connecting>(session::make(executor, std::move(options)),
+                                          std::move(handler));
+    // A weak reference: the slot may outlive the attempt.
+    c->call.on_cancel([weak = std::weak_ptr(c)](cancellation_type type) {
+        auto self = weak.lock();
+        if (!self) return;
+        if (self->begun) {
+            self->stop.emit(type);
+        } else {
+            self->call.fail(boost::asio::error::operation_aborted);
+        }
+    });
     // Posted: with a future, the initiating thread is not one of the executor's.
-    boost::asio::post(executor, [executor, options = std::move(options),
-                                 handler = std::move(handler)]() mutable {
-        auto s = session::make(executor, std::move(options));
-        auto outer = std::make_shared<user_call<client>>(*s, std::move(handler));
-        auto stop = std::make_shared<boost::asio::cancellation_signal>();
-        outer->on_cancel([stop](cancellation_type type) {
-            auto keep = stop;
-            keep->emit(type);
-        });
-        auto connected = [s, outer, stop](error_code ec) {
-            outer->complete(ec, ec ? client() : client(s));
+    boost::asio::post(executor, [c] {
+        if (!c->call.waiting()) return;
+        c->begun = true;
+        auto connected = [c](error_code ec) {
+            c->call.complete(ec, ec ? client() : client(c->made));
         };
-        s->connect(user_call<>(*s, boost::asio::bind_cancellation_slot(
-                                       stop->slot(), std::move(connected))));
+        c->made->connect(user_call<>(
+            *c->made,
+            boost::asio::bind_cancellation_slot(c->stop.slot(), std::move(connected))));
     });
 }
 

@@ -47,8 +47,18 @@ void ownership::start_lost(const owned_ptr& impl,
                             error_code());
 }
 
-void ownership::start_release(owned_ptr impl, any_handler<void(error_code)> handler) {
-    if (impl) return impl->release(user_call<>(impl->owner_port(), std::move(handler)));
+void ownership::start_release_requested(const owned_ptr& impl,
+                                        any_handler<void(error_code)> handler) {
+    if (impl) {
+        return impl->wait_release_requested(user_call<>(impl->owner_port(), std::move(handler)));
+    }
+    post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+}
+
+void ownership::start_release(ownership held, any_handler<void(error_code)> handler) {
+    if (owned_ptr impl = std::move(held.impl_)) {
+        return impl->release(user_call<>(impl->owner_port(), std::move(handler)));
+    }
     post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
 }
 

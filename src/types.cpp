@@ -79,7 +79,10 @@ transaction& transaction::check(std::string path, std::int32_t version) {
 }
 
 transaction& transaction::append(const transaction& other) {
-    steps_.insert(steps_.end(), other.steps_.begin(), other.steps_.end());
+    // By index: it may be this one.
+    std::size_t count = other.steps_.size();
+    steps_.reserve(steps_.size() + count);
+    for (std::size_t i = 0; i < count; ++i) steps_.push_back(other.steps_[i]);
     return *this;
 }
 

@@ -19,6 +19,7 @@ std::string_view to_string(watch_event_type type) noexcept {
 namespace detail {
 
 user_watch::~user_watch() {
+    if (call_ && call_->waiting()) call_->fail(boost::asio::error::operation_aborted);
     if (!armed()) return;
     disarm();
     session_->watch_dropped(kind_, path_);

@@ -89,8 +89,9 @@ struct watched_children {
  * executor (the client's, if they have none), never inside the initiating call.
  *
  * @par Lifetime
- * Destroying a client in any state is safe: outstanding operations complete with `errc::closed` and
- * the session is closed in the background while its executor runs.
+ * Destroying a client in any state is safe: operations that were not sent complete with
+ * `errc::closed`, those that were sent with their answer or `zk_errc::connection_loss`, and the
+ * session is closed in the background while its executor runs.
  */
 class COROZK_DECL client {
 public:
@@ -185,7 +186,10 @@ public:
      * Completes at once if it already differs.
      *
      * @par Completion signature
-     * `void(error_code, session_status)`; an error only for cancellation.
+     * `void(error_code, session_status)`
+     *
+     * @par Errors
+     * `errc::closed` when the client is closed and that has been seen: nothing more will come.
      */
     template <class Token = default_token>
     auto next_state(session_status seen, Token&& token = Token{}) {

@@ -40,7 +40,8 @@ struct client_options {
     /// at every reconnect.
     std::string hosts;
 
-    /// Asked of the server, which answers with what it grants (2 to 20 ticks by default).
+    /// Asked of the server, which answers with what it grants (2 to 20 ticks by default). At least
+    /// 100 ms.
     std::chrono::milliseconds session_timeout{10'000};
 
     /// How long `connect` tries before it fails. 0 means for ever.

@@ -15,17 +15,17 @@ namespace corozk {
  * @code
  *   idle -> connecting -> connected <-> suspended
  *                            |              |
- *                            +---> lost <---+      lost -> connecting (a new session)
+ *                            +---> lost <---+      lost -> connected (a new session)
  *   any of them -> closed
  * @endcode
  */
 enum class session_state : std::uint8_t {
     idle,        ///< `connect` has not been called
-    connecting,  ///< no session yet
+    connecting,  ///< no session yet, and none before
     connected,   ///< the session is established
     read_only,   ///< connected to a server without a quorum; writes fail
     suspended,   ///< disconnected; the session may still live at the server
-    lost,        ///< expired, by the server's word or by the local clock: ephemerals are gone
+    lost,        ///< expired, by the server's word or by the local clock, until there is a new one
     closed,      ///< closed by the user, or failed for good (see `session_status::reason`)
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace corozk {
@@ -107,6 +108,9 @@ struct create_options {
     /// Borrowed: must outlive the call that starts the operation. Null means `open_acl()`.
     const corozk::acl* acl = nullptr;
 };
+
+// g++ 12.2 destroys other temporaries twice beside co_await.
+static_assert(std::is_trivially_destructible_v<create_options>);
 
 /** @brief The path of a node that was created (with its sequence) and its record. */
 struct created_node {

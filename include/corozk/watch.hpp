@@ -40,7 +40,8 @@ struct watch_event {
 /**
  * @brief A watch that a reading operation left at the server: it gives exactly one event.
  *
- * Move-only. Dropping it cancels the watch, at the server too when nobody else watches the node.
+ * Move-only. Dropping it cancels the watch, at the server too when nobody else watches the node; a
+ * `next` that waits completes with `operation_aborted`.
  * The watch survives reconnects of the same session.
  *
  * @par Thread safety

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/cache_core.hpp"
 
-#include <algorithm>
-
 #include "session/path.hpp"
 #include "session/request.hpp"
+
+#include <algorithm>
 
 namespace corozk::detail {
 
@@ -27,14 +27,11 @@ struct cache_core::reading {
 };
 
 cache_core::cache_core(port& p, std::string root, std::size_t depth, bool names)
-    : port_(p),
-      wake_(p),
-      root_(std::move(root)),
-      depth_(depth),
-      names_(names) {}
+    : port_(p), wake_(p), root_(std::move(root)), depth_(depth), names_(names) {}
 
 void cache_core::start() {
-    if (running_) return;
+    if (running_)
+        return;
     running_ = true;
     port_.spawn(run(shared_from_this()));
 }
@@ -48,55 +45,82 @@ void cache_core::stop() {
 void cache_core::fail_all(error_code ec) {
     auto calls = std::move(calls_);
     calls_.clear();
-    for (auto& call : calls) {
-        if (call->waiting()) call->fail(ec);
+    for (call_type& call : calls) {
+        if (call.waiting())
+            call.fail(ec);
     }
 }
 
-void cache_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
-    if (ended_) return call->fail(ended_);
-    if (revision_ != 0 && revision_ != seen) return call->complete(error_code(), current());
-    std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
+node_state cache_core::to_node(const tree_state& state) {
+    node_state result;
+    result.revision = state.revision;
+    result.exists = state.exists;
+    if (state.exists) {
+        const node_data& node = state.nodes->begin()->second;
+        result.data = node.data;
+        result.stat = node.stat;
+    }
+    return result;
+}
+
+void cache_core::next(std::uint64_t seen, call_type call) {
+    if (ended_)
+        return call.fail(ended_);
+    if (revision_ != 0 && revision_ != seen)
+        return call.complete(current());
+    std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
 }
 
 tree_state cache_core::current() {
     tree_state state;
     state.revision = revision_;
-    if (revision_ == 0) return state;
-    state.exists = snapshot_->contains(names_ ? std::string() : root_);
+    if (revision_ == 0)
+        return state;
+    state.exists = exists_;
     state.nodes = snapshot_;
     return state;
 }
 
 void cache_core::publish() {
-    if (!changed_ && revision_ != 0) return;
+    if (!changed_ && revision_ != 0)
+        return;
     changed_ = false;
     ++revision_;
     auto nodes = std::make_shared<nodes_map>();
+    exists_ = entries_.find(root_)->second->present;
     for (const auto& [path, e] : entries_) {
-        if (!e->present) continue;
+        if (!e->present)
+            continue;
         std::string key = path;
-        if (names_) key = path == root_ ? std::string() : std::string(base_name(path));
-        nodes->emplace_hint(nodes->end(), std::move(key), e->node);
+        if (names_) {
+            bool root = path == root_;
+            if (root && depth_ > 0)
+                continue;
+            key = root ? std::string() : std::string(base_name(path));
+        }
+        nodes->emplace(std::move(key), e->node);
     }
     snapshot_ = std::move(nodes);
     auto calls = std::move(calls_);
     calls_.clear();
-    for (auto& call : calls) {
-        if (call->waiting()) call->complete(error_code(), current());
+    for (call_type& call : calls) {
+        if (call.waiting())
+            call.complete(current());
     }
 }
 
 void cache_core::mark(entry& e) noexcept {
-    if (e.stale) return;
+    if (e.stale)
+        return;
     e.stale = true;
     stale_.push_back(e.path);
     wake_.set();
 }
 
 void cache_core::mark_all() {
-    for (auto& [path, e] : entries_) mark(*e);
+    for (auto& [path, e] : entries_)
+        mark(*e);
 }
 
 void cache_core::add(std::string path, std::size_t level) {
@@ -115,8 +139,10 @@ void cache_core::remove(const std::string& path) {
     std::string below = path == "/" ? path : path + "/";
     auto first = entries_.lower_bound(below);
     auto last = first;
-    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0) ++last;
-    if (first != last) changed_ = true;
+    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0)
+        ++last;
+    if (first != last)
+        changed_ = true;
     entries_.erase(first, last);
 }
 
@@ -130,7 +156,8 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
 
 void cache_core::forget_watches() {
     for (auto& [path, e] : entries_) {
-        forget_watch(port_, e->data_watch, e->present ? watch_kind::data : watch_kind::exists, path);
+        forget_watch(
+            port_, e->data_watch, e->present ? watch_kind::data : watch_kind::exists, path);
         forget_watch(port_, e->children_watch, watch_kind::children, path);
     }
 }
@@ -140,7 +167,8 @@ task<> cache_core::work() {
     add(root_, 0);
     std::uint64_t synced = 0;  // the connection to which everything was read
     for (;;) {
-        if (stopped_) co_return;
+        if (stopped_)
+            co_return;
         const session_status& status = port_.status();
         if (status.state == session_state::closed) {
             ended_ = errc::closed;
@@ -167,7 +195,8 @@ task<> cache_core::work() {
             continue;
         }
         co_await read_some();
-        if (!resyncing_ && revision_ != 0) publish();
+        if (!resyncing_ && revision_ != 0)
+            publish();
     }
 }
 
@@ -177,7 +206,8 @@ task<> cache_core::read_some() {
         std::string path = std::move(stale_.front());
         stale_.pop_front();
         auto it = entries_.find(path);
-        if (it == entries_.end() || !it->second->stale) continue;
+        if (it == entries_.end() || !it->second->stale)
+            continue;
         entry& e = *it->second;
         e.stale = false;
         // What happens from here on is seen by the reading, or by its watch.
@@ -192,7 +222,8 @@ task<> cache_core::read_some() {
         }
         readings.push_back(std::move(r));
     }
-    for (auto& r : readings) co_await settle(*r);
+    for (auto& r : readings)
+        co_await settle(*r);
 }
 
 task<> cache_core::settle(reading& r) {
@@ -200,9 +231,11 @@ task<> cache_core::settle(reading& r) {
     request& children = r.children;
     error_code ec = co_await get;
     error_code children_ec;
-    if (r.deep) children_ec = co_await children;
+    if (r.deep)
+        children_ec = co_await children;
     auto it = entries_.find(r.path);
-    if (it == entries_.end()) co_return;  // removed with its parent meanwhile
+    if (it == entries_.end())
+        co_return;  // removed with its parent meanwhile
     entry& e = *it->second;
     if (ec == zk_errc::no_node || children_ec == zk_errc::no_node) {
         if (r.path != root_) {
@@ -220,7 +253,8 @@ task<> cache_core::settle(reading& r) {
         mark(e);
         co_return;
     }
-    if (ec == errc::closed || children_ec == errc::closed) co_return;
+    if (ec == errc::closed || children_ec == errc::closed)
+        co_return;
     // What we may not read is there all the same.
     if (!e.present || e.node.stat != get.record || ec) {
         changed_ = true;
@@ -228,6 +262,9 @@ task<> cache_core::settle(reading& r) {
         e.node.data = std::move(get.answer);
         e.node.stat = get.record;
     }
+    bool watched = e.data_watch.armed() && (!r.deep || e.children_watch.armed());
+    if (!ec && !children_ec && !watched)
+        mark(e);
     if (r.deep) {
         std::set<std::string> names;
         for (std::size_t i = 0; i < children.names.size(); ++i) {
@@ -239,12 +276,14 @@ task<> cache_core::settle(reading& r) {
 
 void cache_core::adopt_children(entry& e, std::set<std::string> names) {
     std::vector<std::string> gone;
-    std::set_difference(e.children.begin(), e.children.end(), names.begin(), names.end(),
-                        std::back_inserter(gone));
-    for (const std::string& name : gone) remove(join_path(e.path, name));
+    std::set_difference(
+        e.children.begin(), e.children.end(), names.begin(), names.end(), std::back_inserter(gone));
+    for (const std::string& name : gone)
+        remove(join_path(e.path, name));
     for (const std::string& name : names) {
         std::string path = join_path(e.path, name);
-        if (!entries_.contains(path)) add(std::move(path), e.level + 1);
+        if (!entries_.contains(path))
+            add(std::move(path), e.level + 1);
     }
     e.children = std::move(names);
 }
@@ -254,7 +293,8 @@ task<> cache_core::watch_for_root() {
     request exists(port_, op_code::exists, root_);
     exists.attach(e.data_watch);
     error_code ec = co_await exists;
-    if (ec != zk_errc::no_node) mark(e);  // it is there now, or we do not know
+    if (ec != zk_errc::no_node)
+        mark(e);  // it is there now, or we do not know
 }
 
 }  // namespace corozk::detail

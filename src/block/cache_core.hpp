@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/pending_call.hpp"
+#include "session/port.hpp"
 #include <corozk/recipe/cache.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -10,24 +13,45 @@
 #include <string>
 #include <vector>
 
-#include "block/pending_call.hpp"
-#include "session/port.hpp"
-
 namespace corozk::detail {
 
 /// A copy of a part of the tree, kept up to date with one-shot watches.
 ///
-/// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to be
-/// read again (`stale_`). A watch is armed by the very request that reads, so that nothing can change
-/// unnoticed in between. After each connect everything is read again, behind a sync: the server may
-/// be another one, or the session.
+/// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to
+/// be read again (`stale_`). A watch is armed by the very request that reads, so that nothing can
+/// change unnoticed in between. After each connect everything is read again, behind a sync: the
+/// server may be another one, or the session.
 ///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
 ///   - The root has no parent here: when it is missing, a watch on its creation is left.
 class cache_core final : public std::enable_shared_from_this<cache_core> {
 public:
     using nodes_map = std::map<std::string, node_data>;
     using nodes_ptr = std::shared_ptr<const nodes_map>;
-    using call_type = pending_call<tree_state>;
+
+    /// One of the two.
+    struct call_type {
+        std::unique_ptr<pending_call<tree_state>> tree;
+        std::unique_ptr<pending_call<node_state>> node;
+
+        bool waiting() const { return tree ? tree->waiting() : node->waiting(); }
+        void fail(error_code ec) {
+            if (tree) {
+                tree->fail(ec);
+            } else {
+                node->fail(ec);
+            }
+        }
+        void complete(const tree_state& state) {
+            if (tree) {
+                tree->complete(error_code(), state);
+            } else {
+                node->complete(error_code(), to_node(state));
+            }
+        }
+    };
+
+    /// Of a cache without depth.
+    static node_state to_node(const tree_state& state);
 
     /// `depth`: levels below the root that are copied. `names`: the keys are relative to the root.
     cache_core(port& p, std::string root, std::size_t depth, bool names);
@@ -36,7 +60,7 @@ public:
     void stop();
 
     /// The state after `seen`, or when there is one.
-    void next(std::uint64_t seen, std::unique_ptr<call_type> call);
+    void next(std::uint64_t seen, call_type call);
     tree_state current();
 
     port& owner() noexcept { return port_; }
@@ -98,11 +122,12 @@ private:
 
     std::map<std::string, std::unique_ptr<entry>> entries_;
     std::deque<std::string> stale_;
-    bool changed_ = true;   ///< since the last publication
+    bool changed_ = true;  ///< since the last publication
     bool resyncing_ = true;
     std::uint64_t revision_ = 0;
     nodes_ptr snapshot_;
-    std::vector<std::unique_ptr<call_type>> calls_;
+    std::vector<call_type> calls_;
+    bool exists_ = false;
     error_code ended_;
 };
 

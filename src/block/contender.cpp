@@ -2,38 +2,35 @@
 #include "block/contender.hpp"
 
 #include "block/line.hpp"
+#include "block/release_request.hpp"
 #include "session/path.hpp"
 
 namespace corozk::detail {
 
 contender::contender(line& l, contender_request request, user_call<ownership> call)
     : line_node(true),
+      port_(l.get_port()),
       line_(&l),
       settings_(l.settings_),
       request_(std::move(request)),
       watch_(*this),
-      asked_at_(l.get_port().now()),
+      asked_at_(port_.now()),
       call_(std::make_unique<user_call<ownership>>(std::move(call))) {
     kind = request_.kind;
     weight = request_.weight;
-    if (request_.deadline) line_->get_port().start_timer(*this, *request_.deadline);
-}
-
-port& contender::owner_port() noexcept {
-    return line_->get_port();
+    if (request_.deadline) port_.start_timer(*this, *request_.deadline);
 }
 
 std::string contender::path() const {
     if (sequence_ == 0 && czxid_ == 0) return settings_->directory;
     char digits[16];
     std::snprintf(digits, sizeof digits, "%010d", sequence_);
-    return join_path(settings_->directory, settings_->names.format(guid(), kind) + digits);
+    return join_path(settings_->directory, settings_->names.format(guid(), kind, weight) + digits);
 }
 
 bool contender::valid() const noexcept {
-    if (stage_ != stage_type::granted || !line_) return false;
-    const port& p = line_->get_port();
-    return p.alive(generation_) && p.now() < p.expiry_deadline();
+    return stage_ == stage_type::granted && port_.alive(generation_) &&
+           port_.now() < port_.expiry_deadline();
 }
 
 void contender::abandon(error_code reason) {
@@ -73,6 +70,8 @@ void contender::lose(error_code reason) {
     lost_reason_ = reason;
     if (lost_call_ && lost_call_->waiting()) lost_call_->complete(error_code(), reason);
     lost_call_.reset();
+    if (request_call_) request_call_->fail(reason);
+    request_call_.reset();
 }
 
 void contender::wait_lost(user_call<error_code> call) {
@@ -99,6 +98,32 @@ void contender::release(user_call<> call) {
         }
     });
     line_->release(*this);
+}
+
+void contender::wait_release_requested(user_call<> call) {
+    if (lost_reason_) return call.fail(lost_reason_);
+    if (stage_ != stage_type::granted) return call.fail(boost::asio::error::operation_aborted);
+    if (release_requested_) return call.complete(error_code());
+    if (request_call_ && request_call_->waiting()) return call.fail(errc::busy);
+    request_call_ = std::make_unique<user_call<>>(std::move(call));
+    request_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
+        auto self = weak.lock();
+        if (self && self->request_call_) {
+            self->request_call_->fail(boost::asio::error::operation_aborted);
+        }
+    });
+}
+
+/// What the own node's data says, each time that a watch is left on it: so no request is missed.
+void contender::inspect(const operation& look) {
+    // What we wrote ourselves is no request.
+    if (look.record.version == 0) return;
+    if (!has_release_request(look.answer, settings_->release_request)) return;
+    release_requested_ = true;
+    if (stage_ == stage_type::granted && request_call_) {
+        request_call_->complete(error_code());
+        request_call_.reset();
+    }
 }
 
 void contender::drop() noexcept {

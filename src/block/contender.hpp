@@ -14,7 +14,7 @@
 
 #include "block/line_algo.hpp"
 #include "block/owned.hpp"
-#include "session/request.hpp"
+#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -29,6 +29,9 @@ public:
     line_node& operator=(const line_node&) = delete;
 
     bool local() const noexcept { return local_; }
+
+    std::uint64_t listing = 0;  ///< the last one that it was seen in; 0: none yet
+
     friend bool operator<(const line_node& a, const line_node& b) noexcept {
         return a.order < b.order;
     }
@@ -73,7 +76,7 @@ public:
     void abandon(error_code reason);
 
     // owned
-    port& owner_port() noexcept override;
+    port& owner_port() noexcept override { return port_; }
     std::string path() const override;
     std::int64_t fencing_token() const noexcept override { return czxid_; }
     bool valid() const noexcept override;
@@ -81,7 +84,16 @@ public:
     void release(user_call<> call) override;
     void drop() noexcept override;
 
+    void wait_release_requested(user_call<> call) override;
+
     stage_type stage() const noexcept { return stage_; }
+
+    /// A node of ours that stands for it, too, and is erased before its own.
+    void attach(std::string path) { attached_ = std::make_unique<std::string>(std::move(path)); }
+    std::uint64_t generation() const noexcept { return generation_; }
+
+    /// Null when it has nothing to do with a line any more.
+    line* current_line() const noexcept { return line_; }
 
 private:
     friend class line;
@@ -100,8 +112,10 @@ private:
     void own_node_touched() noexcept;
     void expired() noexcept override;
     void lose(error_code reason);
+    void inspect(const operation& look);
 
-    line* line_;  ///< null when the line is gone
+    port& port_;
+    line* line_;  ///< null when it has nothing to do with the line any more
     std::shared_ptr<const line_settings> settings_;
     std::shared_ptr<contender> self_;  ///< while the line needs it, wanted by a user or not
     contender_request request_;
@@ -117,7 +131,9 @@ private:
     bool abandoned_ = false;  ///< while it was being created
     bool proving_ = false;     ///< a look at the own node is on its way
     bool erase_unknown_ = false;  ///< an answer to its erasure was lost
-    std::uint64_t listing_ = 0;  ///< the last listing that it was seen in
+    bool converting_ = false;     ///< another node is taking its node's place
+    bool release_requested_ = false;
+    std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
     own_watch watch_;
     time_point asked_at_;
     time_point granted_at_{};
@@ -125,6 +141,10 @@ private:
     std::unique_ptr<user_call<ownership>> call_;
     std::unique_ptr<user_call<error_code>> lost_call_;
     std::unique_ptr<user_call<>> release_call_;
+    std::unique_ptr<user_call<>> request_call_;
+    std::unique_ptr<std::string> attached_;
+    std::weak_ptr<contender> replacement_;  ///< is to take its place: an upgrade
+    std::shared_ptr<contender> replaced_;   ///< the other way round
 };
 
 }  // namespace corozk::detail

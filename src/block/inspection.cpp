@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "block/limit.hpp"
+#include "block/release_request.hpp"
 #include "session/path.hpp"
+#include "session/request.hpp"
 
 namespace corozk::detail {
 
@@ -11,9 +14,11 @@ namespace {
 
 class walk_back final : public ahead_of {
 public:
-    walk_back(const std::vector<line_entry>& entries, std::size_t me)
+    walk_back(const std::vector<line_entry>& entries, std::size_t me, std::int32_t limit_)
         : entries_(entries),
-          at_(me) {}
+          at_(me) {
+        limit = limit_;
+    }
     const line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
 
 private:
@@ -32,19 +37,28 @@ std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
 
 }  // namespace
 
-task<> list_contenders(port& p,
-                       line_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call) {
-    auto shared = cancellable(std::move(call));
+task<error_code> survey(port& p,
+                        const line_settings& settings,
+                        const std::vector<std::string>& kinds,
+                        line_survey& found) {
+    std::vector<contender_info>& result = found.contenders;
+    request folder(p, op_code::get, settings.directory);
     request listing(p, op_code::children, settings.directory);
+    if (settings.initial_limit > 0) folder.send();
+    listing.send();
     error_code ec = co_await listing;
-    std::vector<contender_info> result;
-    if (ec) {
-        // Nobody has ever come here, or nobody is here any more.
-        shared->complete(ec == zk_errc::no_node ? error_code() : ec, std::move(result));
-        co_return;
+    found.limit = settings.initial_limit;
+    if (settings.initial_limit > 0) {
+        error_code read = co_await folder;
+        if (!ec) ec = read;
+        if (!read && !folder.answer.empty()) {
+            auto limit = parse_limit(folder.answer);
+            if (limit) found.limit = *limit;
+            if (!limit && !ec) ec = errc::foreign_data;
+        }
     }
+    // Nobody has ever come here, or nobody is here any more.
+    if (ec) co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::unique_ptr<request>> reads;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (!settings.names.parse(listing.names[i])) continue;
@@ -67,15 +81,13 @@ task<> list_contenders(port& p,
         info.sequence = name->sequence;
         info.session_id = read.record.ephemeral_owner;
         info.fencing_token = read.record.czxid;
-        info.data = std::move(read.answer);
+        info.weight = name->weight;
+        info.data = without_release_request(read.answer, settings.release_request);
         info.since = std::chrono::system_clock::time_point(
             std::chrono::milliseconds(read.record.ctime));
         result.push_back(std::move(info));
     }
-    if (ec) {
-        shared->complete(ec, std::vector<contender_info>());
-        co_return;
-    }
+    if (ec) co_return ec;
     std::sort(result.begin(), result.end(), [](const contender_info& a, const contender_info& b) {
         return sequence_distance(a.sequence, b.sequence) > 0;
     });
@@ -83,9 +95,10 @@ task<> list_contenders(port& p,
     for (std::size_t i = 0; i < result.size(); ++i) {
         entries[i].order = sequence_distance(result.front().sequence, result[i].sequence);
         entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
+        entries[i].weight = result[i].weight;
     }
     for (std::size_t i = 0; i < result.size(); ++i) {
-        walk_back ahead(entries, i);
+        walk_back ahead(entries, i, found.limit);
         std::vector<const line_entry*> blockers;
         settings.rule->blockers(ahead, entries[i], blockers);
         result[i].holds = blockers.empty();
@@ -93,7 +106,18 @@ task<> list_contenders(port& p,
             result[i].waits_for.push_back(result[static_cast<std::size_t>(b - entries.data())].path);
         }
     }
-    shared->complete(error_code(), std::move(result));
+    co_return error_code();
+}
+
+task<> list_contenders(port& p,
+                       line_settings settings,
+                       std::vector<std::string> kinds,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = cancellable(std::move(call));
+    line_survey found;
+    error_code ec = co_await survey(p, settings, kinds, found);
+    if (ec) found.contenders.clear();
+    shared->complete(ec, std::move(found.contenders));
 }
 
 task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {

@@ -10,6 +10,17 @@
 
 namespace corozk::detail {
 
+/// A line as the server knows it.
+struct line_survey {
+    std::vector<contender_info> contenders;
+    std::int32_t limit = 0;  ///< where the line has one
+};
+
+task<error_code> survey(port& p,
+                        const line_settings& settings,
+                        const std::vector<std::string>& kinds,
+                        line_survey& found);
+
 /// Lists who holds and who waits, in order, with what each waits for. `kinds` are the words for the
 /// kinds of the naming.
 task<> list_contenders(port& p,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <string>
 
 #include "session/port.hpp"
@@ -25,8 +26,23 @@ public:
     /// Erases the children of `parent` whose name contains `guid`: a create whose outcome is unknown.
     void erase_guid(std::string parent, std::string guid, std::uint64_t generation);
 
+    /// Erases, later, the children of `parent` whose name begins with `stem`: a create that was lost
+    /// and not found may still be on its way. The server carries out what comes over an old
+    /// connection until it notices that nobody is there any more.
+    void erase_late(std::string parent, std::string stem, std::uint64_t generation);
+
 private:
+    struct late_node {
+        std::string parent;
+        std::string stem;
+        std::uint64_t generation;
+        time_point due;
+    };
+
+    task<> erase_late_nodes();
+
     port& port_;
+    std::list<late_node> late_;  ///< by `due`
 };
 
 }  // namespace corozk::detail

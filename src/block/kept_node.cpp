@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/kept_node.hpp"
 
-#include <algorithm>
-#include <map>
-#include <vector>
-
 #include "block/parents.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -18,17 +18,20 @@ public:
 
     bool claim(kept_node& node) {
         auto [at, inserted] = owners_.try_emplace(node.path_);
-        if (!inserted) at->second.push_back(node.weak_from_this());
+        if (!inserted)
+            at->second.push_back(node.weak_from_this());
         return inserted;
     }
 
     void release(const std::string& path) {
         auto at = owners_.find(path);
-        if (at == owners_.end()) return;
+        if (at == owners_.end())
+            return;
         auto waiting = std::move(at->second);
         owners_.erase(at);
         for (const auto& next : waiting) {
-            if (auto node = next.lock()) node->wake_.set();
+            if (auto node = next.lock())
+                node->wake_.set();
         }
     }
 
@@ -46,6 +49,7 @@ kept_node::kept_node(port& p, std::string path, acl entries)
 kept_node::~kept_node() = default;
 
 void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
+    note_calls();  // one that was cancelled in this moment does not hold up the next
     bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
         return c.why == purpose::release && c.ask.waiting();
     });
@@ -80,7 +84,8 @@ void kept_node::release(handler h) {
     wanted_ = false;
     keep_revision_ = 0;
     for (call& c : calls_) {
-        if (c.why != purpose::release) c.ask.fail(boost::asio::error::operation_aborted);
+        if (c.why != purpose::release)
+            c.ask.fail(boost::asio::error::operation_aborted);
     }
     calls_.emplace_back(*this, purpose::release, revision_, std::move(h), no_deadline);
     start();
@@ -94,7 +99,8 @@ void kept_node::abandon() {
 
 void kept_node::start() {
     wake_.set();
-    if (running_) return;
+    if (running_)
+        return;
     running_ = true;
     get_port().spawn(run(shared_from_this()));
 }
@@ -102,7 +108,8 @@ void kept_node::start() {
 /// Calls that are over: a `keep` that nobody waits for any more takes the wish back.
 void kept_node::note_calls() {
     for (auto c = calls_.begin(); c != calls_.end();) {
-        if (c->revision == keep_revision_ && c->ask.over()) wanted_ = false;
+        if (c->revision == keep_revision_ && c->ask.over())
+            wanted_ = false;
         c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
     }
 }
@@ -123,16 +130,15 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             me.generation_ = generation;
         }
         bool again = false;
-        if (!me.wanted_) {
-            if (alive) again = co_await me.dismantle(generation);
-            if (!me.wanted_ && !me.present_ && !me.perhaps_) {
-                me.settle_calls(error_code());
-                break;
-            }
-        } else if (alive) {
-            again = co_await me.pursue(generation);
+        if (alive) {
+            again = co_await me.work(generation);
         }
-        if (!again) co_await me.wake_.wait();
+        if (!me.wanted_ && !me.present_ && !me.perhaps_) {
+            me.settle_calls(error_code());
+            break;
+        }
+        if (!again)
+            co_await me.wake_.wait();
     }
     forget_watch(p, me.watch_, watch_kind::data, me.path_);
     me.present_ = me.perhaps_ = false;
@@ -172,22 +178,49 @@ void kept_node::refused(error_code ec) {
     }
 }
 
+task<bool> kept_node::work(std::uint64_t generation) {
+    bool again = false;
+    if (wanted_) {
+        again = co_await pursue(generation);
+    } else {
+        again = co_await dismantle(generation);
+    }
+    co_return again;
+}
+
 task<bool> kept_node::pursue(std::uint64_t generation) {
     if (!registered_) {
         registered_ = get_port().use_service<kept_paths>().claim(*this);
         if (!registered_) {
-            if (!wait_for_predecessor_) refused(errc::already_exists);
+            if (!wait_for_predecessor_)
+                refused(errc::already_exists);
             co_return !wanted_;
         }
     }
-    if (occupied_ && watch_.armed()) co_return false;
+    if (occupied_ && watch_.armed())
+        co_return false;
     occupied_ = false;
-    if (!present_ && !co_await make(generation)) co_return !occupied_;
-    if (written_ != revision_) {
-        if (!co_await write(generation)) co_return true;
+    // One co_await per statement: g++ 12.2 miscompiles them inside conditions here.
+    bool good = present_;
+    if (!good) {
+        good = co_await make(generation);
+        if (!good)
+            co_return !occupied_;
     }
-    if (!watch_.armed() && !co_await look(generation)) co_return true;
-    settle_calls(error_code());
+    if (written_ != revision_) {
+        good = co_await write(generation);
+        if (!good)
+            co_return true;
+    }
+    if (!watch_.armed()) {
+        good = co_await look(generation);
+        if (!good)
+            co_return true;
+    }
+    // Meanwhile it may have been released or cancelled: then there is more to do.
+    note_calls();
+    if (wanted_)
+        settle_calls(error_code());
     co_return written_ != revision_ || !wanted_;
 }
 
@@ -212,9 +245,11 @@ task<bool> kept_node::make(std::uint64_t generation) {
         perhaps_ = perhaps_ || is_outcome_unknown(ec);
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
-        if (ec && !worth_asking_again(p, ec)) refused(ec);
+        if (ec && !worth_asking_again(p, ec))
+            refused(ec);
     } else if (ec == zk_errc::node_exists) {
-        co_return co_await look(generation);
+        bool ours = co_await look(generation);
+        co_return ours;
     } else {
         refused(ec);
     }
@@ -230,7 +265,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
     read.generation = generation;
     read.attach(watch_);
     error_code ec = co_await read;
-    if (worth_asking_again(p, ec)) co_return false;
+    if (worth_asking_again(p, ec))
+        co_return false;
     if (ec && ec != zk_errc::no_node) {
         refused(ec);
         co_return false;
@@ -238,7 +274,8 @@ task<bool> kept_node::look(std::uint64_t generation) {
     perhaps_ = false;
     bool ours = !ec && read.record.ephemeral_owner == p.status().session_id;
     if (ours) {
-        if (!present_) written_ = read.answer == data_ ? revision_ : 0;
+        if (!present_)
+            written_ = read.answer == data_ ? revision_ : 0;
         version_ = read.record.version;
     } else if (!ec) {
         occupied_ = true;
@@ -288,12 +325,15 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         read.send();
         error_code ec = co_await sync;
         error_code answer = co_await read;
-        if (!ec) ec = answer;
-        if (worth_asking_again(p, ec)) co_return true;
+        if (!ec)
+            ec = answer;
+        if (worth_asking_again(p, ec))
+            co_return true;
         perhaps_ = false;
         present_ = !ec && read.record.ephemeral_owner == p.status().session_id;
     }
-    if (!present_) co_return false;
+    if (!present_)
+        co_return false;
     request erase(p, op_code::erase, path_);
     erase.generation = generation;
     error_code ec = co_await erase;
@@ -302,7 +342,8 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         co_return true;
     }
     present_ = false;
-    if (ec && ec != zk_errc::no_node) refused(ec);
+    if (ec && ec != zk_errc::no_node)
+        refused(ec);
     co_return false;
 }
 

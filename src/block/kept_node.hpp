@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/recipe_core.hpp"
+
 #include <list>
 #include <memory>
 #include <string>
-
-#include "block/recipe_core.hpp"
 
 namespace corozk::detail {
 
 class kept_paths;
 
-/// An ephemeral node that is kept at a path for as long as it is wanted: made again after its session
-/// was lost or somebody erased it, rewritten when its data is to be another. The one behind group
-/// membership, rendezvous and names that are bound to a session.
+/// An ephemeral node that is kept at a path for as long as it is wanted: made again after its
+/// session was lost or somebody erased it, rewritten when its data is to be another. The one behind
+/// group membership, rendezvous and names that are bound to a session.
 ///
-/// What is wanted is a state, and one driver brings the server there; so a `release` in the middle of
-/// a re-creation, or a change of data in an outage, cannot be overtaken.
+/// What is wanted is a state, and one driver brings the server there; so a `release` in the middle
+/// of a re-creation, or a change of data in an outage, cannot be overtaken.
 ///
-/// A node of that name that belongs to another session is waited for: it is our predecessor's (or our
-/// own of an earlier session), and goes with it. Within a client a path is kept once only, so that a
-/// node of our session under that name is ours; a second object waits for the first like for a stranger.
+/// A node of that name that belongs to another session is waited for: it is our predecessor's (or
+/// our own of an earlier session), and goes with it. Within a client a path is kept once only, so
+/// that a node of our session under that name is ours; a second object waits for the first like for
+/// a stranger.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
 public:
     using handler = any_handler<void(error_code)>;
@@ -28,8 +29,8 @@ public:
     kept_node(port& p, std::string path, acl entries);
     ~kept_node();
 
-    /// Makes the node; completes when it is there. `errc::busy` if it is kept already, or being released;
-    /// `errc::already_exists` if another object of this client keeps it, or, unless
+    /// Makes the node; completes when it is there. `errc::busy` if it is kept already, or being
+    /// released; `errc::already_exists` if another object of this client keeps it, or, unless
     /// `wait_for_predecessor`, if it is another session's.
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
@@ -43,17 +44,23 @@ public:
     void abandon();
 
     bool present() const noexcept { return present_ && get_port().alive(generation_); }
-    bool wanted() const noexcept { return wanted_; }
+    bool wanted() noexcept {
+        note_calls();
+        return wanted_;
+    }
     const std::string& path() const noexcept { return path_; }
+    const std::string& data() const noexcept { return data_; }
 
 private:
     friend class kept_paths;
     enum class purpose : std::uint8_t { keep, change, release };
     struct call {
-        call(kept_node& owner, purpose why_, std::uint64_t revision_, handler h, time_point deadline)
-            : why(why_),
-              revision(revision_),
-              ask(owner, std::move(h), owner.wake_, deadline) {}
+        call(kept_node& owner,
+             purpose why_,
+             std::uint64_t revision_,
+             handler h,
+             time_point deadline)
+            : why(why_), revision(revision_), ask(owner, std::move(h), owner.wake_, deadline) {}
         purpose why;
         std::uint64_t revision;
         waiting_call<> ask;
@@ -64,6 +71,7 @@ private:
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec);
+    task<bool> work(std::uint64_t generation);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/ledger.hpp"
 
-#include <limits>
-
 #include "block/parents.hpp"
 #include "block/pending_call.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+
+#include <limits>
 
 namespace corozk::detail {
 
@@ -20,13 +20,17 @@ constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
 task<> sweep(port& p, std::string folder, std::int64_t now) {
     request listing(p, op_code::children, folder);
-    if (co_await listing) co_return;
+    if (co_await listing)
+        co_return;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        if (listing.names[i].substr(0, prefix.size()) != prefix) continue;
+        if (listing.names[i].substr(0, prefix.size()) != prefix)
+            continue;
         std::string path = join_path(folder, listing.names[i]);
         request exists(p, op_code::exists, path);
-        if (co_await exists) continue;
-        if (exists.record.mtime > now - abandoned_after) continue;
+        if (co_await exists)
+            continue;
+        if (exists.record.mtime > now - abandoned_after)
+            continue;
         request erase(p, op_code::erase, path);
         erase.version = exists.record.version;
         co_await erase;
@@ -37,16 +41,15 @@ task<> sweep(port& p, std::string folder, std::int64_t now) {
 task<> erase_node(port& p, std::string path) {
     for (;;) {
         request erase(p, op_code::erase, path);
-        if (!worth_another_try(co_await erase)) co_return;
+        if (!worth_another_try(co_await erase))
+            co_return;
     }
 }
 
 }  // namespace
 
 ledger::ledger(port& p, std::string folder, acl entries)
-    : port_(p),
-      folder_(std::move(folder)),
-      entries_(std::move(entries)) {}
+    : port_(p), folder_(std::move(folder)), entries_(std::move(entries)) {}
 
 task<error_code> ledger::open() {
     std::string path = join_path(folder_, std::string(prefix) + port_.new_guid());
@@ -56,11 +59,14 @@ task<error_code> ledger::open() {
         error_code ec = co_await create;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, folder_, entries_);
-            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired) continue;
+            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired)
+                continue;
             co_return ec;
         }
-        if (is_recoverable(ec) || ec == zk_errc::session_expired) continue;
-        if (ec && ec != zk_errc::node_exists) co_return ec;  // it exists: our first attempt made it
+        if (is_recoverable(ec) || ec == zk_errc::session_expired)
+            continue;
+        if (ec && ec != zk_errc::node_exists)
+            co_return ec;  // it exists: our first attempt made it
         path_ = std::move(path);
         version_ = 0;
         if (!swept_ && create.record.ctime != 0) {
@@ -91,7 +97,8 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
         error_code ec = co_await multi;
         if (!ec) {
             // Far from the version -1, which matches everything.
-            if (++version_ == std::numeric_limits<std::int32_t>::max()) retire();
+            if (++version_ == std::numeric_limits<std::int32_t>::max())
+                retire();
             multi.results.erase(multi.results.begin());
             outcome.results = std::move(multi.results);
             outcome.blank = false;
@@ -103,12 +110,14 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
         }
         if (worth_another_try(ec)) {
             // Nothing was sent. Who does not know yet must go on until he knows.
-            if (doubtful || ec != errc::not_connected) continue;
+            if (doubtful || ec != errc::not_connected)
+                continue;
             outcome.error = ec;
             co_return outcome;
         }
         std::size_t failed = 0;
-        while (failed < multi.results.size() && multi.results[failed].error != ec) ++failed;
+        while (failed < multi.results.size() && multi.results[failed].error != ec)
+            ++failed;
         bool answered = failed < multi.results.size();
         if (!answered) {  // closed, too large, ...
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
@@ -122,7 +131,8 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
         if (failed == 0) {
             // Somebody erased or wrote our node.
             path_.clear();
-            if (!doubtful) continue;
+            if (!doubtful)
+                continue;
             outcome.error = zk_errc::connection_loss;
             co_return outcome;
         }
@@ -131,13 +141,15 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             request erase(port_, op_code::erase, path_);
             erase.version = version_;
             error_code erase_ec = co_await erase;
-            if (worth_another_try(erase_ec)) continue;
+            if (worth_another_try(erase_ec))
+                continue;
             if (erase_ec == zk_errc::bad_version) {
                 ++version_;
                 co_return outcome;
             }
             path_.clear();
-            if (erase_ec == errc::closed) ec = zk_errc::connection_loss;
+            if (erase_ec == errc::closed)
+                ec = zk_errc::connection_loss;
         }
         outcome.error = ec;
         outcome.failed = failed - 1;
@@ -146,7 +158,8 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
 }
 
 void ledger::retire() {
-    if (path_.empty()) return;
+    if (path_.empty())
+        return;
     port_.spawn(erase_node(port_, std::move(path_)));
     path_.clear();
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/port.hpp"
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -24,12 +24,12 @@ struct ledger_outcome {
 ///
 /// The ledger has a node of its own, and each transaction begins with a set of this node at the
 /// version that the one before made. So a transaction can be applied once only, and sending the
-/// identical one again after a lost answer is safe: if the ledger's node has moved on, it was applied
-/// (nobody else writes the node, and one transaction is on its way at a time).
+/// identical one again after a lost answer is safe: if the ledger's node has moved on, it was
+/// applied (nobody else writes the node, and one transaction is on its way at a time).
 ///
-/// The node is persistent: an ephemeral one could not tell anything after the session was lost. It is
-/// erased by `retire`; what others left (they crashed, or closed the client first) is swept after an
-/// hour by whoever opens a ledger in the same folder.
+/// The node is persistent: an ephemeral one could not tell anything after the session was lost. It
+/// is erased by `retire`; what others left (they crashed, or closed the client first) is swept
+/// after an hour by whoever opens a ledger in the same folder.
 class ledger {
 public:
     ledger(port& p, std::string folder, acl entries);

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "block/janitor.hpp"
+#include "block/limit.hpp"
 #include "block/parents.hpp"
+#include "block/recipe_core.hpp"
 #include "session/path.hpp"
+#include "session/request.hpp"
 
 namespace corozk::detail {
 
@@ -77,6 +82,7 @@ public:
     /// Looks at it, and leaves a watch if it is there.
     void look() {
         if (look_) return;
+        line_.watching_ = true;
         look_ = std::make_unique<look_operation>(*this);
         ++line_.operations_;
         line_.port_.start(*look_);
@@ -91,7 +97,9 @@ public:
 private:
     class look_operation final : public operation {
     public:
-        explicit look_operation(foreign_node& f) : operation(op_code::get, f.path()), node_(f) {
+        explicit look_operation(foreign_node& f)
+            : operation(op_code::get, f.path()),
+              node_(f) {
             generation = f.line_.port_.status().generation;
             attach(f);
         }
@@ -117,6 +125,7 @@ private:
     std::string name_;
     std::unique_ptr<look_operation> look_;
     bool doomed_ = false;
+    bool unreadable_ = false;  ///< for us
 };
 
 /// The entries ahead of one, the nearest first.
@@ -139,7 +148,9 @@ line::line(lines& owner, port& p, line_settings settings, std::string key)
     : lines_(owner),
       port_(p),
       settings_(std::make_shared<const line_settings>(std::move(settings))),
-      key_(std::move(key)) {
+      key_(std::move(key)),
+      limit_watch_(*this),
+      folder_watch_(*this) {
     port_.subscribe(*this);
 }
 
@@ -194,8 +205,119 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
     create_some();
     // Right behind the create, so that an uncontended line costs one round trip. Those behind a
     // local contender are not decided on before that one has gone.
-    if (members_ == 1) look();
+    if (members_ == releasing_ + 1) {
+        look();
+        if (settings_->initial_limit > 0 && !limit_known_) look_for_limit();
+    }
     return c;
+}
+
+void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
+    if (c->converting_ || c->replacement_.lock()) return call.fail(errc::busy);
+    c->converting_ = true;
+    ++operations_;
+    auto shared = std::make_shared<user_call<>>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
+        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                             cancellation_type::none;
+        auto cancelled = weak.lock();
+        if (stops_waiting && cancelled) cancelled->fail(boost::asio::error::operation_aborted);
+    });
+    port_.spawn(conversion(c, new_kind, std::move(shared)));
+}
+
+task<> line::conversion(contender_ptr c,
+                        std::uint8_t new_kind,
+                        std::shared_ptr<user_call<>> call) {
+    std::string guid = port_.new_guid();
+    std::string old_path = c->path();
+    std::string digits(old_path.substr(
+        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight)).size()));
+    std::string new_path =
+        join_path(settings_->directory, settings_->names.format(guid, new_kind, c->weight) + digits);
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_->entries.empty()) how.acl = &settings_->entries;
+    error_code ec;
+    bool unknown = false;
+    std::int64_t created = 0;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        transaction steps;
+        steps.create(new_path, c->request_.data, how).erase(old_path);
+        multi.steps = steps.steps();
+        multi.generation = c->generation_;
+        ec = co_await multi;
+        if (is_outcome_unknown(ec)) unknown = true;
+        if (ask_again(ec, c->generation_)) continue;
+        // The name is ours alone: an answer was lost.
+        if (unknown && ec == zk_errc::node_exists) ec = error_code();
+        if (ec) break;
+        request look_at(port_, op_code::exists, new_path);
+        look_at.generation = c->generation_;
+        ec = co_await look_at;
+        unknown = true;
+        if (ask_again(ec, c->generation_)) continue;
+        created = look_at.record.czxid;
+        break;
+    }
+    c->converting_ = false;
+    bool there = c->stage_ == contender::stage_type::granted ||
+                 c->stage_ == contender::stage_type::releasing;
+    if (!ec && there) {
+        std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
+        c->kind = new_kind;
+        c->czxid_ = created;
+        c->watch_.disarm();
+        // A listing may have shown it before we knew that it is ours.
+        auto same = nodes_.lower_bound(*c);
+        while (same != nodes_.end() && same->order == c->order) {
+            line_node& n = *same++;
+            if (!n.local() && static_cast<foreign_node&>(n).path() == new_path) {
+                erase_foreign(static_cast<foreign_node&>(n));
+            }
+        }
+    }
+    if (ec == zk_errc::no_node) ec = errc::ownership_lost;
+    if (c->stage_ == contender::stage_type::granted) prove(*c);
+    if (c->stage_ == contender::stage_type::releasing) erase(*c);
+    call->complete(ec);
+    --operations_;
+    wake();
+}
+
+void line::replace(const contender_ptr& c, contender_request request, user_call<ownership> call) {
+    auto earlier = c->replacement_.lock();
+    if (c->converting_ || (earlier && !earlier->abandoned_)) return call.fail(errc::busy);
+    auto later = enter(std::move(request), std::move(call));
+    later->except = c->order;
+    later->replaced_ = c;
+    c->replacement_ = later;
+    ++replacements_;
+}
+
+/// The two change places: what the user holds has the better one now, and the other one goes.
+void line::granted_replacement(contender& c, user_call<ownership>& call) {
+    auto held = std::move(c.replaced_);
+    held->replacement_.reset();
+    --replacements_;
+    nodes_.erase(nodes_.iterator_to(c));
+    nodes_.erase(nodes_.iterator_to(*held));
+    c.except = no_order;
+    std::swap(c.order, held->order);
+    std::swap(c.kind, held->kind);
+    std::swap(c.listing, held->listing);
+    std::swap(c.coverage_, held->coverage_);
+    std::swap(c.guid_, held->guid_);
+    std::swap(c.sequence_, held->sequence_);
+    std::swap(c.czxid_, held->czxid_);
+    nodes_.insert(c);
+    nodes_.insert(*held);
+    c.watch_.disarm();
+    held->watch_.disarm();
+    prove(*held);
+    release(c);
+    call.complete(error_code(), ownership());
 }
 
 /// In the order in which they came.
@@ -223,7 +345,7 @@ void line::create(const contender_ptr& c) {
     // A new guid for every attempt: what is found under an old one is never taken for this one.
     std::string guid = port_.new_guid();
     std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
-    std::string name = settings_->names.format(guid, c->kind);
+    std::string name = settings_->names.format(guid, c->kind, c->weight);
     auto& op = launch<contender_operation>(
         op_code::create, join_path(settings_->directory, name), c,
         [](line& l, contender_ptr who, operation& answer) { l.created(who, answer); });
@@ -239,12 +361,16 @@ void line::created(const contender_ptr& c, operation& answer) {
     --creates_;
     create_some();
     if (!answer.error) {
-        c->generation_ = port_.status().generation;
+        c->generation_ = answer.sent_in;
         place(c, base_name(answer.answer), answer.record);
     } else if (is_outcome_unknown(answer.error)) {
         c->generation_ = answer.sent_in;
-        ++operations_;
-        port_.spawn(recover(c));
+        unknown_.push_back(c);
+        if (!recovering_) {
+            recovering_ = true;
+            ++operations_;
+            port_.spawn(recover());
+        }
     } else if (answer.error == zk_errc::no_node && !c->abandoned_) {
         ++operations_;
         port_.spawn(create_in_new_folder(c));
@@ -265,47 +391,75 @@ task<> line::create_in_new_folder(contender_ptr c) {
     wake();
 }
 
-/// The answer to the create was lost. If there is a node with our guid that belongs to our session,
-/// it is ours, wanted or not; otherwise it was not created, and never will be.
-task<> line::recover(contender_ptr c) {
-    for (;;) {
+/// The answers to some creates were lost. If there is a node with a contender's guid that belongs to
+/// our session, it is ours, wanted or not. One listing for all of them.
+task<> line::recover() {
+    while (!unknown_.empty()) {
+        auto generation = unknown_.front()->generation_;
+        std::unordered_map<std::string, contender_ptr> lost;  // by stem
+        std::erase_if(unknown_, [&](const contender_ptr& c) {
+            if (c->generation_ != generation) return false;
+            lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), c);
+            return true;
+        });
+        // The new server may lag behind the one that got the create: let it catch up first.
+        request sync(port_, op_code::sync, settings_->directory);
         request listing(port_, op_code::children, settings_->directory);
-        listing.generation = c->generation_;
-        error_code ec = co_await listing;
-        if (ask_again(ec, c->generation_)) continue;
-        if (ec && ec != zk_errc::no_node) {
-            fail(*c, ec);
-            break;
-        }
-        std::string found;
-        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        sync.generation = listing.generation = generation;
+        sync.send();
+        listing.send();
+        error_code ec = co_await sync;
+        error_code listed = co_await listing;
+        if (!ec) ec = listed;
+        std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
+        for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
             auto name = settings_->names.parse(listing.names[i]);
-            std::string stem = settings_->names.format(c->guid(), c->kind);
-            if (name && listing.names[i].substr(0, stem.size()) == stem) found = listing.names[i];
+            auto at = name ? lost.find(std::string(name->stem)) : lost.end();
+            if (at == lost.end()) continue;
+            auto look_at = std::make_unique<request>(
+                port_, op_code::exists, join_path(settings_->directory, listing.names[i]));
+            look_at->generation = generation;
+            look_at->send();
+            found.emplace_back(std::move(at->second), std::move(look_at));
+            lost.erase(at);
         }
-        if (!found.empty()) {
-            request look_at(port_, op_code::exists, join_path(settings_->directory, found));
-            look_at.generation = c->generation_;
-            ec = co_await look_at;
-            if (ask_again(ec, c->generation_)) continue;
-            if (!ec && look_at.record.ephemeral_owner == port_.status().session_id) {
-                place(c, found, look_at.record);
-                break;
-            }
-            if (ec && ec != zk_errc::no_node) {
+        for (auto& [stem, c] : lost) {
+            if (ask_again(ec, generation)) {
+                unknown_.push_back(c);
+            } else if (ec && ec != zk_errc::no_node) {
                 fail(*c, ec);
-                break;
+            } else {
+                not_created(c);
             }
         }
-        if (c->abandoned_) {
-            fail(*c, boost::asio::error::operation_aborted);
-        } else {
-            create(c);
+        for (auto& [c, owned_look] : found) {
+            request& look_at = *owned_look;
+            ec = co_await look_at;
+            if (ask_again(ec, generation)) {
+                unknown_.push_back(c);
+            } else if (!ec && look_at.record.ephemeral_owner == port_.status().session_id) {
+                place(c, base_name(look_at.path), look_at.record);
+            } else if (!ec || ec == zk_errc::no_node) {
+                not_created(c);
+            } else {
+                fail(*c, ec);
+            }
         }
-        break;
     }
+    recovering_ = false;
     --operations_;
     wake();
+}
+
+/// A lost create has left no node, so far.
+void line::not_created(const contender_ptr& c) {
+    port_.use_service<janitor>().erase_late(
+        settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight), c->generation_);
+    if (c->abandoned_) {
+        fail(*c, boost::asio::error::operation_aborted);
+    } else {
+        create(c);
+    }
 }
 
 void line::place(const contender_ptr& c, std::string_view name, const stat& record) {
@@ -318,10 +472,23 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
     c->sequence_ = parsed->sequence;
     c->czxid_ = record.czxid;
     c->order = unwrap(parsed->sequence);
+    base_ = c->sequence_;
+    base_order_ = c->order;
     c->stage_ = contender::stage_type::waiting;
     creating_.erase(creating_.iterator_to(*c));  // it was asked for: not the next to create
-    nodes_.insert(*c);
-    if (anything_covered_ && c->order == covered_ + 1) covered_ = c->order;
+    // A listing may have shown it before we knew that it is ours.
+    for (auto same = nodes_.lower_bound(*c); same != nodes_.end() && same->order == c->order;) {
+        line_node& n = *same++;
+        if (!n.local() && is_at(n, *parsed, name)) erase_foreign(static_cast<foreign_node&>(n));
+    }
+    auto here = nodes_.insert(*c);
+    if (here != nodes_.begin()) {
+        const line_node& before = *std::prev(here);
+        bool next_to_it = before.local() && before.order + 1 == c->order;
+        if (next_to_it) c->coverage_ = static_cast<const contender&>(before).coverage_;
+    }
+    // The session may have ended before it was found.
+    if (!port_.alive(c->generation_)) session_over_ = true;
     auto at = waiting_.end();
     while (at != waiting_.begin() && std::prev(at)->order > c->order) --at;
     waiting_.insert(at, *c);
@@ -340,6 +507,7 @@ void line::fail(contender& c, error_code reason) {
             next_to_create_ = following == creating_.end() ? nullptr : &*following;
         }
         --members_;
+        forget_replaced(c);
         c.stage_ = contender::stage_type::gone;
         c.self_.reset();
     } else if (c.stage_ != contender::stage_type::gone) {
@@ -360,11 +528,12 @@ void line::grant(contender& c) {
     c.timer_node::cancel();
     if (!c.watch_.armed()) port_.start_timer(c, c.granted_at_ + watch_delay);
     auto call = std::move(c.call_);
+    if (c.replaced_) return granted_replacement(c, *call);
     call->complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
 }
 
 void line::prove(contender& c) {
-    if (c.proving_) return;
+    if (c.proving_ || c.converting_) return;
     c.proving_ = true;
     auto& op = launch<contender_operation>(
         op_code::get, c.path(), c.shared_from_this(),
@@ -379,7 +548,16 @@ void line::proved(contender& c, operation& answer) {
     bool concerned = c.stage_ == contender::stage_type::waiting ||
                      c.stage_ == contender::stage_type::granted;
     if (!concerned) return;
-    if (!answer.error && answer.record.czxid == c.czxid_) return;
+    if (answer.path != c.path()) {
+        // It has another node since.
+        c.watch_.disarm();
+        prove(c);
+        return;
+    }
+    if (!answer.error && answer.record.czxid == c.czxid_) {
+        c.inspect(answer);
+        return;
+    }
     if (ask_again(answer.error, c.generation_)) return;  // looked at again after the reconnect
     if (is_session_lost(answer.error)) return;           // the session's end settles it
     if (answer.error && answer.error != zk_errc::no_node) {
@@ -391,6 +569,7 @@ void line::proved(contender& c, operation& answer) {
         return;
     }
     // Erased by somebody else.
+    distrust_sequences();
     auto keep = c.shared_from_this();
     bool granted = c.stage_ == contender::stage_type::granted;
     if (granted) {
@@ -410,19 +589,31 @@ void line::release(contender& c) {
     } else {
         port_.counters().hold_time += port_.now() - c.granted_at_;
         if (c.lost_call_) c.lost_call_->fail(boost::asio::error::operation_aborted);
+        if (c.request_call_) c.request_call_->fail(boost::asio::error::operation_aborted);
     }
     c.stage_ = contender::stage_type::releasing;
+    forget_replaced(c);
+    ++releasing_;
     c.timer_node::cancel();
     erase(c);
     wake();
 }
 
 void line::erase(contender& c) {
+    if (c.converting_) return;  // first it must be clear which node it is
+    erase_attached(c);
     auto& op = launch<contender_operation>(
         op_code::erase, c.path(), c.shared_from_this(),
         [](line& l, contender_ptr who, operation& answer) { l.erased(*who, answer); });
     op.generation = c.generation_;
     port_.start(op);
+}
+
+void line::erase_attached(contender& c) {
+    auto path = std::move(c.attached_);
+    if (path && port_.alive(c.generation_)) {
+        port_.use_service<janitor>().erase(std::move(*path), c.generation_);
+    }
 }
 
 void line::erased(contender& c, operation& answer) {
@@ -434,9 +625,10 @@ void line::erased(contender& c, operation& answer) {
         return;
     }
     if (result == zk_errc::no_node) {
+        distrust_sequences();
         result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
     } else if (result && !is_session_lost(result)) {
-        stale_ = true;
+        distrust_sequences();  // it goes on as if it were somebody else's
         if (port_.logs(log_level::error)) {
             port_.log(log_level::error, "cannot erase " + answer.path + ": " + result.message() +
                                             "; those behind it wait until the session ends");
@@ -447,14 +639,27 @@ void line::erased(contender& c, operation& answer) {
     if (call) call->complete(result);
 }
 
+/// It waits no more for a better place for another one; or it has no place that could be replaced.
+void line::forget_replaced(contender& c) {
+    if (auto later = c.replacement_.lock()) later->abandon(errc::ownership_lost);
+    erase_attached(c);
+    if (!c.replaced_) return;
+    --replacements_;
+    auto held = std::move(c.replaced_);
+    if (held->replacement_.lock().get() == &c) held->replacement_.reset();
+}
+
 void line::remove(contender& c) {
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
         if (c.request_.try_only) --tries_;
     }
+    if (c.stage_ == contender::stage_type::releasing) --releasing_;
+    forget_replaced(c);
     nodes_.erase(nodes_.iterator_to(c));
     --members_;
     c.stage_ = contender::stage_type::gone;
+    c.line_ = nullptr;
     c.watch_.disarm();
     c.timer_node::cancel();
     wake();
@@ -464,19 +669,20 @@ void line::remove(contender& c) {
 // ---------------------------------------------------------------------------------------------
 // The line
 
+/// Relative to our own latest contender: other names may be anything.
 std::int64_t line::unwrap(std::int32_t sequence) noexcept {
-    if (!has_base_) {
-        has_base_ = true;
-        base_ = sequence;
-    }
-    return sequence_distance(base_, sequence);
+    return base_order_ + sequence_distance(base_, sequence);
 }
 
-void line::look() {
+void line::look(bool watch) {
     if (listing_) return;
     listing_ = true;
     stale_ = false;
     auto& op = launch<listing_operation>(settings_->directory);
+    if (watch) {
+        watching_ = true;
+        op.attach(folder_watch_);
+    }
     port_.start(op);
 }
 
@@ -502,73 +708,66 @@ void line::listed(operation& answer) {
     evaluating_listing_ = false;
 }
 
+/// Whether a name in a listing is this node's.
+bool line::is_at(const line_node& n, const node_name& name, std::string_view text) const {
+    if (!n.local()) return static_cast<const foreign_node&>(n).name_ == text;
+    const auto& c = static_cast<const contender&>(n);
+    return c.kind == name.kind && settings_->names.is_written(c.guid(), name.guid);
+}
+
 void line::merge_listing(const operation& answer) {
     ++listings_;
-    // Local contenders by sequence; who is not among them is foreign.
     struct found {
         std::int64_t order;
-        std::size_t index;
-        std::uint8_t kind;
+        std::string_view text;
+        node_name name;
     };
     std::vector<found> listing;
     listing.reserve(answer.names.size());
     for (std::size_t i = 0; i < answer.names.size(); ++i) {
-        if (auto name = settings_->names.parse(answer.names[i])) {
-            listing.push_back({unwrap(name->sequence), i, name->kind});
+        std::string_view text = answer.names[i];
+        if (auto name = settings_->names.parse(text)) {
+            listing.push_back({unwrap(name->sequence), text, *name});
         }
     }
     std::sort(listing.begin(), listing.end(),
               [](const found& a, const found& b) { return a.order < b.order; });
 
-    // Both are in order: one pass. What is foreign and not listed has gone.
-    auto next = nodes_.begin();
-    auto pass = [&](std::int64_t limit, bool inclusive) {
-        while (next != nodes_.end() &&
-               (next->order < limit || (inclusive && next->order == limit))) {
-            line_node& n = *next++;
-            if (!n.local()) erase_foreign(static_cast<foreign_node&>(n));
-        }
-    };
+    // Both are in order: one pass. What is not ours is foreign.
+    auto at = nodes_.begin();
     for (const found& f : listing) {
-        pass(f.order, false);
-        std::string_view name = answer.names[f.index];
-        bool known = false;
-        for (auto at = next; at != nodes_.end() && at->order == f.order; ++at) {
-            if (at->local()) {
-                auto& c = static_cast<contender&>(*at);
-                std::string stem = settings_->names.format(c.guid(), c.kind);
-                known = name.substr(0, stem.size()) == stem;
-                if (known) c.listing_ = listings_;
-            } else {
-                known = static_cast<foreign_node&>(*at).name_ == name;
-            }
-            if (known) {
-                // Keep it, and leave the others of this order to the next pass.
-                if (at == next) ++next;
-                break;
-            }
+        while (at != nodes_.end() && at->order < f.order) ++at;
+        auto same = at;
+        while (same != nodes_.end() && same->order == f.order && !is_at(*same, f.name, f.text)) {
+            ++same;
         }
-        if (known) continue;
-        auto* foreign = new foreign_node(*this, std::string(name));
+        if (same != nodes_.end() && same->order == f.order) {
+            same->listing = listings_;
+            continue;
+        }
+        auto* foreign = new foreign_node(*this, std::string(f.text));
         foreign->order = f.order;
-        foreign->kind = f.kind;
-        nodes_.insert(next, *foreign);
+        foreign->kind = f.name.kind;
+        foreign->weight = f.name.weight;
+        foreign->listing = listings_;
+        nodes_.insert(at, *foreign);
     }
-    pass(std::numeric_limits<std::int64_t>::max(), true);
 
-    // Everything that was created before this answer is known now.
-    std::int64_t newest = listing.empty() ? covered_ : listing.back().order;
-    if (!nodes_.empty()) newest = std::max(newest, nodes_.rbegin()->order);
-    covered_ = anything_covered_ ? std::max(covered_, newest) : newest;
-    anything_covered_ = !listing.empty() || !nodes_.empty() || anything_covered_;
-
-    // A local contender that is not listed was erased by somebody else.
+    // Everything is known now that was created before any of the local ones that are listed. What is
+    // foreign and not listed has gone; what is ours was erased by somebody else.
     std::vector<contender_ptr> missing;
-    for (line_node& n : nodes_) {
-        if (!n.local()) continue;
+    for (at = nodes_.begin(); at != nodes_.end();) {
+        line_node& n = *at++;
+        if (!n.local()) {
+            if (n.listing != listings_) erase_foreign(static_cast<foreign_node&>(n));
+            continue;
+        }
         auto& c = static_cast<contender&>(n);
-        bool there = c.listing_ == listings_ || c.stage_ == contender::stage_type::releasing;
-        if (!there) missing.push_back(c.shared_from_this());
+        if (c.listing == listings_) {
+            c.coverage_ = coverage_;
+        } else if (c.stage_ != contender::stage_type::releasing) {
+            missing.push_back(c.shared_from_this());
+        }
     }
     for (const auto& c : missing) prove(*c);
 }
@@ -576,9 +775,9 @@ void line::merge_listing(const operation& answer) {
 head_state line::examine(contender& c) {
     head_state s;
     s.connected = port_.alive(c.generation_) && port_.now() < port_.expiry_deadline();
-    s.covered = anything_covered_ && c.order <= covered_;
+    s.covered = c.coverage_ == coverage_;
     s.stale = stale_;
-    s.proved = c.watch_.armed() || (evaluating_listing_ && c.listing_ == listings_);
+    s.proved = c.watch_.armed() || (evaluating_listing_ && c.listing == listings_);
     blockers_.clear();
     auto at = nodes_.iterator_to(c);
     bool follows = false;
@@ -589,6 +788,7 @@ head_state line::examine(contender& c) {
     }
     if (!follows) {
         walk ahead(nodes_, c);
+        ahead.limit = limit_;
         settings_->rule->blockers(ahead, c, blockers_);
     }
     s.blocked = !blockers_.empty();
@@ -599,23 +799,43 @@ head_state line::examine(contender& c) {
 }
 
 void line::evaluate() {
+    if (settings_->initial_limit > 0 && !limit_known_) {
+        if (!waiting_.empty()) look_for_limit();
+        return;
+    }
+    if (replacements_ > 0) refuse_hopeless();
+    bool blocked = false;
     while (!waiting_.empty()) {
         contender& c = waiting_.front();
         head_state s = examine(c);
-        bool refused = s.blocked && (s.blocked_by_local || !s.stale) && c.request_.try_only;
-        if (refused) {
-            c.abandon(errc::would_block);
+        blocked = s.blocked && (s.blocked_by_local || !s.stale);
+        if (limit_known_ && c.weight > limit_) {
+            c.abandon(errc::bad_option);
             continue;
+        }
+        if (s.blocked && c.request_.try_only) {
+            // What was known of others before it came may be out of date.
+            if (s.blocked_by_local || c.listing != 0) {
+                c.abandon(errc::would_block);
+                continue;
+            }
+            blocked = false;
+            look();
+            break;
         }
         switch (decide(s)) {
             case head_step::grant: grant(c); continue;
-            case head_step::prove: prove(c); break;
+            case head_step::prove:
+                prove(c);
+                if (s.blocked) watch_blockers();
+                break;
             case head_step::look: look(); break;
             case head_step::wait: watch_blockers(); break;
         }
         break;
     }
-    if (tries_ > 0) refuse_tries();
+    // Whoever is behind one that is blocked is blocked.
+    if (tries_ > 0 && blocked) refuse_tries();
 }
 
 /// Who would rather not wait, and is not even the first who waits.
@@ -629,12 +849,65 @@ void line::refuse_tries() {
     for (const auto& c : refused) c->abandon(errc::would_block);
 }
 
+/// Who waits for one that waits for the place that is to be replaced. Looked for among all, not only
+/// at the first one who waits: that may be the other.
+void line::refuse_hopeless() {
+    std::vector<contender_ptr> refused;
+    for (contender& c : waiting_) {
+        if (c.except == no_order) continue;
+        if (c.listing == 0) {
+            look();  // what was known of others before it came is not enough
+            continue;
+        }
+        walk ahead(nodes_, c);
+        if (settings_->rule->hopeless(ahead, c)) refused.push_back(c.shared_from_this());
+    }
+    for (const auto& c : refused) c->abandon(errc::would_deadlock);
+}
+
+void line::look_for_limit() {
+    if (limit_asked_) return;
+    limit_asked_ = true;
+    ++operations_;
+    port_.spawn(read_limit());
+}
+
+task<> line::read_limit() {
+    std::int32_t found = 0;
+    error_code ec = co_await find_limit(port_, settings_->directory, settings_->entries,
+                                        settings_->initial_limit, &limit_watch_, found);
+    limit_asked_ = false;
+    if (!ec) {
+        limit_ = found;
+        limit_known_ = limit_watch_.armed();  // or it has changed since
+        // Who asks for more than there is would block the others for ever.
+        abandon_waiting(errc::bad_option, [found](const contender& c) { return c.weight > found; });
+    } else if (!is_session_lost(ec) && ec != errc::not_connected) {
+        abandon_waiting(ec, [](const contender&) { return true; });
+    }
+    --operations_;
+    wake();
+}
+
+template <class Predicate>
+void line::abandon_waiting(error_code reason, Predicate chosen) {
+    std::vector<contender_ptr> abandoned;
+    for (contender& c : waiting_) {
+        if (chosen(c)) abandoned.push_back(c.shared_from_this());
+    }
+    for (const auto& c : abandoned) c->abandon(reason);
+}
+
 void line::watch_blockers() {
     for (const line_entry* e : blockers_) {
         auto* n = const_cast<line_node*>(static_cast<const line_node*>(e));
         if (n->local()) continue;
         auto& f = static_cast<foreign_node&>(*n);
-        if (!f.armed() && !f.looking()) f.look();
+        if (f.unreadable_) {
+            if (!folder_watch_.armed()) look(true);
+        } else if (!f.armed() && !f.looking()) {
+            f.look();
+        }
     }
 }
 
@@ -663,6 +936,8 @@ void line::foreign_looked_at(foreign_node& f, operation& answer) {
     }
     if (ec == zk_errc::no_node) {
         erase_foreign(f);
+    } else if (ec == zk_errc::no_auth) {
+        f.unreadable_ = true;
     } else if (ec) {
         stale_ = true;
     }
@@ -682,6 +957,20 @@ void line::forget_foreign() noexcept {
     for (auto at = nodes_.begin(); at != nodes_.end();) {
         line_node& n = *at++;
         if (!n.local()) erase_foreign(static_cast<foreign_node&>(n));
+    }
+}
+
+/// Nobody waits any more: what the server would tell of others is of no use.
+void line::stop_watching() noexcept {
+    watching_ = folder_watch_.arming();
+    forget_watch(port_, folder_watch_, watch_kind::children, settings_->directory);
+    for (line_node& n : nodes_) {
+        if (n.local()) continue;
+        auto& f = static_cast<foreign_node&>(n);
+        if (f.looking()) watching_ = true;  // later
+        if (!f.armed()) continue;
+        f.disarm();
+        port_.watch_dropped(watch_kind::data, f.path());
     }
 }
 
@@ -719,7 +1008,7 @@ void line::run() noexcept {
             if (release_call) release_call->complete(reason);
         }
         forget_foreign();
-        anything_covered_ = false;
+        distrust_sequences();
         stale_ = true;
     }
     if (reconnected_) {
@@ -733,7 +1022,11 @@ void line::run() noexcept {
         }
     }
     evaluate();
-    if (members_ == 0 && operations_ == 0) lines_.discard(std::string(key_));
+    if (watching_ && waiting_.empty()) stop_watching();
+    if (members_ == 0 && operations_ == 0) {
+        forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
+        lines_.discard(std::string(key_));
+    }
 }
 
 lines::~lines() = default;
@@ -743,6 +1036,13 @@ line& lines::get(const line_settings& settings) {
     key += '\0';
     key += settings.names.before_guid;
     for (const std::string& infix : settings.names.infixes) (key += '\0') += infix;
+    // Those who create with other rights queue for themselves: at the server they meet all the same.
+    for (const acl_entry& e : settings.entries) {
+        key += '\0';
+        key += static_cast<char>(e.allowed);
+        (key += e.scheme) += ':';
+        key += e.id;
+    }
     auto& slot = lines_[key];
     if (!slot) slot = std::make_unique<line>(*this, port_, settings, key);
     return *slot;

@@ -24,6 +24,13 @@ struct line_settings {
     naming names;
     const line_rule* rule = nullptr;
     acl entries;  ///< of the contenders' nodes and of folders that are missing
+
+    /// If positive, the folder's data is a limit that the rule needs, and this is written where there
+    /// is none.
+    std::int32_t initial_limit = 0;
+
+    /// What is written into a holder's node to ask for its release.
+    std::string release_request = "unlock";
 };
 
 /// All contenders of this session in one folder, and what is known of the others.
@@ -38,6 +45,16 @@ public:
 
     std::shared_ptr<contender> enter(contender_request request, user_call<ownership> call);
 
+    /// Puts a node of another kind in the place of one that holds: in one step, under a new name
+    /// with the same sequence, so that nobody behind it notices more than that it looks again.
+    void convert(const std::shared_ptr<contender>& c, std::uint8_t new_kind, user_call<> call);
+
+    /// Queues for a place in exchange for the one that `c` holds meanwhile; completes with nothing
+    /// when `c` holds that place instead. Fails with `would_deadlock` if that can never be.
+    void replace(const std::shared_ptr<contender>& c,
+                 contender_request request,
+                 user_call<ownership> call);
+
     port& get_port() noexcept { return port_; }
     const line_settings& settings() const noexcept { return *settings_; }
 
@@ -48,6 +65,36 @@ private:
     class listing_operation;
     class foreign_node;
     class walk;
+
+    /// On the folder's data: its limit may change.
+    /// On the names in the folder. Only for a blocker that we may not read: of its end the server
+    /// would not tell us.
+    class folder_watch final : public watch_node {
+    public:
+        explicit folder_watch(line& l) noexcept : line_(l) {}
+
+    private:
+        void fired(watch_event_type) noexcept override {
+            line_.stale_ = true;
+            line_.wake();
+        }
+        void dropped(const error_code&) noexcept override {}
+        line& line_;
+    };
+
+    class limit_watch final : public watch_node {
+    public:
+        explicit limit_watch(line& l) noexcept : line_(l) {}
+
+    private:
+        void fired(watch_event_type) noexcept override { forget(); }
+        void dropped(const error_code&) noexcept override { forget(); }
+        void forget() noexcept {
+            line_.limit_known_ = false;
+            line_.wake();
+        }
+        line& line_;
+    };
 
     using contender_ptr = std::shared_ptr<contender>;
     using node_set =
@@ -61,29 +108,42 @@ private:
     bool take_back(contender& c) noexcept;
     void created(const contender_ptr& c, operation& answer);
     task<> create_in_new_folder(contender_ptr c);
-    task<> recover(contender_ptr c);
+    task<> recover();
+    void not_created(const contender_ptr& c);
     void place(const contender_ptr& c, std::string_view name, const stat& record);
     void fail(contender& c, error_code reason);
     void grant(contender& c);
+    void granted_replacement(contender& c, user_call<ownership>& call);
+    task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call);
     void prove(contender& c);
     void proved(contender& c, operation& answer);
     void release(contender& c);
     void erase(contender& c);
+    void erase_attached(contender& c);
     void erased(contender& c, operation& answer);
+    void forget_replaced(contender& c);
     void remove(contender& c);
 
     // The line.
-    void look();
+    void look(bool watch = false);
     void listed(operation& answer);
     void merge_listing(const operation& answer);
+    bool is_at(const line_node& n, const node_name& name, std::string_view text) const;
+    void distrust_sequences() noexcept { ++coverage_; }
     void evaluate();
     void refuse_tries();
+    void refuse_hopeless();
+    void look_for_limit();
+    task<> read_limit();
+    template <class Predicate>
+    void abandon_waiting(error_code reason, Predicate chosen);
     head_state examine(contender& c);
     void watch_blockers();
     void confirm_foreign(foreign_node& f);
     void foreign_looked_at(foreign_node& f, operation& answer);
     void erase_foreign(foreign_node& f) noexcept;
     void forget_foreign() noexcept;
+    void stop_watching() noexcept;
     std::int64_t unwrap(std::int32_t sequence) noexcept;
     void wake() noexcept;
     bool ask_again(const error_code& ec, std::uint64_t generation) const noexcept;
@@ -105,18 +165,27 @@ private:
     std::size_t creates_ = 0;     ///< on their way
     std::size_t members_ = 0;     ///< local ones that are not gone
     std::size_t tries_ = 0;       ///< waiting ones that would rather not
+    std::size_t replacements_ = 0;  ///< that wait, or may wait soon
     std::size_t operations_ = 0;  ///< on their way; the line must outlive them
-    std::int64_t covered_ = 0;    ///< up to this order `nodes_` contains all that exists
-    bool anything_covered_ = false;
+    std::size_t releasing_ = 0;   ///< those of `members_` that are on their way out
+    std::vector<contender_ptr> unknown_;  ///< the answers to their creates were lost
+    bool recovering_ = false;
+    std::uint64_t coverage_ = 1;  ///< of the contenders for which `nodes_` has everything ahead
+    bool watching_ = false;       ///< foreign nodes, perhaps
     bool stale_ = true;
     bool listing_ = false;       ///< on its way
     std::uint64_t listings_ = 0;
     bool evaluating_listing_ = false;
     bool session_over_ = false;  ///< noticed, to be worked off
     bool reconnected_ = false;   ///< noticed, to be worked off
-    std::int32_t base_ = 0;      ///< of unwrapped sequences
-    bool has_base_ = false;
+    std::int32_t base_ = 0;      ///< the sequence of the latest local contender
+    std::int64_t base_order_ = 0;
     std::vector<const line_entry*> blockers_;
+    std::int32_t limit_ = 0;
+    bool limit_known_ = false;
+    bool limit_asked_ = false;
+    limit_watch limit_watch_;
+    folder_watch folder_watch_;
 };
 
 /// The lines of a session, by folder and naming.

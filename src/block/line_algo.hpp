@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace corozk::detail {
@@ -13,15 +14,21 @@ namespace corozk::detail {
 //     true afterwards: nodes ahead only disappear, because sequences only grow.
 //  2. What was ahead of a contender when it was listed, less what is known to have gone, contains
 //     everything that is ahead of it now. If none of that blocks it, nothing does.
-//  3. Two local contenders with consecutive sequences have nothing between them.
+//  3. Two local contenders with consecutive sequences have nothing between them, as long as the
+//     first one still existed when the second one was created: sequences begin again in a folder
+//     that was made anew. It did if we erase it ourselves. If it turns out that somebody else has,
+//     nothing that was concluded in this way counts any more.
 //  4. A contender whose node may still exist blocks the ones behind it, whether it waits, holds,
 //     releases or was abandoned.
 //  5. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
 
+inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
+
 /// One place in a line, as far as a rule needs to know it.
 struct line_entry {
     std::int64_t order = 0;  ///< the sequence, unwrapped
+    std::int64_t except = no_order;  ///< the place that this one is to replace
     std::uint8_t kind = 0;
     std::int32_t weight = 1;
 };
@@ -30,6 +37,8 @@ struct line_entry {
 class ahead_of {
 public:
     virtual const line_entry* next() = 0;
+
+    std::int32_t limit = 0;  ///< what the folder's data says, where the rule needs it
 
 protected:
     ~ahead_of() = default;
@@ -47,6 +56,9 @@ public:
     /// Whether `me` may go because the entry right ahead of it goes or went. Saves the rule a walk.
     virtual bool follows(const line_entry& granted, const line_entry& me) const;
 
+    /// Whether something ahead waits for what `me` is to replace: neither could ever go.
+    virtual bool hopeless(ahead_of& ahead, const line_entry& me) const;
+
 protected:
     ~line_rule() = default;
 };
@@ -56,7 +68,7 @@ struct head_state {
     bool connected = false;        ///< the session is there
     bool blocked = false;          ///< by something that is not known to have gone
     bool blocked_by_local = false; ///< some of it is ours, and we shall hear of it
-    bool covered = false;          ///< everything ahead is known (a listing, or consecutive sequences)
+    bool covered = false;          ///< everything ahead is known: a listing, or consecutive sequences
     bool stale = false;            ///< something may have happened since the listing
     bool proved = false;           ///< its own node was seen, and we would have heard of its end
 };

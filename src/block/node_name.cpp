@@ -29,21 +29,26 @@ std::size_t guid_length(std::string_view text) noexcept {
 }  // namespace
 
 std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
-    if (digits.size() < sequence_width || digits.size() > sequence_width + 1) return {};
+    if (digits.empty()) return {};
     bool negative = digits.front() == '-';
-    // Eleven characters are needed only by large negative numbers.
-    if (digits.size() > sequence_width && !negative) return {};
     std::string_view number = negative ? digits.substr(1) : digits;
+    // Filled up to ten characters, the sign included; more are needed only by large negative numbers.
+    bool filled = digits.size() == sequence_width;
+    bool overlong = negative && digits.size() == sequence_width + 1 && number.front() != '0';
+    if (!filled && !overlong) return {};
     for (char c : number) {
         if (c < '0' || c > '9') return {};
     }
     std::int32_t value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size()) return {};
+    if (negative && value == 0) return {};
     return value;
 }
 
-std::string naming::format(std::string_view guid, std::uint8_t kind) const {
+std::string naming::format(std::string_view guid,
+                           std::uint8_t kind,
+                           std::int32_t weight) const {
     std::string name = before_guid;
     if (dashed_guid && guid.size() == 32) {
         name.append(guid.substr(0, 8)).append("-");
@@ -55,21 +60,67 @@ std::string naming::format(std::string_view guid, std::uint8_t kind) const {
         name.append(guid);
     }
     name.append(infixes[kind]);
+    if (weighted && weight != 1) name.insert(name.size() - 1, std::to_string(weight));
     return name;
 }
 
+bool naming::is_written(std::string_view guid, std::string_view text) const noexcept {
+    if (!dashed_guid || guid.size() != 32) return guid == text;
+    return text.size() == 36 && text.substr(0, 8) == guid.substr(0, 8) &&
+           text.substr(9, 4) == guid.substr(8, 4) && text.substr(14, 4) == guid.substr(12, 4) &&
+           text.substr(19, 4) == guid.substr(16, 4) && text.substr(24) == guid.substr(20);
+}
+
+std::optional<naming::weighted_tail> naming::parse_weighted(std::string_view tail) const noexcept {
+    for (std::size_t kind = 0; kind < infixes.size(); ++kind) {
+        std::string_view word = infixes[kind];
+        char last = word.back();
+        word.remove_suffix(1);
+        if (tail.substr(0, word.size()) != word) continue;
+        std::string_view rest = tail.substr(word.size());
+        std::size_t end = rest.find(last);
+        if (end == std::string_view::npos) continue;
+        std::string_view number = rest.substr(0, end);
+        std::int32_t weight = 1;
+        if (!number.empty()) {
+            auto [stop, error] =
+                std::from_chars(number.data(), number.data() + number.size(), weight);
+            bool good = error == std::errc() && stop == number.data() + number.size() &&
+                        number.front() != '0' && weight > 1;
+            if (!good) continue;
+        }
+        return weighted_tail{static_cast<std::uint8_t>(kind), weight, rest.substr(end + 1)};
+    }
+    return {};
+}
+
 std::optional<node_name> naming::parse(std::string_view name) const noexcept {
-    if (name.size() > before_guid.size() &&
-        name.substr(0, before_guid.size()) == before_guid) {
+    auto make = [name](std::string_view guid, std::size_t kind,
+                       std::string_view digits) -> std::optional<node_name> {
+        auto sequence = parse_sequence(digits);
+        if (!sequence) return {};
+        node_name found;
+        found.guid = guid;
+        found.stem = name.substr(0, name.size() - digits.size());
+        found.kind = static_cast<std::uint8_t>(kind);
+        found.sequence = *sequence;
+        return found;
+    };
+    if (name.substr(0, before_guid.size()) == before_guid) {
         std::string_view rest = name.substr(before_guid.size());
         if (std::size_t length = guid_length(rest)) {
             std::string_view tail = rest.substr(length);
+            if (weighted) {
+                auto found = parse_weighted(tail);
+                if (!found) return {};
+                auto whole = make(rest.substr(0, length), found->kind, found->digits);
+                if (whole) whole->weight = found->weight;
+                return whole;
+            }
             for (std::size_t kind = 0; kind < infixes.size(); ++kind) {
                 if (tail.substr(0, infixes[kind].size()) != infixes[kind]) continue;
-                if (auto sequence = parse_sequence(tail.substr(infixes[kind].size()))) {
-                    return node_name{rest.substr(0, length), static_cast<std::uint8_t>(kind),
-                                     *sequence};
-                }
+                auto found = make(rest.substr(0, length), kind, tail.substr(infixes[kind].size()));
+                if (found) return found;
             }
         }
     }
@@ -78,9 +129,7 @@ std::optional<node_name> naming::parse(std::string_view name) const noexcept {
         if (infix.empty()) continue;
         std::size_t at = name.rfind(infix);
         if (at == std::string_view::npos) continue;
-        if (auto sequence = parse_sequence(name.substr(at + infix.size()))) {
-            return node_name{{}, static_cast<std::uint8_t>(kind), *sequence};
-        }
+        if (auto found = make({}, kind, name.substr(at + infix.size()))) return found;
     }
     return {};
 }

@@ -10,7 +10,7 @@
 namespace corozk::detail {
 
 /// The counter at the end of a sequential node's name: "%010d" of a signed 32-bit number, which wraps
-/// around to "-2147483648" (ZOOKEEPER-4372).
+/// around to "-2147483648" (ZOOKEEPER-4372). Only what the server writes is taken for one.
 std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept;
 
 /// The sequence of another node relative to one: right across the wrap-around.
@@ -22,8 +22,10 @@ constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noe
 /// A contender's name taken apart.
 struct node_name {
     std::string_view guid;  ///< empty if the name has none
+    std::string_view stem;  ///< all but the sequence
     std::uint8_t kind = 0;  ///< an index into `naming::infixes`
     std::int32_t sequence = 0;
+    std::int32_t weight = 1;
 };
 
 /// How the contenders of a recipe are named: before the guid, then by kind what stands between guid
@@ -40,15 +42,31 @@ struct naming {
     /// Write the guid as Curator does (8-4-4-4-12); the reading accepts both.
     bool dashed_guid = false;
 
+    /// A weight other than 1 stands before the last character of the infix, as in "-lease3-".
+    bool weighted = false;
+
     /// Other programs' names that count as a kind although they bring no guid of ours, by kind: what
     /// stands right before the sequence. Empty strings match nothing.
     std::vector<std::string> foreign_infixes;
 
     /// The name to create; the server appends the sequence.
-    std::string format(std::string_view guid, std::uint8_t kind) const;
+    std::string format(std::string_view guid, std::uint8_t kind, std::int32_t weight = 1) const;
+
+    /// Whether this is how the guid is written in a name.
+    bool is_written(std::string_view guid, std::string_view text) const noexcept;
 
     /// Nothing, if it is not a contender's name.
     std::optional<node_name> parse(std::string_view name) const noexcept;
+
+private:
+    struct weighted_tail {
+        std::uint8_t kind;
+        std::int32_t weight;
+        std::string_view digits;
+    };
+
+    /// What follows the guid.
+    std::optional<weighted_tail> parse_weighted(std::string_view tail) const noexcept;
 };
 
 }  // namespace corozk::detail

@@ -24,6 +24,9 @@ public:
     virtual void wait_lost(user_call<error_code> call) = 0;
     virtual void release(user_call<> call) = 0;
 
+    /// Until somebody writes a request into the node. Not for everything that can be owned.
+    virtual void wait_release_requested(user_call<> call) { call.fail(errc::not_supported); }
+
     /// The user let go of it without asking for an answer.
     virtual void drop() noexcept = 0;
 };

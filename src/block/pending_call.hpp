@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/system_executor.hpp>
-#include <memory>
-#include <utility>
-
 #include "block/recipe_core.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/user_call.hpp"
 
+#include <boost/asio/error.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include <memory>
+#include <utility>
+
 namespace corozk::detail {
 
-/// A user's call that waits in a driver's list. Cancelling it and its deadline complete it at once and
-/// wake the driver, which finds it no longer waiting and cleans up behind it.
+/// A user's call that waits in a driver's list. Cancelling it and its deadline complete it at once
+/// and wake the driver, which finds it no longer waiting and cleans up behind it.
 template <class... Values>
 class pending_call : private timer_node {
 public:
@@ -22,10 +23,11 @@ public:
 
     /// `owner` must live until the call is completed.
     pending_call(port& p, signal& owner, handler_type handler, time_point deadline)
-        : call_(p, std::move(handler)),
-          owner_(owner) {
-        call_.on_cancel([this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
-        if (deadline != time_point::max()) p.start_timer(*this, deadline);
+        : call_(p, std::move(handler)), owner_(owner) {
+        call_.on_cancel(
+            [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
+        if (deadline != time_point::max())
+            p.start_timer(*this, deadline);
     }
     virtual ~pending_call() = default;
 
@@ -56,14 +58,16 @@ private:
 
 class session;
 
-/// Whether there is a session and what is behind the object; if not, the handler has been completed.
+/// Whether there is a session and what is behind the object; if not, the handler has been
+/// completed.
 template <class Impl, class... Values>
 bool ready(const std::shared_ptr<session>& s,
            const std::shared_ptr<Impl>& impl,
            any_handler<void(error_code, Values...)>& handler) {
-    if (s && impl) return true;
-    post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
-                           Values()...);
+    if (s && impl)
+        return true;
+    post_result<Values...>(
+        boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
     return false;
 }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/error.hpp>
-#include <boost/asio/system_executor.hpp>
-#include <boost/intrusive/list.hpp>
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "session/path.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/user_call.hpp"
 
+#include <boost/asio/error.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
 namespace corozk::detail {
 
 /// A call that a driver works for, whatever its values.
-class waiting_call_base
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class waiting_call_base : public boost::intrusive::list_base_hook<
+                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     waiting_call_base() = default;
     waiting_call_base(const waiting_call_base&) = delete;
@@ -70,13 +70,16 @@ private:
 /// Whether the object behind a public handle can work; if not, the handler has been completed.
 template <class Core, class... Values>
 bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
-    if (core && !core->stopped()) return true;
+    if (core && !core->stopped())
+        return true;
     if (core) {
-        post_result<Values...>(core->executor(), std::move(handler),
-                               boost::asio::error::operation_aborted, Values()...);
-    } else {
-        post_result<Values...>(boost::asio::system_executor(), std::move(handler), errc::closed,
+        post_result<Values...>(core->executor(),
+                               std::move(handler),
+                               boost::asio::error::operation_aborted,
                                Values()...);
+    } else {
+        post_result<Values...>(
+            boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
     }
     return false;
 }
@@ -109,10 +112,10 @@ public:
           observer_(*this) {
         core.add(*this);
         port_.subscribe(observer_);
-        if (deadline != no_deadline) port_.start_timer(timer_, deadline);
-        call_.on_cancel([this](cancellation_type) {
-            give_up(boost::asio::error::operation_aborted);
-        });
+        if (deadline != no_deadline)
+            port_.start_timer(timer_, deadline);
+        call_.on_cancel(
+            [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
     }
 
     /// Whether the user still waits for an answer.
@@ -125,7 +128,8 @@ public:
     bool over() const noexcept { return late_ || !waiting(); }
 
     void complete(error_code ec, Values... values) {
-        if (!waiting()) return;
+        if (!waiting())
+            return;
         unlink();
         timer_.cancel();
         observer_.unlink();
@@ -197,8 +201,10 @@ private:
 /// Tells the log why a path is refused; the error code cannot.
 inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
     const char* problem = path_problem(path);
-    if (!problem && path == "/") problem = "is the root: a recipe needs a node of its own";
-    if (!problem) return true;
+    if (!problem && path == "/")
+        problem = "is the root: a recipe needs a node of its own";
+    if (!problem)
+        return true;
     if (p.logs(log_level::error)) {
         p.log(log_level::error, std::string(recipe) + ": the path \"" + path + "\" " + problem);
     }
@@ -209,14 +215,17 @@ inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
 /// asked again. A request that is not bound to a session waits in the queue meanwhile, so that
 /// asking at once does not spin.
 inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
-    if (p.status().state == session_state::closed || ec == errc::closed) return false;
-    if (ec == zk_errc::auth_failed) return false;
+    if (p.status().state == session_state::closed || ec == errc::closed)
+        return false;
+    if (ec == zk_errc::auth_failed)
+        return false;
     return is_recoverable(ec) || is_session_lost(ec) || ec == errc::not_connected;
 }
 
 /// Disarms a watch of a node that may stay for long, here and at the server.
 inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
-    if (!watch.armed()) return;
+    if (!watch.armed())
+        return;
     watch.disarm();
     p.watch_dropped(kind, path);
 }

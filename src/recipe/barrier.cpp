@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/barrier.hpp"
 
+#include "block/erase_one.hpp"
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/barrier_algo.hpp"
@@ -15,9 +16,7 @@ namespace detail {
 class barrier_impl final : public recipe_core {
 public:
     barrier_impl(port& p, std::string path_, barrier_options options_)
-        : recipe_core(p),
-          path(std::move(path_)),
-          options(std::move(options_)) {}
+        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
 
     const std::string path;
     const barrier_options options;
@@ -38,13 +37,20 @@ task<> wait_driver(impl_ptr self, any_handler<void(error_code)> handler, time_po
         request look(p, op_code::get, self->path);
         look.attach(changed);
         error_code ec = co_await look;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         switch (decide_barrier_wait(ec)) {
-            case barrier_step::proceed: call.complete(error_code()); co_return;
-            case barrier_step::fail: call.fail(ec); co_return;
-            case barrier_step::wait: break;
+            case barrier_step::proceed:
+                call.complete(error_code());
+                co_return;
+            case barrier_step::fail:
+                call.fail(ec);
+                co_return;
+            case barrier_step::wait:
+                break;
         }
-        if (!call.over()) co_await wake.wait();
+        if (!call.over())
+            co_await wake.wait();
     }
     forget_watch(p, changed, watch_kind::data, self->path);
     call.end();
@@ -57,7 +63,8 @@ task<> is_set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler)
     while (!call.over()) {
         request look(p, op_code::exists, self->path);
         error_code ec = co_await look;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         bool missing = ec == zk_errc::no_node;
         call.complete(missing ? error_code() : ec, !ec);
     }
@@ -73,18 +80,20 @@ task<> set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler) {
         request create(p, op_code::create, self->path);
         create.data = guid;
         create.entries = self->options.acl;
-        if (self->options.bound_to_session) create.mode = create_mode::ephemeral;
+        if (self->options.bound_to_session)
+            create.mode = create_mode::ephemeral;
         error_code ec = co_await create;
         if (worth_asking_again(p, ec)) {
             perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
         } else if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, std::string(parent_path(self->path)),
-                                        self->options.acl);
-            if (ec && !worth_asking_again(p, ec)) call.fail(ec);
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
+            if (ec && !worth_asking_again(p, ec))
+                call.fail(ec);
         } else if (ec == zk_errc::node_exists && perhaps_ours) {
             request look(p, op_code::get, self->path);
             ec = co_await look;
-            if (worth_asking_again(p, ec) || ec == zk_errc::no_node) continue;
+            if (worth_asking_again(p, ec) || ec == zk_errc::no_node)
+                continue;
             bool ours = !ec && look.answer == guid &&
                         (!self->options.bound_to_session ||
                          look.record.ephemeral_owner == p.status().session_id);
@@ -99,33 +108,15 @@ task<> remove_driver(impl_ptr self, any_handler<void(error_code, bool)> handler)
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
-    std::optional<std::int64_t> meant;
-    while (!call.over()) {
-        request look(p, op_code::exists, self->path);
-        error_code ec = co_await look;
-        if (worth_asking_again(p, ec)) continue;
-        if (ec) {
-            // Gone after a lost answer: by us, or by somebody else in our place.
-            call.complete(ec == zk_errc::no_node ? error_code() : ec, meant.has_value());
-            co_return;
-        }
-        if (!same_barrier(meant, look.record.czxid)) {
-            call.complete(error_code(), true);
-            co_return;
-        }
-        request erase(p, op_code::erase, self->path);
-        ec = co_await erase;
-        if (worth_asking_again(p, ec)) {
-            if (is_outcome_unknown(ec)) meant = look.record.czxid;
-            continue;
-        }
-        call.complete(ec == zk_errc::no_node ? error_code() : ec, !ec || meant.has_value());
-    }
+    bool removed = false;
+    error_code ec = co_await erase_one(p, self->path, removed);
+    call.complete(ec, removed);
 }
 
 template <class... Values>
 bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler)) return false;
+    if (!usable(impl, handler))
+        return false;
     if (!path_is_good(impl->get_port(), "barrier", impl->path)) {
         post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
         return false;
@@ -139,8 +130,8 @@ bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handl
 barrier::barrier(const client& c, std::string path, barrier_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::barrier_impl>(*session_, std::move(path),
-                                                       std::move(options));
+        impl_ =
+            std::make_shared<detail::barrier_impl>(*session_, std::move(path), std::move(options));
     }
 }
 
@@ -149,7 +140,8 @@ barrier::barrier(barrier&&) noexcept = default;
 
 barrier& barrier::operator=(barrier&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->stop();
+        if (impl_)
+            impl_->stop();
         impl_ = std::move(other.impl_);
         session_ = std::move(other.session_);
     }
@@ -157,7 +149,8 @@ barrier& barrier::operator=(barrier&& other) noexcept {
 }
 
 barrier::~barrier() {
-    if (impl_) impl_->stop();
+    if (impl_)
+        impl_->stop();
 }
 
 std::string barrier::path() const {
@@ -165,24 +158,28 @@ std::string barrier::path() const {
 }
 
 void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::set_driver(impl, std::move(handler)));
 }
 
 void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::remove_driver(impl, std::move(handler)));
 }
 
 void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
 }
 
 void barrier::start_wait(const impl_ptr& impl,
                          std::chrono::nanoseconds limit,
                          handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     detail::port& p = impl->get_port();
     p.spawn(detail::wait_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
 }

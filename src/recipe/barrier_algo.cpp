@@ -4,12 +4,9 @@
 namespace corozk::detail {
 
 barrier_step decide_barrier_wait(const error_code& answer) noexcept {
-    if (!answer) return barrier_step::wait;
+    if (!answer)
+        return barrier_step::wait;
     return answer == zk_errc::no_node ? barrier_step::proceed : barrier_step::fail;
-}
-
-bool same_barrier(std::optional<std::int64_t> meant, std::int64_t found) noexcept {
-    return !meant || *meant == found;
 }
 
 }  // namespace corozk::detail

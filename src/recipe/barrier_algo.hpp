@@ -2,19 +2,21 @@
 #pragma once
 
 #include <corozk/error.hpp>
+
 #include <cstdint>
-#include <optional>
 
 namespace corozk::detail {
 
 // The barrier. Its node exists = closed; it does not = open.
 //
 // Invariants:
-//   * A waiter goes only after the server has said "no node"; an event, a reconnect or a new session
+//   * A waiter goes only after the server has said "no node"; an event, a reconnect or a new
+//   session
 //     makes it ask again and means nothing by itself.
 //   * A `set` whose answer was lost knows its node by the guid in it.
-//   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier that
-//     somebody has set meanwhile is another one.
+//   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier
+//   that
+//     somebody has set meanwhile is another one (block/erase_one).
 
 enum class barrier_step : std::uint8_t {
     proceed,  ///< no barrier
@@ -24,8 +26,5 @@ enum class barrier_step : std::uint8_t {
 
 /// What the answer to a watching `get` of the barrier node means to a waiter.
 barrier_step decide_barrier_wait(const error_code& answer) noexcept;
-
-/// Whether the node that is there after a lost answer is still the one to remove.
-bool same_barrier(std::optional<std::int64_t> meant, std::int64_t found) noexcept;
 
 }  // namespace corozk::detail

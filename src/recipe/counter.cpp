@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <chrono>
-#include <corozk/recipe/counter.hpp>
-#include <deque>
-#include <optional>
-
 #include "block/parents.hpp"
 #include "block/pending_call.hpp"
 #include "recipe/counter_algo.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <optional>
 
 namespace corozk {
 
 namespace detail {
+
+/// The node as it was last seen or made.
+struct counter_base {
+    counter_record record;
+    corozk::stat stat;
+    bool missing = false;
+    bool fresh = false;  ///< read after all operations of the current batch were asked for
+};
 
 /// All users' operations go through one driver, which has one update on its way at a time and puts
 /// into the next what was asked for meanwhile.
@@ -39,13 +47,13 @@ public:
             }
         }
         void complete() {
-            if (step.error) return fail(step.error);
+            if (step.error)
+                return fail(step.error);
             if (value_call) {
                 bool before = operation == counter_operation::exchange;
                 value_call->complete(error_code(), before ? step.before : step.after);
             } else {
-                exchange_call->complete(error_code(),
-                                        counter_exchange{step.exchanged, step.after});
+                exchange_call->complete(error_code(), counter_exchange{step.exchanged, step.after});
             }
         }
     };
@@ -60,7 +68,8 @@ public:
 
     void enqueue(entry e) {
         waiting_.push_back(std::move(e));
-        if (running_) return;
+        if (running_)
+            return;
         running_ = true;
         port_.spawn(run(shared_from_this()));
     }
@@ -78,19 +87,10 @@ public:
     }
 
 private:
-    /// The node as it was last seen or made.
-    struct base_state {
-        counter_record record;
-        corozk::stat stat;
-        bool missing = false;
-        bool fresh = false;  ///< read after all operations of the current batch were asked for
-    };
-
-    enum class attempt_result { done, again, failed };
-
     static void fail_all(batch& entries, error_code ec) {
         for (entry& e : entries) {
-            if (e.waiting()) e.fail(ec);
+            if (e.waiting())
+                e.fail(ec);
         }
     }
 
@@ -103,11 +103,13 @@ private:
         for (;;) {
             if (current_.empty()) {
                 current_.swap(waiting_);
-                if (base_) base_->fresh = false;
+                if (base_)
+                    base_->fresh = false;
             }
             std::erase_if(current_, [](const entry& e) { return !e.waiting(); });
             if (current_.empty()) {
-                if (waiting_.empty()) co_return;
+                if (waiting_.empty())
+                    co_return;
                 continue;
             }
             error_code ec = co_await step();
@@ -128,7 +130,8 @@ private:
             base_.reset();
         }
         if (!base_) {
-            if (error_code ec = co_await load()) co_return ec;
+            if (error_code ec = co_await load())
+                co_return ec;
         }
         bool changed = false;
         std::int64_t value = evaluate(changed);
@@ -140,34 +143,38 @@ private:
             deliver();
             co_return error_code();
         }
-        if (base_->missing) co_return co_await create();
+        if (base_->missing)
+            co_return co_await create();
 
         counter_attempt attempt;
         attempt.base = base_->record;
         attempt.stat = base_->stat;
         attempt.writer = writer_;
         attempt.operation = ++operations_;
-        attempt.result = advance(base_->record, value, writer_, attempt.operation,
-                                 options_.remembered_writers);
+        attempt.result =
+            advance(base_->record, value, writer_, attempt.operation, options_.remembered_writers);
         co_return co_await update(std::move(attempt));
     }
 
     /// How many others write to this counter, as far as we can tell.
     unsigned rivals() const {
-        if (options_.format != counter_format::native) return failures_;
+        if (options_.format != counter_format::native)
+            return failures_;
         return base_ ? rivals_of(base_->record, writer_) : 0;
     }
 
-    /// Whoever writes takes the others' base away: with many writers each attempt must find a gap of
-    /// one round trip. Waiting for a random time in proportion to their number makes gaps.
+    /// Whoever writes takes the others' base away: with many writers each attempt must find a gap
+    /// of one round trip. Waiting for a random time in proportion to their number makes gaps.
     task<> pause(unsigned others) {
         using namespace std::chrono_literals;
         auto window = std::min<std::chrono::nanoseconds>(round_trip_ * 2 * others, 50ms);
         auto draw = static_cast<std::int64_t>(
             std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
         alarm timer(port_, wake_);
-        timer.set(port_.now() + std::chrono::duration_cast<steady_clock::duration>(window * draw / 1024));
-        while (!timer.rang() && !stopped_) co_await wake_.wait();
+        timer.set(port_.now() +
+                  std::chrono::duration_cast<steady_clock::duration>(window * draw / 1024));
+        while (!timer.rang() && !stopped_)
+            co_await wake_.wait();
     }
 
     std::int64_t evaluate(bool& changed) {
@@ -182,14 +189,16 @@ private:
 
     void deliver() {
         for (entry& e : current_) {
-            if (e.waiting()) e.complete();
+            if (e.waiting())
+                e.complete();
         }
         current_.clear();
     }
 
     bool adopt(const request& read) {
         auto record = parse_counter(options_.format, read.answer);
-        if (!record) return false;
+        if (!record)
+            return false;
         base_.emplace();
         base_->record = std::move(*record);
         base_->stat = read.record;
@@ -211,7 +220,8 @@ private:
                 base_->record.value = options_.initial;
                 co_return error_code();
             }
-            if (is_recoverable(ec) || ec == zk_errc::session_expired) continue;
+            if (is_recoverable(ec) || ec == zk_errc::session_expired)
+                continue;
             co_return ec;
         }
     }
@@ -220,7 +230,8 @@ private:
     task<error_code> create() {
         counter_record record;
         record.value = options_.initial;
-        if (!fits(options_.format, record.value)) co_return make_error_code(errc::overflow);
+        if (!fits(options_.format, record.value))
+            co_return make_error_code(errc::overflow);
         record.identity = port_.new_guid().substr(0, 16);
         request make(port_, op_code::create, path_);
         make.data = print_counter(options_.format, record);
@@ -259,7 +270,8 @@ private:
             base_->record = std::move(attempt.result);
             base_->stat = write.record;
         }
-        if (failures_ > 0) --failures_;
+        if (failures_ > 0)
+            --failures_;
         deliver();
     }
 
@@ -278,8 +290,10 @@ private:
             base_.reset();
             co_return error_code();
         }
-        if (ec == zk_errc::session_expired) co_return error_code();  // not sent: try again
-        if (!is_outcome_unknown(ec)) co_return ec;
+        if (ec == zk_errc::session_expired)
+            co_return error_code();  // not sent: try again
+        if (!is_outcome_unknown(ec))
+            co_return ec;
         co_return co_await find_out(std::move(attempt));
     }
 
@@ -294,15 +308,23 @@ private:
             get.send();
             error_code sync_ec = co_await sync;
             error_code ec = co_await get;
-            if (!ec && sync_ec) ec = sync_ec;
-            if (worth_another_try(ec)) continue;
+            if (!ec && sync_ec)
+                ec = sync_ec;
+            if (worth_another_try(ec))
+                continue;
             base_.reset();
-            if (ec || !adopt(get)) co_return unknown;
+            if (ec || !adopt(get))
+                co_return unknown;
             switch (judge(options_.format, attempt, base_->record, base_->stat)) {
-                case counter_verdict::applied: deliver(); co_return error_code();
-                case counter_verdict::not_applied: co_return error_code();
-                case counter_verdict::unknown: co_return unknown;
-                case counter_verdict::pending: break;
+                case counter_verdict::applied:
+                    deliver();
+                    co_return error_code();
+                case counter_verdict::not_applied:
+                    co_return error_code();
+                case counter_verdict::unknown:
+                    co_return unknown;
+                case counter_verdict::pending:
+                    break;
             }
             request write(port_, op_code::set, path_);
             prepare(write, attempt);
@@ -311,11 +333,13 @@ private:
                 accept(attempt, write);
                 co_return error_code();
             }
-            if (ec == errc::closed) co_return unknown;
+            if (ec == errc::closed)
+                co_return unknown;
             // Whatever it is: look again. The first request may have been applied after our look.
             bool look_again = worth_another_try(ec) || ec == zk_errc::bad_version ||
                               ec == zk_errc::no_node || ec == zk_errc::node_exists;
-            if (!look_again) co_return unknown;
+            if (!look_again)
+                co_return unknown;
         }
     }
 
@@ -325,7 +349,7 @@ private:
     counter_options options_;
     std::string writer_;
     std::uint64_t operations_ = 0;
-    std::optional<base_state> base_;
+    std::optional<counter_base> base_;
     batch waiting_;
     batch current_;
     bool running_ = false;
@@ -337,8 +361,7 @@ private:
 }  // namespace detail
 
 counter::counter(const client& c, std::string path, counter_options options)
-    : path_(std::move(path)),
-      session_(c.implementation()) {
+    : path_(std::move(path)), session_(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::counter_impl>(*session_, path_, std::move(options));
     }
@@ -357,11 +380,13 @@ counter& counter::operator=(counter&& other) noexcept {
 }
 
 counter::~counter() {
-    if (impl_) impl_->stop();
+    if (impl_)
+        impl_->stop();
 }
 
 void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::counter_impl::entry e;
     e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
@@ -371,7 +396,8 @@ void counter::start_add(const session_ptr& session,
                         const impl_ptr& impl,
                         std::int64_t delta,
                         value_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::add;
     e.operand = delta;
@@ -383,7 +409,8 @@ void counter::start_exchange(const session_ptr& session,
                              const impl_ptr& impl,
                              std::int64_t value,
                              value_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::exchange;
     e.operand = value;
@@ -396,7 +423,8 @@ void counter::start_compare_and_set(const session_ptr& session,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::compare_and_set;
     e.operand = desired;

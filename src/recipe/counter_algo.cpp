@@ -24,36 +24,44 @@ std::string_view take(std::string_view& rest, char separator) {
 }
 
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= 64 &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-           });
+    return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    });
 }
 
 std::optional<counter_record> parse_native(std::string_view data) {
     counter_record record;
     std::string_view rest = data;
-    if (!parse_number(take(rest, ' '), record.value)) return std::nullopt;
+    if (!parse_number(take(rest, ' '), record.value))
+        return std::nullopt;
     record.identity = take(rest, ' ');
-    if (!is_name(record.identity)) return std::nullopt;
-    if (!parse_number(take(rest, ' '), record.revision)) return std::nullopt;
-    if (!parse_number(take(rest, ' '), record.forgotten)) return std::nullopt;
+    if (!is_name(record.identity))
+        return std::nullopt;
+    if (!parse_number(take(rest, ' '), record.revision))
+        return std::nullopt;
+    if (!parse_number(take(rest, ' '), record.forgotten))
+        return std::nullopt;
     while (!rest.empty()) {
         std::string_view entry = take(rest, ' ');
         counter_writer writer;
         writer.name = take(entry, ':');
-        if (!is_name(writer.name)) return std::nullopt;
-        if (!parse_number(take(entry, ':'), writer.operation)) return std::nullopt;
-        if (!parse_number(entry, writer.revision)) return std::nullopt;
+        if (!is_name(writer.name))
+            return std::nullopt;
+        if (!parse_number(take(entry, ':'), writer.operation))
+            return std::nullopt;
+        if (!parse_number(entry, writer.revision))
+            return std::nullopt;
         record.writers.push_back(std::move(writer));
     }
     return record;
 }
 
 std::optional<counter_record> parse_big_endian(std::string_view data, std::size_t size) {
-    if (data.size() != size) return std::nullopt;
+    if (data.size() != size)
+        return std::nullopt;
     std::uint64_t bits = 0;
-    for (char c : data) bits = bits << 8 | static_cast<unsigned char>(c);
+    for (char c : data)
+        bits = bits << 8 | static_cast<unsigned char>(c);
     counter_record record;
     record.value = size == 4 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))
                              : static_cast<std::int64_t>(bits);
@@ -63,7 +71,8 @@ std::optional<counter_record> parse_big_endian(std::string_view data, std::size_
 std::string print_big_endian(std::int64_t value, std::size_t size) {
     std::string data(size, '\0');
     auto bits = static_cast<std::uint64_t>(value);
-    for (std::size_t i = size; i-- > 0; bits >>= 8) data[i] = static_cast<char>(bits & 0xff);
+    for (std::size_t i = size; i-- > 0; bits >>= 8)
+        data[i] = static_cast<char>(bits & 0xff);
     return data;
 }
 
@@ -71,13 +80,17 @@ std::string print_big_endian(std::int64_t value, std::size_t size) {
 
 std::optional<counter_record> parse_counter(counter_format format, std::string_view data) {
     switch (format) {
-        case counter_format::native: return parse_native(data);
-        case counter_format::curator_long: return parse_big_endian(data, 8);
-        case counter_format::curator_integer: return parse_big_endian(data, 4);
+        case counter_format::native:
+            return parse_native(data);
+        case counter_format::curator_long:
+            return parse_big_endian(data, 8);
+        case counter_format::curator_integer:
+            return parse_big_endian(data, 4);
         case counter_format::kazoo: {
             counter_record record;
             // Kazoo creates the node empty and takes that for its default.
-            if (!data.empty() && !parse_number(data, record.value)) return std::nullopt;
+            if (!data.empty() && !parse_number(data, record.value))
+                return std::nullopt;
             return record;
         }
     }
@@ -86,10 +99,14 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
 
 std::string print_counter(counter_format format, const counter_record& record) {
     switch (format) {
-        case counter_format::curator_long: return print_big_endian(record.value, 8);
-        case counter_format::curator_integer: return print_big_endian(record.value, 4);
-        case counter_format::kazoo: return std::to_string(record.value);
-        case counter_format::native: break;
+        case counter_format::curator_long:
+            return print_big_endian(record.value, 8);
+        case counter_format::curator_integer:
+            return print_big_endian(record.value, 4);
+        case counter_format::kazoo:
+            return std::to_string(record.value);
+        case counter_format::native:
+            break;
     }
     std::string data = std::to_string(record.value);
     data += ' ' + record.identity;
@@ -104,7 +121,8 @@ std::string print_counter(counter_format format, const counter_record& record) {
 }
 
 bool fits(counter_format format, std::int64_t value) noexcept {
-    if (format != counter_format::curator_integer) return true;
+    if (format != counter_format::curator_integer)
+        return true;
     return value >= std::numeric_limits<std::int32_t>::min() &&
            value <= std::numeric_limits<std::int32_t>::max();
 }
@@ -117,14 +135,16 @@ counter_record advance(const counter_record& base,
     counter_record next = base;
     next.value = value;
     ++next.revision;
-    auto own = std::find_if(next.writers.begin(), next.writers.end(),
+    auto own = std::find_if(next.writers.begin(),
+                            next.writers.end(),
                             [writer](const counter_writer& w) { return w.name == writer; });
     if (own != next.writers.end()) {
         own->operation = operation;
         own->revision = next.revision;
     } else {
         while (!next.writers.empty() && next.writers.size() >= remembered_writers) {
-            auto oldest = std::min_element(next.writers.begin(), next.writers.end(),
+            auto oldest = std::min_element(next.writers.begin(),
+                                           next.writers.end(),
                                            [](const counter_writer& a, const counter_writer& b) {
                                                return a.revision < b.revision;
                                            });
@@ -144,7 +164,8 @@ unsigned rivals_of(const counter_record& record, std::string_view writer) noexce
     constexpr std::uint64_t lately = 256;
     unsigned count = 0;
     for (const counter_writer& w : record.writers) {
-        if (w.name != writer && w.revision + lately > record.revision) ++count;
+        if (w.name != writer && w.revision + lately > record.revision)
+            ++count;
     }
     return count;
 }
@@ -154,16 +175,21 @@ counter_verdict judge(counter_format format,
                       const counter_record& seen,
                       const corozk::stat& stat) {
     if (format != counter_format::native) {
-        if (stat.czxid != attempt.stat.czxid) return counter_verdict::unknown;
-        if (stat.mzxid == attempt.stat.mzxid) return counter_verdict::pending;
+        if (stat.czxid != attempt.stat.czxid)
+            return counter_verdict::unknown;
+        if (stat.mzxid == attempt.stat.mzxid)
+            return counter_verdict::pending;
         bool next = stat.version == attempt.stat.version + 1;
         bool ours = seen.value == attempt.result.value;
         return next && !ours ? counter_verdict::not_applied : counter_verdict::unknown;
     }
-    if (seen.identity != attempt.base.identity) return counter_verdict::unknown;
-    if (seen.revision <= attempt.base.revision) return counter_verdict::pending;
+    if (seen.identity != attempt.base.identity)
+        return counter_verdict::unknown;
+    if (seen.revision <= attempt.base.revision)
+        return counter_verdict::pending;
     for (const counter_writer& writer : seen.writers) {
-        if (writer.name != attempt.writer) continue;
+        if (writer.name != attempt.writer)
+            continue;
         return writer.operation >= attempt.operation ? counter_verdict::applied
                                                      : counter_verdict::not_applied;
     }
@@ -179,18 +205,24 @@ counter_step apply(counter_format format,
     counter_step step;
     step.before = step.after = value;
     switch (operation) {
-        case counter_operation::read: return step;
+        case counter_operation::read:
+            return step;
         case counter_operation::add:
-            if (__builtin_add_overflow(value, operand, &step.after)) step.error = errc::overflow;
+            if (__builtin_add_overflow(value, operand, &step.after))
+                step.error = errc::overflow;
             break;
-        case counter_operation::exchange: step.after = operand; break;
+        case counter_operation::exchange:
+            step.after = operand;
+            break;
         case counter_operation::compare_and_set:
-            if (value != expected) return step;
+            if (value != expected)
+                return step;
             step.exchanged = true;
             step.after = operand;
             break;
     }
-    if (!step.error && !fits(format, step.after)) step.error = errc::overflow;
+    if (!step.error && !fits(format, step.after))
+        step.error = errc::overflow;
     if (step.error) {
         step.after = value;
         step.exchanged = false;

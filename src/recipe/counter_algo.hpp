@@ -3,6 +3,7 @@
 
 #include <corozk/recipe/counter.hpp>
 #include <corozk/types.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,13 +12,14 @@
 
 namespace corozk::detail {
 
-// The counter's rule. The node holds, beside the value, a revision that grows by one with each update,
-// and for each writer the number of its last update and the revision that this made:
+// The counter's rule. The node holds, beside the value, a revision that grows by one with each
+// update, and for each writer the number of its last update and the revision that this made:
 //
 //     <value> <identity> <revision> <forgotten> [<writer>:<operation>:<revision> ...]
 //
-// An update is a conditional set, so that it makes exactly the revision after the one it was computed
-// from, or none. A writer has one update on its way at a time. Hence, when its answer was lost:
+// An update is a conditional set, so that it makes exactly the revision after the one it was
+// computed from, or none. A writer has one update on its way at a time. Hence, when its answer was
+// lost:
 //   - the revision is still the old one: not applied (yet), and the identical request may be sent
 //     again, since at most one of the two can match the version;
 //   - it is a later one, and the writer's entry has the operation's number: applied, however many
@@ -102,8 +104,8 @@ counter_step apply(counter_format format,
                    std::int64_t operand,
                    std::int64_t expected);
 
-/// A set at version -2 would make the version -1, which a condition cannot name: the node is replaced
-/// then, which starts at version 0.
+/// A set at version -2 would make the version -1, which a condition cannot name: the node is
+/// replaced then, which starts at version 0.
 constexpr bool must_replace(std::int32_t version) noexcept {
     return version == -2;
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/double_barrier.hpp"
 
-#include <algorithm>
-#include <deque>
-#include <list>
-#include <map>
-
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/double_barrier_algo.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <map>
+#include <set>
 
 namespace corozk {
 
@@ -33,17 +34,17 @@ struct barrier_seat {
 
     phase_type phase = phase_type::entering;
     std::unique_ptr<waiting_call<>> call;
-    error_code verdict;            ///< with which to end the call when the node is gone
-    std::string guid;              ///< of the attempt; empty: none yet
-    std::string node;              ///< its path; empty: none
+    error_code verdict;  ///< with which to end the call when the node is gone
+    std::string guid;    ///< of the attempt; empty: none yet
+    std::string node;    ///< its path; empty: none
     std::int32_t sequence = 0;
     std::uint64_t generation = 0;  ///< the session that owns the node
     bool unsure = false;           ///< a create without an answer
     bool erase_now = false;        ///< leaving, and its turn to go
     bool refuse_to_wait = false;
-    bool listed = false;           ///< the room works for it
+    bool listed = false;  ///< the room works for it
     std::uint64_t round = 0;
-    std::int32_t last = 0;         ///< of that round
+    std::int32_t last = 0;  ///< of that round
     acl entries;
     watch_signal own_watch;
     std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
@@ -58,7 +59,8 @@ struct barrier_seat {
 
     void finish(error_code ec) {
         own_watch.disarm();
-        if (call) call->fail(ec);
+        if (call)
+            call->fail(ec);
     }
 };
 
@@ -79,7 +81,8 @@ public:
     signal& wake() noexcept { return wake_; }
 
     void add(seat_ptr seat) {
-        if (!std::exchange(seat->listed, true)) seats_.push_back(std::move(seat));
+        if (!std::exchange(seat->listed, true))
+            seats_.push_back(std::move(seat));
         wake_.set();
         if (!running_) {
             running_ = true;
@@ -91,9 +94,7 @@ private:
     struct job {
         enum class kind_type : std::uint8_t { create, erase, checked_erase };
         job(kind_type kind_, seat_ptr seat_, port& p, op_code code, std::string path)
-            : kind(kind_),
-              seat(std::move(seat_)),
-              ask(p, code, std::move(path)) {}
+            : kind(kind_), seat(std::move(seat_)), ask(p, code, std::move(path)) {}
         kind_type kind;
         seat_ptr seat;
         request ask;
@@ -105,15 +106,22 @@ private:
         session_signal session(p, self->wake_);
         while (!self->seats_.empty()) {
             if (p.status().state == session_state::closed) {
-                for (const seat_ptr& s : self->seats_) s->finish(errc::closed);
+                for (const seat_ptr& s : self->seats_)
+                    s->finish(errc::closed);
                 self->seats_.clear();
                 break;
             }
             self->note_session();
             self->note_calls();
-            if (self->seats_.empty()) break;
-            if (p.alive(p.status().generation) && co_await self->step()) continue;
-            if (!self->seats_.empty()) co_await self->wake_.wait();
+            if (self->seats_.empty())
+                break;
+            bool again = false;
+            if (p.alive(p.status().generation)) {
+                again = co_await self->step();
+            }
+            if (!again && !self->seats_.empty()) {
+                co_await self->wake_.wait();
+            }
         }
         self->forget_target();
         forget_watch(p, self->record_watch_, watch_kind::data, self->folder_);
@@ -123,10 +131,12 @@ private:
     /// What belonged to an earlier session is gone with it.
     void note_session() {
         for (const seat_ptr& s : seats_) {
-            if (s->guid.empty() || port_.alive(s->generation)) continue;
+            if (s->guid.empty() || port_.alive(s->generation))
+                continue;
             bool had_node = !s->node.empty();
             s->forget_node();
-            if (s->phase == phase::leaving && had_node) end(*s, zk_errc::session_expired);
+            if (s->phase == phase::leaving && had_node)
+                end(*s, zk_errc::session_expired);
         }
         if (record_generation_ != port_.status().generation) {
             record_generation_ = port_.status().generation;
@@ -138,12 +148,15 @@ private:
     /// Calls that are over: their nodes have to go.
     void note_calls() {
         for (const seat_ptr& s : seats_) {
-            if (s->phase == phase::entering && !s->call->waiting()) s->phase = phase::withdrawing;
-            if (s->phase == phase::leaving && s->call->over()) withdraw(*s, {});
+            if (s->phase == phase::entering && !s->call->waiting())
+                s->phase = phase::withdrawing;
+            if (s->phase == phase::leaving && s->call->over())
+                withdraw(*s, {});
             bool nothing_there = s->node.empty() && !s->unsure;
-            bool over = s->phase == phase::withdrawing ||
-                        (s->phase == phase::entering && s->call->late());
-            if (over && nothing_there) end(*s, s->verdict ? s->verdict : late_error());
+            bool over =
+                s->phase == phase::withdrawing || (s->phase == phase::entering && s->call->late());
+            if (over && nothing_there)
+                end(*s, s->verdict ? s->verdict : late_error());
         }
         drop_finished();
     }
@@ -168,8 +181,9 @@ private:
     }
 
     bool any(phase wanted) const {
-        return std::any_of(seats_.begin(), seats_.end(),
-                           [wanted](const seat_ptr& s) { return s->phase == wanted; });
+        return std::any_of(seats_.begin(), seats_.end(), [wanted](const seat_ptr& s) {
+            return s->phase == wanted;
+        });
     }
 
     /// One pass: do what is due, look at the server, decide.
@@ -183,7 +197,8 @@ private:
             if (s->unsure) {
                 unsure = true;
             } else if (s->phase == phase::entering && s->node.empty()) {
-                if (s->refuse_to_wait) list = true;
+                if (s->refuse_to_wait)
+                    list = true;
                 add_create(jobs, s, generation);
             } else if (s->phase == phase::entering && s->call->late() && version_) {
                 add_checked_erase(jobs, s);
@@ -193,7 +208,8 @@ private:
                 jobs.back().ask.generation = s->generation;
             }
         }
-        for (job& j : jobs) j.ask.send();
+        for (job& j : jobs)
+            j.ask.send();
         request look(port_, op_code::get, folder_);
         look.generation = generation;
         if (any(phase::entering)) {
@@ -208,8 +224,10 @@ private:
         sync.generation = generation;
         request listing(port_, op_code::children, folder_);
         listing.generation = generation;
-        if (unsure) sync.send();
-        if (unsure || list) listing.send();
+        if (unsure)
+            sync.send();
+        if (unsure || list)
+            listing.send();
 
         bool again = false;
         bool folder_missing = false;
@@ -219,10 +237,12 @@ private:
         }
         error_code ec = co_await look;
         if (unsure) {
-            if (error_code e = co_await sync; e && !ec) ec = e;
+            if (error_code e = co_await sync; e && !ec)
+                ec = e;
         }
         if (unsure || list) {
-            if (error_code e = co_await listing; e && !ec) ec = e;
+            if (error_code e = co_await listing; e && !ec)
+                ec = e;
         }
         drop_finished();
         if (ec == zk_errc::no_node) {
@@ -232,36 +252,47 @@ private:
         if (folder_missing) {
             acl entries = seats_.empty() ? acl() : seats_.front()->entries;
             error_code made = co_await ensure_folder(port_, folder_, std::move(entries));
-            if (made && !worth_asking_again(port_, made)) fail_all(made);
+            if (made && !worth_asking_again(port_, made))
+                fail_all(made);
             drop_finished();
             co_return true;
         }
-        if (ec == zk_errc::no_node) co_return again;
+        if (ec == zk_errc::no_node)
+            co_return again;
         if (ec) {
-            if (!worth_asking_again(port_, ec)) fail_all(ec);
-            if (list) list_next_ = true;
+            if (!worth_asking_again(port_, ec))
+                fail_all(ec);
+            if (list)
+                list_next_ = true;
             drop_finished();
             co_return true;
         }
         std::optional<round_record> record = parse_round(look.answer);
         if (!record) {
-            for (const seat_ptr& s : seats_) withdraw(*s, errc::foreign_data);
+            for (const seat_ptr& s : seats_)
+                withdraw(*s, errc::foreign_data);
             co_return true;
         }
         record_ = *record;
         version_ = look.record.version;
-        if (unsure) again = find_unsure(listing.names) || again;
+        if (unsure)
+            again = find_unsure(listing.names) || again;
 
         std::optional<barrier_view> view;
-        if (unsure || list) view = view_barrier(listing.names, record_);
-        if (look.record.num_children == 0) view.emplace();
+        if (unsure || list)
+            view = view_barrier(listing.names, record_);
+        if (look.record.num_children == 0)
+            view.emplace();
         again = decide_inside(view) || again;
         target_.clear();
-        if (any(phase::leaving)) again = decide_leaving(view) || again;
+        if (any(phase::leaving))
+            again = decide_leaving(view) || again;
         if (any(phase::entering)) {
-            again = co_await decide_waiting(view, look.record.num_children) || again;
+            bool more = co_await decide_waiting(view, look.record.num_children);
+            again = again || more;
         }
-        if (!again) again = co_await watch_target(generation);
+        if (!again)
+            again = co_await watch_target(generation);
         drop_finished();
         co_return again;
     }
@@ -269,8 +300,8 @@ private:
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation) {
         s->guid = port_.new_guid();
         s->generation = generation;
-        jobs.emplace_back(kind::create, s, port_, op_code::create,
-                          join_path(folder_, member_prefix(s->guid)));
+        jobs.emplace_back(
+            kind::create, s, port_, op_code::create, join_path(folder_, member_prefix(s->guid)));
         request& ask = jobs.back().ask;
         ask.mode = create_mode::ephemeral_sequential;
         ask.entries = s->entries;
@@ -294,7 +325,8 @@ private:
                 std::optional<std::int32_t> sequence = parse_member(base_name(j.ask.answer));
                 s.node = j.ask.answer;
                 s.sequence = sequence.value_or(0);
-                if (!sequence) withdraw(s, errc::foreign_data);
+                if (!sequence)
+                    withdraw(s, errc::foreign_data);
             } else if (is_outcome_unknown(ec)) {
                 s.unsure = true;
                 again = true;
@@ -319,7 +351,8 @@ private:
             return;
         }
         again = true;
-        if (ec == zk_errc::bad_version || worth_asking_again(port_, ec)) return;
+        if (ec == zk_errc::bad_version || worth_asking_again(port_, ec))
+            return;
         if (port_.logs(log_level::warning)) {
             port_.log(log_level::warning,
                       "double barrier: could not erase " + s.node + ": " + ec.message());
@@ -332,7 +365,8 @@ private:
         version_.reset();
         for (const seat_ptr& s : seats_) {
             s->forget_node();
-            if (s->phase == phase::leaving) end(*s, error_code());
+            if (s->phase == phase::leaving)
+                end(*s, error_code());
         }
         drop_finished();
     }
@@ -353,20 +387,24 @@ private:
     bool find_unsure(const name_list& names) {
         bool any_unsure = false;
         for (const seat_ptr& s : seats_) {
-            if (!s->unsure) continue;
+            if (!s->unsure)
+                continue;
             any_unsure = true;
             s->unsure = false;
             std::string prefix = member_prefix(s->guid);
             bool found = false;
             for (std::size_t i = 0; i < names.size() && !found; ++i) {
-                if (!names[i].starts_with(prefix)) continue;
+                if (!names[i].starts_with(prefix))
+                    continue;
                 std::optional<std::int32_t> sequence = parse_member(names[i]);
-                if (!sequence) continue;
+                if (!sequence)
+                    continue;
                 s->node = join_path(folder_, names[i]);
                 s->sequence = *sequence;
                 found = true;
             }
-            if (!found) s->forget_node();
+            if (!found)
+                s->forget_node();
         }
         return any_unsure;
     }
@@ -379,8 +417,10 @@ private:
     bool decide_inside(const std::optional<barrier_view>& view) {
         bool again = false;
         for (const seat_ptr& s : seats_) {
-            if (s->node.empty() || s->unsure) continue;
-            if (s->phase != phase::entering) continue;
+            if (s->node.empty() || s->unsure)
+                continue;
+            if (s->phase != phase::entering)
+                continue;
             if (view && !view->has(s->sequence)) {
                 s->forget_node();
                 again = true;
@@ -422,13 +462,16 @@ private:
         bool again = false;
         std::map<std::int32_t, std::vector<barrier_seat*>> rounds;
         for (const seat_ptr& s : seats_) {
-            if (s->phase == phase::leaving) rounds[s->last].push_back(s.get());
+            if (s->phase == phase::leaving)
+                rounds[s->last].push_back(s.get());
         }
         for (auto& [last, leavers] : rounds) {
             std::vector<std::int32_t> own;
             for (barrier_seat* s : leavers) {
-                if (!s->node.empty() && !view->has(s->sequence)) s->forget_node();
-                if (!s->node.empty()) own.push_back(s->sequence);
+                if (!s->node.empty() && !view->has(s->sequence))
+                    s->forget_node();
+                if (!s->node.empty())
+                    own.push_back(s->sequence);
             }
             std::sort(own.begin(), own.end(), sequence_less);
             leave_plan plan = plan_leave(*view, last, own);
@@ -436,13 +479,14 @@ private:
                 if (plan.done) {
                     end(*s, error_code());
                 } else if (!s->node.empty() &&
-                           std::binary_search(plan.erase.begin(), plan.erase.end(), s->sequence,
-                                              sequence_less)) {
+                           std::binary_search(
+                               plan.erase.begin(), plan.erase.end(), s->sequence, sequence_less)) {
                     s->erase_now = true;
                     again = true;
                 }
             }
-            if (plan.watch) target_ = join_path(folder_, *plan.watch);
+            if (plan.watch)
+                target_ = join_path(folder_, *plan.watch);
         }
         return again;
     }
@@ -450,14 +494,16 @@ private:
     task<bool> decide_waiting(const std::optional<barrier_view>& view, std::int32_t children) {
         bool waiting = false;
         for (const seat_ptr& s : seats_) {
-            if (s->phase != phase::entering || s->node.empty() || s->call->over()) continue;
+            if (s->phase != phase::entering || s->node.empty() || s->call->over())
+                continue;
             waiting = true;
             if (view && s->refuse_to_wait && !view->inside.empty()) {
                 withdraw(*s, errc::would_block);
                 co_return true;
             }
         }
-        if (!waiting) co_return any_late();
+        if (!waiting)
+            co_return any_late();
         if (!view) {
             if (children >= 0 && static_cast<std::uint32_t>(children) >= size_) {
                 list_next_ = true;
@@ -467,7 +513,9 @@ private:
             co_return again || any_late();
         }
         barrier_view counted = *view;
-        std::erase_if(counted.waiting, [this](const barrier_member& m) { return going(m); });
+        std::set<std::int32_t> going = own_going();
+        std::erase_if(counted.waiting,
+                      [&going](const barrier_member& m) { return going.contains(m.sequence); });
         if (auto next = next_round(counted, record_, size_)) {
             counted.waiting.resize(size_);
             co_return co_await begin(*next, counted.waiting);
@@ -485,12 +533,15 @@ private:
         });
     }
 
-    /// Whether it is a node of ours whose member has given up.
-    bool going(const barrier_member& m) const {
-        return std::any_of(seats_.begin(), seats_.end(), [&m](const seat_ptr& s) {
-            return !s->node.empty() && s->sequence == m.sequence &&
-                   (s->phase == phase::withdrawing || s->call->over());
-        });
+    /// The nodes of ours whose members have given up.
+    std::set<std::int32_t> own_going() const {
+        std::set<std::int32_t> going;
+        for (const seat_ptr& s : seats_) {
+            bool over = s->phase == phase::withdrawing || s->call->over();
+            if (over && !s->node.empty())
+                going.insert(s->sequence);
+        }
+        return going;
     }
 
     /// Begins a round with these members, if they are all still there.
@@ -499,11 +550,13 @@ private:
         request open(port_, op_code::multi, folder_);
         transaction steps;
         steps.set(folder_, format_round(next), *version_);
-        std::size_t size = members.size() * (folder_.size() + members.front().name.size() + overhead);
+        std::size_t size =
+            members.size() * (folder_.size() + members.front().name.size() + overhead);
         // A transaction that the server would not accept: then the members may have changed since
         // the listing, as on the page.
         if (size + 1024 < port_.max_request_size()) {
-            for (const barrier_member& m : members) steps.check(join_path(folder_, m.name));
+            for (const barrier_member& m : members)
+                steps.check(join_path(folder_, m.name));
         }
         open.steps = steps.steps();
         open.generation = port_.status().generation;
@@ -511,7 +564,8 @@ private:
         if (ec) {
             bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node ||
                               worth_asking_again(port_, ec);
-            if (!look_again) fail_all(ec);
+            if (!look_again)
+                fail_all(ec);
             list_next_ = true;
             co_return true;
         }
@@ -532,9 +586,11 @@ private:
         std::deque<std::pair<seat_ptr, request>> reads;
         std::uint64_t revision = port_.status().revision;
         for (const seat_ptr& s : seats_) {
-            if (s->phase != phase::entering || s->node.empty() || watched(*s)) continue;
+            if (s->phase != phase::entering || s->node.empty() || watched(*s))
+                continue;
             s->own_watch.disarm();
-            reads.emplace_back(std::piecewise_construct, std::forward_as_tuple(s),
+            reads.emplace_back(std::piecewise_construct,
+                               std::forward_as_tuple(s),
                                std::forward_as_tuple(port_, op_code::get, s->node));
             request& read = reads.back().second;
             read.generation = s->generation;
@@ -550,7 +606,8 @@ private:
                 again = true;
             } else if (ec) {
                 again = true;
-                if (!worth_asking_again(port_, ec)) withdraw(*seat, ec);
+                if (!worth_asking_again(port_, ec))
+                    withdraw(*seat, ec);
             }
         }
         co_return again;
@@ -561,15 +618,18 @@ private:
             forget_target();
             co_return false;
         }
-        if (target_watch_.armed() && watched_target_ == target_) co_return false;
+        if (target_watch_.armed() && watched_target_ == target_)
+            co_return false;
         forget_target();
         watched_target_ = target_;
         request read(port_, op_code::get, watched_target_);
         read.generation = generation;
         read.attach(target_watch_);
         error_code ec = co_await read;
-        if (ec) list_next_ = true;
-        if (ec && ec != zk_errc::no_node && !worth_asking_again(port_, ec)) fail_all(ec);
+        if (ec)
+            list_next_ = true;
+        if (ec && ec != zk_errc::no_node && !worth_asking_again(port_, ec))
+            fail_all(ec);
         co_return static_cast<bool>(ec);
     }
 
@@ -626,10 +686,7 @@ public:
                         std::string path_,
                         std::uint32_t size_,
                         double_barrier_options options_)
-        : recipe_core(p),
-          path(std::move(path_)),
-          size(size_),
-          options(std::move(options_)) {}
+        : recipe_core(p), path(std::move(path_)), size(size_), options(std::move(options_)) {}
 
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
@@ -637,25 +694,26 @@ public:
             post_result<>(executor(), std::move(handler), errc::busy);
             return;
         }
-        if (seat) round = seat->round ? seat->round : round;
-        if (!room) room = get_port().use_service<barrier_rooms>().find(path, size);
+        if (seat)
+            round = seat->round ? seat->round : round;
+        if (!room)
+            room = get_port().use_service<barrier_rooms>().find(path, size);
         seat = std::make_shared<barrier_seat>(room->wake());
         seat->entries = options.acl;
         seat->refuse_to_wait = !options.wait_for_next_round;
-        seat->call = std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(),
-                                                      deadline);
+        seat->call =
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
         room->add(seat);
     }
 
     void leave(any_handler<void(error_code)> handler, time_point deadline) {
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
-            post_result<>(executor(), std::move(handler),
-                          busy ? errc::busy : errc::not_a_member);
+            post_result<>(executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
             return;
         }
-        seat->call = std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(),
-                                                      deadline);
+        seat->call =
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
         if (!get_port().alive(seat->generation)) {
             seat->phase = phase::outside;
             seat->finish(get_port().status().state == session_state::closed
@@ -693,11 +751,15 @@ namespace {
 
 bool ready(const std::shared_ptr<double_barrier_impl>& impl,
            any_handler<void(error_code)>& handler) {
-    if (!usable(impl, handler)) return false;
+    if (!usable(impl, handler))
+        return false;
     error_code problem;
-    if (!path_is_good(impl->get_port(), "double barrier", impl->path)) problem = errc::bad_path;
-    if (impl->size == 0) problem = errc::bad_option;
-    if (problem) post_result<>(impl->executor(), std::move(handler), problem);
+    if (!path_is_good(impl->get_port(), "double barrier", impl->path))
+        problem = errc::bad_path;
+    if (impl->size == 0)
+        problem = errc::bad_option;
+    if (problem)
+        post_result<>(impl->executor(), std::move(handler), problem);
     return !problem;
 }
 
@@ -710,8 +772,8 @@ double_barrier::double_barrier(const client& c,
                                double_barrier_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::double_barrier_impl>(*session_, std::move(path), size,
-                                                              std::move(options));
+        impl_ = std::make_shared<detail::double_barrier_impl>(
+            *session_, std::move(path), size, std::move(options));
     }
 }
 
@@ -720,7 +782,8 @@ double_barrier::double_barrier(double_barrier&&) noexcept = default;
 
 double_barrier& double_barrier::operator=(double_barrier&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->destroy();
+        if (impl_)
+            impl_->destroy();
         impl_ = std::move(other.impl_);
         session_ = std::move(other.session_);
     }
@@ -728,7 +791,8 @@ double_barrier& double_barrier::operator=(double_barrier&& other) noexcept {
 }
 
 double_barrier::~double_barrier() {
-    if (impl_) impl_->destroy();
+    if (impl_)
+        impl_->destroy();
 }
 
 std::string double_barrier::path() const {
@@ -740,21 +804,24 @@ bool double_barrier::inside() const noexcept {
 }
 
 std::uint64_t double_barrier::round() const noexcept {
-    if (!impl_) return 0;
+    if (!impl_)
+        return 0;
     return impl_->seat && impl_->seat->round ? impl_->seat->round : impl_->round;
 }
 
 void double_barrier::start_enter(const impl_ptr& impl,
                                  std::chrono::nanoseconds limit,
                                  handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->enter(std::move(handler), detail::deadline_after(impl->get_port(), limit));
 }
 
 void double_barrier::start_leave(const impl_ptr& impl,
                                  std::chrono::nanoseconds limit,
                                  handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->leave(std::move(handler), detail::deadline_after(impl->get_port(), limit));
 }
 

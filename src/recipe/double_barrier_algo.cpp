@@ -16,14 +16,16 @@ template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
     Number value{};
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
     return value;
 }
 
 /// Takes "key=value" and what follows it off the front.
 template <class Number>
 std::optional<Number> take_field(std::string_view& text, std::string_view key) {
-    if (!text.starts_with(key)) return std::nullopt;
+    if (!text.starts_with(key))
+        return std::nullopt;
     text.remove_prefix(key.size());
     std::size_t end = std::min(text.find(' '), text.size());
     std::optional<Number> value = parse_number<Number>(text.substr(0, end));
@@ -38,17 +40,22 @@ bool by_sequence(const barrier_member& a, const barrier_member& b) noexcept {
 }  // namespace
 
 std::optional<round_record> parse_round(std::string_view data) {
-    if (data.empty()) return round_record();
+    if (data.empty())
+        return round_record();
     const std::string_view whole = data;
     auto round = take_field<std::uint64_t>(data, "round=");
-    if (!round || *round == 0) return std::nullopt;
+    if (!round || *round == 0)
+        return std::nullopt;
     auto size = take_field<std::uint32_t>(data, "size=");
-    if (!size || *size == 0) return std::nullopt;
+    if (!size || *size == 0)
+        return std::nullopt;
     auto last = take_field<std::int32_t>(data, "last=");
-    if (!last || !data.empty()) return std::nullopt;
+    if (!last || !data.empty())
+        return std::nullopt;
     round_record record{*round, *size, *last};
     // Nothing but what we write ourselves.
-    if (format_round(record) != whole) return std::nullopt;
+    if (format_round(record) != whole)
+        return std::nullopt;
     return record;
 }
 
@@ -62,15 +69,15 @@ std::string member_prefix(std::string_view guid) {
 }
 
 std::optional<std::int32_t> parse_member(std::string_view name) {
-    if (name.size() < guid_digits + kind.size() + sequence_digits) return std::nullopt;
-    auto is_hexadecimal = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    };
+    if (name.size() < guid_digits + kind.size() + sequence_digits)
+        return std::nullopt;
+    auto is_hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
     if (!std::all_of(name.begin(), name.begin() + guid_digits, is_hexadecimal)) {
         return std::nullopt;
     }
     name.remove_prefix(guid_digits);
-    if (!name.starts_with(kind)) return std::nullopt;
+    if (!name.starts_with(kind))
+        return std::nullopt;
     name.remove_prefix(kind.size());
     // "%010d": ten digits, or a minus sign and as many (or one fewer).
     bool negative = name.front() == '-';
@@ -90,7 +97,8 @@ barrier_view view_barrier(const name_list& names, const round_record& record) {
     barrier_view view;
     for (std::size_t i = 0; i < names.size(); ++i) {
         std::optional<std::int32_t> sequence = parse_member(names[i]);
-        if (!sequence) continue;
+        if (!sequence)
+            continue;
         auto& group = is_inside(record, *sequence) ? view.inside : view.waiting;
         group.push_back({names[i], *sequence});
     }
@@ -102,7 +110,8 @@ barrier_view view_barrier(const name_list& names, const round_record& record) {
 std::optional<round_record> next_round(const barrier_view& view,
                                        const round_record& record,
                                        std::uint32_t size) {
-    if (!view.inside.empty() || view.waiting.size() < size) return std::nullopt;
+    if (!view.inside.empty() || view.waiting.size() < size)
+        return std::nullopt;
     return round_record{record.round + 1, size, view.waiting[size - 1].sequence};
 }
 
@@ -113,7 +122,8 @@ leave_plan plan_leave(const barrier_view& view,
     std::vector<barrier_member> left;
     for (const auto* group : {&view.inside, &view.waiting}) {
         for (const barrier_member& m : *group) {
-            if (!sequence_less(last, m.sequence)) left.push_back(m);
+            if (!sequence_less(last, m.sequence))
+                left.push_back(m);
         }
     }
     if (left.empty()) {
@@ -126,10 +136,13 @@ leave_plan plan_leave(const barrier_view& view,
     bool all_own = std::all_of(left.begin(), left.end(), is_own);
     bool lowest_own = is_own(left.front());
     for (const barrier_member& m : left) {
-        if (!is_own(m)) continue;
-        if (all_own || m.sequence != left.front().sequence) plan.erase.push_back(m.sequence);
+        if (!is_own(m))
+            continue;
+        if (all_own || m.sequence != left.front().sequence)
+            plan.erase.push_back(m.sequence);
     }
-    if (all_own) return plan;
+    if (all_own)
+        return plan;
     if (!lowest_own) {
         plan.watch = left.front().name;
     } else {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/name_list.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "session/name_list.hpp"
 
 namespace corozk::detail {
 
@@ -20,24 +20,25 @@ namespace corozk::detail {
 //   folder/<guid>-member-<sequence>   an ephemeral node for each member.
 //
 // The page's `ready` node is this record. It names its round, it is no child and so no member, and
-// nobody has to remove it: a record whose members are gone admits nobody. (A persistent `ready` child
-// that outlives its round lets the next one pass at once; a child called `ready` is ignored here.)
+// nobody has to remove it: a record whose members are gone admits nobody. (A persistent `ready`
+// child that outlives its round lets the next one pass at once; a child called `ready` is ignored
+// here.)
 //
 // The rule, by sequence number s and the record's `last`:
-//   s <= last   inside: a member of a round that has begun. It is inside as long as its node exists.
-//   s >  last   waiting.
-// A round begins, when nobody is inside and N wait, with one transaction: the record is replaced (if
-// its version is still the one that was read) and each of the N nodes still exists. So a round has
-// exactly N members that were all there at its beginning, whoever gave up or died just before.
-// A member that gives up at its deadline erases its node in a transaction with the record's version:
-// either it was never counted, or it is told that it is in after all.
+//   s <= last   inside: a member of a round that has begun. It is inside as long as its node
+//   exists. s >  last   waiting.
+// A round begins, when nobody is inside and N wait, with one transaction: the record is replaced
+// (if its version is still the one that was read) and each of the N nodes still exists. So a round
+// has exactly N members that were all there at its beginning, whoever gave up or died just before.
+// A member that gives up at its deadline erases its node in a transaction with the record's
+// version: either it was never counted, or it is told that it is in after all.
 //
 // Who looks when:
 //   waiting   the record's watch. Only who sees enough children lists them; while others are inside
 //             it watches the lowest of them, like one who leaves.
 //   leaving   all but the lowest erase their nodes and watch the lowest; the lowest watches the
-//             highest and goes last. So one process wakes at each deletion, and all at the last. The
-//             end is "nobody with s <= last is left", asked again after each wake-up.
+//             highest and goes last. So one process wakes at each deletion, and all at the last.
+//             The end is "nobody with s <= last is left", asked again after each wake-up.
 
 struct round_record {
     std::uint64_t round = 0;  ///< 0: none has begun yet
@@ -91,8 +92,8 @@ std::optional<round_record> next_round(const barrier_view& view,
 
 /// Whom a leaving client watches: `own` are those of its nodes that are still there, all leaving.
 struct leave_plan {
-    bool done = false;                    ///< nobody is left
-    std::vector<std::int32_t> erase;      ///< of `own`, to be erased now
+    bool done = false;                      ///< nobody is left
+    std::vector<std::int32_t> erase;        ///< of `own`, to be erased now
     std::optional<std::string_view> watch;  ///< whose end to wait for
 };
 

@@ -46,10 +46,7 @@ public:
     const std::string& identity() const noexcept { return identity_; }
     const line_settings& settings() const noexcept { return settings_; }
 
-    /// Why nothing can be started, or no error.
-    error_code problem(const std::shared_ptr<session>& s) const {
-        return s ? problem_ : make_error_code(errc::closed);
-    }
+    error_code problem() const { return problem_; }
 
 private:
     std::string path_;
@@ -64,6 +61,12 @@ using namespace detail;
 
 namespace {
 
+/// Why nothing can be started, or no error.
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const lock_impl>& impl) {
+    return s ? impl->problem() : make_error_code(errc::closed);
+}
+
 template <class... Values>
 void refuse(const std::shared_ptr<session>& s,
             error_code reason,
@@ -77,7 +80,7 @@ void refuse(const std::shared_ptr<session>& s,
 lock::lock(const client& c, std::string path, lock_options options)
     : session_(c.implementation()),
       impl_(std::make_shared<const lock_impl>(std::move(path), std::move(options))) {
-    if (impl_->problem(session_) == errc::bad_path) {
+    if (problem_of(session_, impl_) == errc::bad_path) {
         const char* problem = path_problem(impl_->path());
         session_->log(log_level::warning, "lock: path \"" + impl_->path() + "\" " +
                                               (problem ? problem : "is the root: name a folder"));
@@ -89,7 +92,8 @@ lock& lock::operator=(lock&&) noexcept = default;
 lock::~lock() = default;
 
 const std::string& lock::path() const noexcept {
-    return impl_->path();
+    static const std::string none;
+    return impl_ ? impl_->path() : none;
 }
 
 void lock::start_acquire(const session_ptr& s,
@@ -97,7 +101,7 @@ void lock::start_acquire(const session_ptr& s,
                          mode how,
                          time_point deadline,
                          any_handler<void(error_code, ownership)> handler) {
-    if (error_code ec = impl->problem(s)) return refuse<ownership>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl)) return refuse<ownership>(s, ec, std::move(handler));
     contender_request request;
     request.data = impl->identity();
     request.try_only = how == mode::try_only;
@@ -111,7 +115,7 @@ void lock::start_contenders(const session_ptr& s,
                             const impl_ptr& impl,
                             any_handler<void(error_code, std::vector<contender_info>)> handler) {
     using infos = std::vector<contender_info>;
-    if (error_code ec = impl->problem(s)) return refuse<infos>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl)) return refuse<infos>(s, ec, std::move(handler));
     s->spawn(list_contenders(*s, impl->settings(), {"lock"},
                              user_call<infos>(*s, std::move(handler))));
 }
@@ -120,7 +124,7 @@ void lock::start_break(const session_ptr& s,
                        const impl_ptr& impl,
                        std::string contender_path,
                        any_handler<void(error_code)> handler) {
-    if (error_code ec = impl->problem(s)) return refuse<>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
     s->spawn(break_contender(*s, impl->settings(), std::move(contender_path),
                              user_call<>(*s, std::move(handler))));
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/membership.hpp"
 
-#include <deque>
-#include <set>
-
 #include "block/kept_node.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/membership_algo.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+
+#include <deque>
+#include <set>
 
 namespace corozk {
 
@@ -40,7 +40,8 @@ public:
     task<error_code> refresh() {
         for (;;) {
             error_code ec = co_await look();
-            if (worth_asking_again(port_, ec)) continue;
+            if (worth_asking_again(port_, ec))
+                continue;
             co_return ec;
         }
     }
@@ -48,7 +49,8 @@ public:
     member_map current() const {
         member_map members;
         for (const auto& [name, m] : members_) {
-            if (m.is_member) members.emplace(name, m.state);
+            if (m.is_member)
+                members.emplace(name, m.state);
         }
         return members;
     }
@@ -67,7 +69,8 @@ public:
 
 private:
     task<error_code> look() {
-        if (missing_watch_.armed()) co_return error_code();
+        if (missing_watch_.armed())
+            co_return error_code();
         if (!folder_watch_.armed()) {
             request listing(port_, op_code::children, folder_);
             listing.attach(folder_watch_);
@@ -77,11 +80,13 @@ private:
                 request exists(port_, op_code::exists, folder_);
                 exists.attach(missing_watch_);
                 ec = co_await exists;
-                if (ec == zk_errc::no_node) co_return error_code();
+                if (ec == zk_errc::no_node)
+                    co_return error_code();
                 missing_watch_.disarm();
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
-            if (ec) co_return ec;
+            if (ec)
+                co_return ec;
             note_names(listing.names);
         }
         co_return co_await read_members();
@@ -100,9 +105,12 @@ private:
     task<error_code> read_members() {
         std::deque<std::pair<std::string, request>> reads;
         for (auto& [name, m] : members_) {
-            if (m.watch.armed()) continue;
-            reads.emplace_back(std::piecewise_construct, std::forward_as_tuple(name),
-                               std::forward_as_tuple(port_, op_code::get, join_path(folder_, name)));
+            if (m.watch.armed())
+                continue;
+            reads.emplace_back(
+                std::piecewise_construct,
+                std::forward_as_tuple(name),
+                std::forward_as_tuple(port_, op_code::get, join_path(folder_, name)));
             reads.back().second.attach(m.watch);
             reads.back().second.send();
         }
@@ -110,7 +118,8 @@ private:
         for (auto& [name, read] : reads) {
             error_code ec = co_await read;
             auto at = members_.find(name);
-            if (at == members_.end()) continue;
+            if (at == members_.end())
+                continue;
             if (ec == zk_errc::no_node) {
                 members_.erase(at);
             } else if (ec) {
@@ -139,15 +148,15 @@ private:
 class membership_impl final : public recipe_core {
 public:
     membership_impl(port& p, std::string path_, membership_options options_)
-        : recipe_core(p),
-          path(std::move(path_)),
-          options(std::move(options_)) {}
+        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
 
     void destroy() {
         stop();
-        if (own) own->abandon();
+        if (own)
+            own->abandon();
         own.reset();
-        if (observer && !observing) observer->forget();
+        if (observer && !observing)
+            observer->forget();
     }
 
     const std::string path;
@@ -170,7 +179,8 @@ task<> members_driver(std::shared_ptr<membership_impl> self,
     while (!call.over()) {
         request listing(p, op_code::children, self->path);
         error_code ec = co_await listing;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         if (ec) {
             call.complete(ec == zk_errc::no_node ? error_code() : ec, {});
             co_return;
@@ -185,26 +195,32 @@ task<> members_driver(std::shared_ptr<membership_impl> self,
         error_code problem;
         for (request& read : reads) {
             ec = co_await read;
-            if (ec == zk_errc::no_node) continue;
+            if (ec == zk_errc::no_node)
+                continue;
             again = again || worth_asking_again(p, ec);
-            if (ec) problem = ec;
-            if (ec || !is_member_node(read.record)) continue;
+            if (ec)
+                problem = ec;
+            if (ec || !is_member_node(read.record))
+                continue;
             member_state s;
             s.czxid = read.record.czxid;
             s.owner = read.record.ephemeral_owner;
             s.data = std::move(read.answer);
             found.emplace(base_name(read.path), std::move(s));
         }
-        if (again) continue;
-        call.complete(problem, problem ? std::vector<member_info>()
-                                       : compute_change(member_map(), found).joined);
+        if (again)
+            continue;
+        call.complete(
+            problem,
+            problem ? std::vector<member_info>() : compute_change(member_map(), found).joined);
     }
 }
 
 task<> change_driver(std::shared_ptr<membership_impl> self,
                      any_handler<void(error_code, membership_change)> handler) {
     port& p = self->get_port();
-    if (!self->observer) self->observer = std::make_shared<membership_observer>(p, self->path);
+    if (!self->observer)
+        self->observer = std::make_shared<membership_observer>(p, self->path);
     std::shared_ptr<membership_observer> observer = self->observer;
     self->observing = true;
     session_signal session(p, observer->wake);
@@ -215,7 +231,8 @@ task<> change_driver(std::shared_ptr<membership_impl> self,
             call.fail(ec);
             break;
         }
-        if (call.over()) break;
+        if (call.over())
+            break;
         member_map current = observer->current();
         membership_change change = compute_change(self->told, current);
         if (!change.empty() || !self->told_anything) {
@@ -227,14 +244,17 @@ task<> change_driver(std::shared_ptr<membership_impl> self,
         co_await observer->wake.wait();
     }
     self->observing = false;
-    if (self->stopped()) observer->forget();
+    if (self->stopped())
+        observer->forget();
 }
 
 template <class... Values>
 bool ready(const std::shared_ptr<membership_impl>& impl,
            any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler)) return false;
-    if (path_is_good(impl->get_port(), "membership", impl->path)) return true;
+    if (!usable(impl, handler))
+        return false;
+    if (path_is_good(impl->get_port(), "membership", impl->path))
+        return true;
     post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
@@ -245,8 +265,8 @@ bool ready(const std::shared_ptr<membership_impl>& impl,
 membership::membership(const client& c, std::string path, membership_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::membership_impl>(*session_, std::move(path),
-                                                     std::move(options));
+        impl_ = std::make_shared<detail::membership_impl>(
+            *session_, std::move(path), std::move(options));
     }
 }
 
@@ -255,7 +275,8 @@ membership::membership(membership&&) noexcept = default;
 
 membership& membership::operator=(membership&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->destroy();
+        if (impl_)
+            impl_->destroy();
         impl_ = std::move(other.impl_);
         session_ = std::move(other.session_);
     }
@@ -263,7 +284,8 @@ membership& membership::operator=(membership&& other) noexcept {
 }
 
 membership::~membership() {
-    if (impl_) impl_->destroy();
+    if (impl_)
+        impl_->destroy();
 }
 
 std::string membership::path() const {
@@ -279,13 +301,15 @@ bool membership::joined() const noexcept {
 }
 
 void membership::start_join(const impl_ptr& impl,
-                       std::chrono::nanoseconds limit,
-                       std::string name,
-                       std::string data,
-                       handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+                            std::chrono::nanoseconds limit,
+                            std::string name,
+                            std::string data,
+                            handler_of<> handler) {
+    if (!detail::ready(impl, handler))
+        return;
     detail::port& p = impl->get_port();
-    if (name.empty()) name = p.new_guid();
+    if (name.empty())
+        name = p.new_guid();
     std::string node = detail::join_path(impl->path, name);
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
         detail::post_result<>(impl->executor(), std::move(handler), errc::bad_path);
@@ -296,13 +320,17 @@ void membership::start_join(const impl_ptr& impl,
     if (!impl->own || (idle && impl->own->path() != node)) {
         impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl);
     }
-    if (idle) impl->name = std::move(name);
-    impl->own->keep(std::move(data), impl->options.wait_for_predecessor, std::move(handler),
+    if (idle)
+        impl->name = std::move(name);
+    impl->own->keep(std::move(data),
+                    impl->options.wait_for_predecessor,
+                    std::move(handler),
                     detail::deadline_after(p, limit));
 }
 
 void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     if (impl->own) {
         impl->own->change(std::move(data), std::move(handler));
     } else {
@@ -311,7 +339,8 @@ void membership::start_set_data(const impl_ptr& impl, std::string data, handler_
 }
 
 void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     if (impl->own) {
         impl->own->release(std::move(handler));
     } else {
@@ -320,14 +349,17 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
 }
 
 void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::members_driver(impl, std::move(handler)));
 }
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     if (impl->observing) {
-        detail::post_result<membership_change>(impl->executor(), std::move(handler), errc::busy, {});
+        detail::post_result<membership_change>(
+            impl->executor(), std::move(handler), errc::busy, {});
         return;
     }
     impl->get_port().spawn(detail::change_driver(impl, std::move(handler)));

@@ -28,8 +28,7 @@ membership_change compute_change(const member_map& known, const member_map& curr
     auto before = known.begin();
     auto after = current.begin();
     while (before != known.end() || after != current.end()) {
-        if (after == current.end() ||
-            (before != known.end() && before->first < after->first)) {
+        if (after == current.end() || (before != known.end() && before->first < after->first)) {
             change.left.push_back(describe(before->first, before->second));
             ++before;
         } else if (before == known.end() || after->first < before->first) {

@@ -3,6 +3,7 @@
 
 #include <corozk/recipe/membership.hpp>
 #include <corozk/types.hpp>
+
 #include <cstdint>
 #include <map>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the public objects to what is behind them.
-#include <algorithm>
-#include <corozk/recipe/queue.hpp>
-
 #include "recipe/queue_impl.hpp"
 #include "session/session.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <algorithm>
 
 namespace corozk {
 
@@ -25,12 +25,15 @@ void queue_impl::stop() {
     constexpr auto aborted = boost::asio::error::operation_aborted;
     fail_consumers(aborted, false);
     for (put_call& p : waiting_puts_) {
-        if (p.call->waiting()) p.call->fail(aborted);
+        if (p.call->waiting())
+            p.call->fail(aborted);
     }
     wake_.set();
     put_wake_.set();
-    if (!consuming_) takes_.retire();
-    if (!producing_) puts_.retire();
+    if (!consuming_)
+        takes_.retire();
+    if (!producing_)
+        puts_.retire();
 }
 
 void queue_impl::count(std::unique_ptr<pending_call<std::size_t>> call) {
@@ -43,10 +46,13 @@ task<> queue_impl::run_count(std::shared_ptr<queue_impl> self,
         request exists(self->port_, op_code::exists, self->path_);
         error_code ec = co_await exists;
         bool again = is_recoverable(ec) || ec == zk_errc::session_expired;
-        if (again && call->waiting() && !self->stopped_) continue;
-        if (ec == zk_errc::no_node) ec = error_code();
+        if (again && call->waiting() && !self->stopped_)
+            continue;
+        if (ec == zk_errc::no_node)
+            ec = error_code();
         std::size_t count = static_cast<std::size_t>(std::max(exists.record.num_children, 0));
-        if (self->stopped_) ec = boost::asio::error::operation_aborted;
+        if (self->stopped_)
+            ec = boost::asio::error::operation_aborted;
         call->complete(ec, ec ? 0 : count);
         co_return;
     }
@@ -61,8 +67,7 @@ queue_claim::queue_claim() noexcept = default;
 
 queue_claim::queue_claim(std::shared_ptr<detail::session> session,
                          std::shared_ptr<detail::claim_impl> impl) noexcept
-    : session_(std::move(session)),
-      impl_(std::move(impl)) {}
+    : session_(std::move(session)), impl_(std::move(impl)) {}
 
 queue_claim::queue_claim(queue_claim&&) noexcept = default;
 
@@ -76,7 +81,8 @@ queue_claim& queue_claim::operator=(queue_claim&& other) noexcept {
 }
 
 queue_claim::~queue_claim() {
-    if (impl_) impl_->abandon();
+    if (impl_)
+        impl_->abandon();
 }
 
 namespace {
@@ -116,35 +122,37 @@ void queue_claim::start_acknowledge(const session_ptr& session,
                                     const impl_ptr& impl,
                                     transaction extra,
                                     plain_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
-    impl->acknowledge(std::move(extra), detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    if (!detail::ready(session, impl, handler))
+        return;
+    impl->acknowledge(std::move(extra),
+                      detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 void queue_claim::start_release(const session_ptr& session,
                                 const impl_ptr& impl,
                                 plain_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     impl->release(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 void queue_claim::start_lost(const session_ptr& session,
                              const impl_ptr& impl,
                              plain_handler handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     impl->lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 // ---------------------------------------------------------------------------------------------
 // basic_queue
 
-basic_queue::basic_queue(const client& c,
-                         std::string path,
-                         queue_options options,
-                         bool prioritized)
-    : path_(std::move(path)),
-      session_(c.implementation()) {
-    if (options.control_path.empty()) options.control_path = path_ + "-control";
-    if (!session_) return;
+basic_queue::basic_queue(const client& c, std::string path, queue_options options, bool prioritized)
+    : path_(std::move(path)), session_(c.implementation()) {
+    if (options.control_path.empty())
+        options.control_path = path_ + "-control";
+    if (!session_)
+        return;
     impl_ = std::make_shared<detail::queue_impl>(*session_, path_, std::move(options), prioritized);
     impl_->belongs_to(session_);
 }
@@ -162,7 +170,8 @@ basic_queue& basic_queue::operator=(basic_queue&& other) noexcept {
 }
 
 basic_queue::~basic_queue() {
-    if (impl_) impl_->stop();
+    if (impl_)
+        impl_->stop();
 }
 
 void basic_queue::start_put(const session_ptr& session,
@@ -171,7 +180,8 @@ void basic_queue::start_put(const session_ptr& session,
                             clock::time_point deadline,
                             bool no_wait,
                             handler_of<> handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::queue_impl::put_call p;
     p.items = std::move(items);
     p.no_wait = no_wait;
@@ -184,7 +194,8 @@ void basic_queue::start_take(const session_ptr& session,
                              clock::time_point deadline,
                              bool no_wait,
                              handler_of<queue_item> handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::queue_impl::consumer c;
     c.no_wait = no_wait;
     c.item = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler), deadline);
@@ -194,7 +205,8 @@ void basic_queue::start_take(const session_ptr& session,
 void basic_queue::start_peek(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<queue_item> handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::peek;
     c.no_wait = true;
@@ -207,7 +219,8 @@ void basic_queue::start_consume(const session_ptr& session,
                                 clock::time_point deadline,
                                 bool no_wait,
                                 handler_of<queue_claim> handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::consume;
     c.no_wait = no_wait;
@@ -218,7 +231,8 @@ void basic_queue::start_consume(const session_ptr& session,
 void basic_queue::start_size(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<std::size_t> handler) {
-    if (!detail::ready(session, impl, handler)) return;
+    if (!detail::ready(session, impl, handler))
+        return;
     impl->count(detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler)));
 }
 

@@ -18,22 +18,27 @@ bool digits_only(std::string_view text) noexcept {
 
 std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
     std::string_view digits = text;
-    if (!digits.empty() && digits.front() == '-') digits.remove_prefix(1);
-    if (!digits_only(digits)) return std::nullopt;
+    if (!digits.empty() && digits.front() == '-')
+        digits.remove_prefix(1);
+    if (!digits_only(digits))
+        return std::nullopt;
     std::int32_t value = 0;
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (ec != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (ec != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
     return value;
 }
 
 /// "%010d", as the server writes it.
 std::optional<std::int32_t> parse_sequence(std::string_view text) noexcept {
-    if (text.size() < 10 || text.size() > 11) return std::nullopt;
+    if (text.size() < 10 || text.size() > 11)
+        return std::nullopt;
     return parse_number(text);
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-    if (text.substr(0, prefix.size()) != prefix) return false;
+    if (text.substr(0, prefix.size()) != prefix)
+        return false;
     text.remove_prefix(prefix.size());
     return true;
 }
@@ -41,35 +46,43 @@ bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
 /// "<priority>-<sequence>", both of which may be negative.
 std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
     std::size_t dash = text.find('-', 1);
-    if (dash == std::string_view::npos) return std::nullopt;
+    if (dash == std::string_view::npos)
+        return std::nullopt;
     auto priority = parse_number(text.substr(0, dash));
     auto sequence = parse_sequence(text.substr(dash + 1));
-    if (!priority || !sequence) return std::nullopt;
+    if (!priority || !sequence)
+        return std::nullopt;
     return queue_key{*priority, *sequence};
 }
 
 }  // namespace
 
 bool queue_names::allows(std::int32_t priority) const noexcept {
-    if (!prioritized_) return true;
+    if (!prioritized_)
+        return true;
     switch (format_) {
-        case queue_format::native: return true;
-        case queue_format::kazoo: return priority >= 0 && priority <= 999;
-        case queue_format::curator: return false;
+        case queue_format::native:
+            return true;
+        case queue_format::kazoo:
+            return priority >= 0 && priority <= 999;
+        case queue_format::curator:
+            return false;
     }
     return false;
 }
 
 std::string queue_names::prefix(std::int32_t priority) const {
     switch (format_) {
-        case queue_format::curator: return "qn-";
+        case queue_format::curator:
+            return "qn-";
         case queue_format::kazoo: {
             char text[32];
-            std::snprintf(text, sizeof text, "entry-%03d-",
-                          prioritized_ ? priority : kazoo_default_priority);
+            std::snprintf(
+                text, sizeof text, "entry-%03d-", prioritized_ ? priority : kazoo_default_priority);
             return text;
         }
-        case queue_format::native: break;
+        case queue_format::native:
+            break;
     }
     return prioritized_ ? "queue-" + std::to_string(priority) + "-" : std::string("queue-");
 }
@@ -77,18 +90,23 @@ std::string queue_names::prefix(std::int32_t priority) const {
 std::optional<queue_key> queue_names::parse(std::string_view name) const noexcept {
     switch (format_) {
         case queue_format::kazoo:
-            if (!take_prefix(name, "entry-")) return std::nullopt;
+            if (!take_prefix(name, "entry-"))
+                return std::nullopt;
             return parse_prioritized(name);
         case queue_format::curator:
-            if (!take_prefix(name, "qn-")) return std::nullopt;
+            if (!take_prefix(name, "qn-"))
+                return std::nullopt;
             break;
         case queue_format::native:
-            if (!take_prefix(name, "queue-")) return std::nullopt;
-            if (prioritized_) return parse_prioritized(name);
+            if (!take_prefix(name, "queue-"))
+                return std::nullopt;
+            if (prioritized_)
+                return parse_prioritized(name);
             break;
     }
     auto sequence = parse_sequence(name);
-    if (!sequence) return std::nullopt;
+    if (!sequence)
+        return std::nullopt;
     return queue_key{0, *sequence};
 }
 
@@ -97,24 +115,28 @@ std::vector<queue_entry> order_items(const queue_names& names, const name_list& 
     items.reserve(listing.size());
     for (std::size_t i = 0; i < listing.size(); ++i) {
         auto key = names.parse(listing[i]);
-        if (key) items.push_back({*key, static_cast<std::uint32_t>(i)});
+        if (key)
+            items.push_back({*key, static_cast<std::uint32_t>(i)});
     }
     // On the circle of 2^32 sequences the oldest item is the one behind the widest gap, which is
     // wider than half of it.
     auto circle = [](const queue_entry& e) { return static_cast<std::uint32_t>(e.key.sequence); };
     std::uint32_t first = 0;
     auto [low, high] = std::minmax_element(
-        items.begin(), items.end(),
-        [&](const queue_entry& a, const queue_entry& b) { return circle(a) < circle(b); });
+        items.begin(), items.end(), [&](const queue_entry& a, const queue_entry& b) {
+            return circle(a) < circle(b);
+        });
     if (low != high && circle(*high) - circle(*low) > 0x7fffffffu) {
         // Both ends of the circle: the oldest is the lowest of those in the upper half.
         first = circle(*high);
         for (const queue_entry& e : items) {
-            if (circle(e) > 0x7fffffffu) first = std::min(first, circle(e));
+            if (circle(e) > 0x7fffffffu)
+                first = std::min(first, circle(e));
         }
     }
     std::sort(items.begin(), items.end(), [&](const queue_entry& a, const queue_entry& b) {
-        if (a.key.priority != b.key.priority) return a.key.priority < b.key.priority;
+        if (a.key.priority != b.key.priority)
+            return a.key.priority < b.key.priority;
         return circle(a) - first < circle(b) - first;
     });
     return items;

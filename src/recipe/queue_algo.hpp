@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/name_list.hpp"
 #include <corozk/recipe/queue.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "session/name_list.hpp"
 
 namespace corozk::detail {
 
@@ -17,22 +17,27 @@ namespace corozk::detail {
 // An item is a child of the queue's folder, with the server's sequence in its name. The order is by
 // priority (of a priority queue), then by sequence.
 //
-// put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell whether
-//         a put whose answer was lost was applied: another consumer may have taken the item meanwhile.
+// put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell
+// whether
+//         a put whose answer was lost was applied: another consumer may have taken the item
+//         meanwhile.
 // bound   The transaction also sets a node that all producers share, at the version that was read
-//         *before* the children were counted. So no other producer put anything since the count, and
-//         consumers only make it smaller: count + new <= bound holds when it is applied.
-// take    The item is read first, then erased by a transaction of a ledger. Never both in one go: the
+//         *before* the children were counted. So no other producer put anything since the count,
+//         and consumers only make it smaller: count + new <= bound holds when it is applied.
+// take    The item is read first, then erased by a transaction of a ledger. Never both in one go:
+// the
 //         reading could be lost while the erasing is done.
 // consume An ephemeral child `claim` of the item, with a guid. It is ours if the guid is, in the
-//         session that we still have. While it is there the server refuses to erase the item, so that
-//         takes and other consumers' acknowledgements cannot get it.
-// ack     {erase claim, erase item, the user's operations}, sent in the session that owns the claim:
-//         when that has ended at the server, the whole fails. If the answer was lost and the session
-//         lives: the item is gone if and only if it was applied.
+//         session that we still have. While it is there the server refuses to erase the item, so
+//         that takes and other consumers' acknowledgements cannot get it.
+// ack     {erase claim, erase item, the user's operations}, sent in the session that owns the
+// claim:
+//         when that has ended at the server, the whole fails. If the answer was lost and the
+//         session lives: the item is gone if and only if it was applied.
 //
-// One listing serves until it is used up: items that come later have higher sequences. That does not
-// hold for priorities: there each round of takes has a listing that was asked for after the takes.
+// One listing serves until it is used up: items that come later have higher sequences. That does
+// not hold for priorities: there each round of takes has a listing that was asked for after the
+// takes.
 
 /// Where an item stands.
 struct queue_key {
@@ -46,8 +51,7 @@ struct queue_key {
 class queue_names {
 public:
     queue_names(queue_format format, bool prioritized) noexcept
-        : format_(format),
-          prioritized_(prioritized) {}
+        : format_(format), prioritized_(prioritized) {}
 
     /// Whether items of this priority can be named.
     bool allows(std::int32_t priority) const noexcept;
@@ -71,8 +75,8 @@ struct queue_entry {
     std::uint32_t index = 0;  ///< in the listing
 };
 
-/// The items of a listing, first one first. The sequence wraps to negative after 2^31 items, and the
-/// order survives that as long as less than 2^31 lie between the oldest and the newest.
+/// The items of a listing, first one first. The sequence wraps to negative after 2^31 items, and
+/// the order survives that as long as less than 2^31 lie between the oldest and the newest.
 std::vector<queue_entry> order_items(const queue_names& names, const name_list& listing);
 
 }  // namespace corozk::detail

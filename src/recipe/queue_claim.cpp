@@ -27,12 +27,15 @@ bool claim_impl::valid() const noexcept {
 }
 
 void claim_impl::end(state_type state) {
-    if (state_ == state_type::lost || state_ == state_type::done) return;
+    if (state_ == state_type::lost || state_ == state_type::done)
+        return;
     state_ = state;
     error_code ec;
-    if (state == state_type::done) ec = boost::asio::error::operation_aborted;
+    if (state == state_type::done)
+        ec = boost::asio::error::operation_aborted;
     for (auto& call : lost_calls_) {
-        if (call->waiting()) call->complete(ec);
+        if (call->waiting())
+            call->complete(ec);
     }
     wake_.set();
     queue_->claim_ended(item_.name, acknowledged_);
@@ -41,17 +44,21 @@ void claim_impl::end(state_type state) {
 void claim_impl::abandon() {
     abandoned_ = true;
     for (auto& call : lost_calls_) {
-        if (call->waiting()) call->fail(boost::asio::error::operation_aborted);
+        if (call->waiting())
+            call->fail(boost::asio::error::operation_aborted);
     }
     wake_.set();
-    if (state_ == state_type::held) release(nullptr);
+    if (state_ == state_type::held)
+        release(nullptr);
 }
 
 void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> call) {
-    if (state_ == state_type::ending) return call->fail(errc::busy);
+    if (state_ == state_type::ending)
+        return call->fail(errc::busy);
     if (!valid()) {
         bool closed = port_.status().state == session_state::closed;
-        if (state_ == state_type::held && !closed) end(state_type::lost);
+        if (state_ == state_type::held && !closed)
+            end(state_type::lost);
         return call->fail(closed ? errc::closed : errc::ownership_lost);
     }
     state_ = state_type::ending;
@@ -71,9 +78,14 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
         error_code ec = co_await multi;
         if (is_outcome_unknown(ec)) {
             switch (co_await me.find_out()) {
-                case verdict::applied: ec = error_code(); break;
-                case verdict::not_applied: continue;
-                case verdict::ended: ec = errc::ownership_lost; break;
+                case verdict::applied:
+                    ec = error_code();
+                    break;
+                case verdict::not_applied:
+                    continue;
+                case verdict::ended:
+                    ec = errc::ownership_lost;
+                    break;
                 case verdict::unknown:
                     me.end(state_type::lost);
                     call->fail(zk_errc::connection_loss);
@@ -89,17 +101,18 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
             co_return;
         }
         std::size_t failed = 0;
-        while (failed < multi.results.size() && multi.results[failed].error != ec) ++failed;
+        while (failed < multi.results.size() && multi.results[failed].error != ec)
+            ++failed;
         bool gone = ec == zk_errc::no_node && failed < 2;
-        if (gone || ec == errc::ownership_lost ||
-            (is_session_lost(ec) && ec != errc::closed)) {
+        if (gone || ec == errc::ownership_lost || (is_session_lost(ec) && ec != errc::closed)) {
             me.end(state_type::lost);
             call->fail(errc::ownership_lost);
             co_return;
         }
         me.state_ = state_type::held;
         call->fail(ec);
-        if (me.abandoned_) me.release(nullptr);
+        if (me.abandoned_)
+            me.release(nullptr);
         co_return;
     }
 }
@@ -115,13 +128,17 @@ task<claim_impl::verdict> claim_impl::find_out() {
         item.send();
         error_code ec = co_await claim;
         error_code item_ec = co_await item;
-        if (!ec) co_return claim.answer == guid_ ? verdict::not_applied : verdict::ended;
-        if (ec == zk_errc::no_node && item_ec == zk_errc::no_node) co_return verdict::applied;
-        if (ec == zk_errc::no_node && !item_ec) co_return verdict::ended;
-        if (!port_.alive(generation_)) break;
+        if (!ec)
+            co_return claim.answer == guid_ ? verdict::not_applied : verdict::ended;
+        if (ec == zk_errc::no_node && item_ec == zk_errc::no_node)
+            co_return verdict::applied;
+        if (ec == zk_errc::no_node && !item_ec)
+            co_return verdict::ended;
+        if (!port_.alive(generation_))
+            break;
     }
-    // The session is lost. If the item is still there when the claim is not ours any more, it was not
-    // applied, and never will be. If it is gone, the next consumer may have done that.
+    // The session is lost. If the item is still there when the claim is not ours any more, it was
+    // not applied, and never will be. If it is gone, the next consumer may have done that.
     watch_signal changed(wake_);
     session_signal states(port_, wake_);
     for (;;) {
@@ -139,24 +156,29 @@ task<claim_impl::verdict> claim_impl::find_out() {
             continue;
         }
         bool ours = !ec && claim.answer == guid_;
-        if (item_ec || (ec && ec != zk_errc::no_node)) co_return verdict::unknown;
+        if (item_ec || (ec && ec != zk_errc::no_node))
+            co_return verdict::unknown;
         if (!ours) {
             forget_watch(port_, changed, watch_kind::data, claim_path_);
             co_return verdict::ended;
         }
         co_await wake_.wait();
-        if (abandoned_) co_return verdict::unknown;
+        if (abandoned_)
+            co_return verdict::unknown;
     }
 }
 
 void claim_impl::release(std::unique_ptr<pending_call<>> call) {
     if (state_ == state_type::ending) {
-        if (call) call->fail(errc::busy);
+        if (call)
+            call->fail(errc::busy);
         return;
     }
     if (!valid()) {
-        if (state_ == state_type::held) end(state_type::lost);
-        if (call) call->complete(error_code());
+        if (state_ == state_type::held)
+            end(state_type::lost);
+        if (call)
+            call->complete(error_code());
         return;
     }
     state_ = state_type::ending;
@@ -173,7 +195,8 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
             request get(me.port_, op_code::get, me.claim_path_);
             get.generation = me.generation_;
             ec = co_await get;
-            if (!ec && get.answer != me.guid_) break;
+            if (!ec && get.answer != me.guid_)
+                break;
         }
         if (certain || !ec) {
             request erase(me.port_, op_code::erase, me.claim_path_);
@@ -183,26 +206,30 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
         certain = false;
         bool again =
             (is_recoverable(ec) || ec == errc::not_connected) && me.port_.alive(me.generation_);
-        if (!again) break;
+        if (!again)
+            break;
     }
     if (ec == zk_errc::no_node || (is_session_lost(ec) && ec != errc::closed) ||
         !me.port_.alive(me.generation_)) {
         ec = error_code();
     }
     me.end(state_type::done);
-    if (call) call->complete(ec);
+    if (call)
+        call->complete(ec);
 }
 
 void claim_impl::lost(std::unique_ptr<pending_call<>> call) {
     if (!valid()) {
-        if (state_ == state_type::held) end(state_type::lost);
+        if (state_ == state_type::held)
+            end(state_type::lost);
         bool ended = state_ == state_type::done;
         return call->complete(ended ? make_error_code(boost::asio::error::operation_aborted)
                                     : error_code());
     }
     std::erase_if(lost_calls_, [](const auto& c) { return !c->waiting(); });
     lost_calls_.push_back(std::move(call));
-    if (watching_) return;
+    if (watching_)
+        return;
     watching_ = true;
     port_.spawn(run_watch(shared_from_this()));
 }
@@ -213,7 +240,8 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
     session_signal states(me.port_, me.wake_);
     auto wanted = [&me] {
         for (auto& call : me.lost_calls_) {
-            if (call->waiting()) return true;
+            if (call->waiting())
+                return true;
         }
         return false;
     };
@@ -225,10 +253,12 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             error_code ec = co_await get;
             // An acknowledgement on its way takes the claim away, too: it decides.
             bool gone = ec == zk_errc::no_node || (!ec && get.answer != me.guid_);
-            if (gone && me.state_ == state_type::held) me.end(state_type::lost);
+            if (gone && me.state_ == state_type::held)
+                me.end(state_type::lost);
             bool settled = gone && me.state_ != state_type::ending;
             bool again = is_recoverable(ec) || ec == errc::not_connected;
-            if (ec && !settled && !again) co_await me.wake_.wait();
+            if (ec && !settled && !again)
+                co_await me.wake_.wait();
         } else {
             co_await me.wake_.wait();
         }

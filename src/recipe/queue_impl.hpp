@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/ledger.hpp"
+#include "block/pending_call.hpp"
+#include "recipe/queue_algo.hpp"
+#include "session/request.hpp"
 #include <corozk/recipe/queue.hpp>
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -9,11 +14,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
-
-#include "block/ledger.hpp"
-#include "block/pending_call.hpp"
-#include "recipe/queue_algo.hpp"
-#include "session/request.hpp"
 
 namespace corozk::detail {
 
@@ -146,7 +146,7 @@ private:
     name_list listing_;
     std::vector<queue_entry> order_;
     std::size_t next_ = 0;
-    bool fresh_ = false;          ///< the listing was asked for after all consumers
+    bool fresh_ = false;           ///< the listing was asked for after all consumers
     bool watching_empty_ = false;  ///< nothing was there, and a watch would tell of a newcomer
     std::size_t batch_limit_ = 64;
     std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for

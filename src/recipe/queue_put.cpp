@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producers' side of a queue.
-#include <algorithm>
-
 #include "block/parents.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
+
+#include <algorithm>
 
 namespace corozk::detail {
 
@@ -20,11 +20,14 @@ constexpr std::size_t items_per_request = 128;
 }  // namespace
 
 void queue_impl::enqueue(put_call p) {
-    if (p.items.empty()) return p.call->complete(error_code());
+    if (p.items.empty())
+        return p.call->complete(error_code());
     std::size_t acl_bytes = 0;
-    for (const acl_entry& e : options_.acl) acl_bytes += e.scheme.size() + e.id.size() + 16;
+    for (const acl_entry& e : options_.acl)
+        acl_bytes += e.scheme.size() + e.id.size() + 16;
     for (const auto& item : p.items) {
-        if (!names_.allows(item.priority)) return p.call->fail(errc::bad_option);
+        if (!names_.allows(item.priority))
+            return p.call->fail(errc::bad_option);
         p.bytes += item.data.size() + path_.size() + overhead_per_item + acl_bytes;
     }
     bool fits = p.bytes + overhead <= port_.max_request_size();
@@ -43,7 +46,8 @@ void queue_impl::enqueue(put_call p) {
 task<> queue_impl::run_producers(std::shared_ptr<queue_impl> self) {
     co_await self->produce();
     self->producing_ = false;
-    if (self->stopped_) self->puts_.retire();
+    if (self->stopped_)
+        self->puts_.retire();
 }
 
 transaction::step queue_impl::creation(const basic_queue::new_item& item) const {
@@ -59,7 +63,8 @@ transaction::step queue_impl::creation(const basic_queue::new_item& item) const 
 
 void queue_impl::complete_puts(std::vector<put_call>& batch, error_code ec) {
     for (put_call& p : batch) {
-        if (p.call->waiting()) p.call->complete(ec);
+        if (p.call->waiting())
+            p.call->complete(ec);
     }
 }
 
@@ -67,9 +72,11 @@ task<> queue_impl::produce() {
     session_signal states(port_, put_wake_);
     for (;;) {
         std::erase_if(waiting_puts_, [](const put_call& p) { return !p.call->waiting(); });
-        if (waiting_puts_.empty()) co_return;
+        if (waiting_puts_.empty())
+            co_return;
         if (port_.status().state == session_state::closed) {
-            for (put_call& p : waiting_puts_) p.call->fail(errc::closed);
+            for (put_call& p : waiting_puts_)
+                p.call->fail(errc::closed);
             continue;
         }
         bool bounded = options_.bound != 0;
@@ -77,7 +84,8 @@ task<> queue_impl::produce() {
             bound_known_ = false;
             if (error_code ec = co_await find_room()) {
                 for (put_call& p : waiting_puts_) {
-                    if (p.call->waiting()) p.call->fail(ec);
+                    if (p.call->waiting())
+                        p.call->fail(ec);
                 }
             }
             continue;
@@ -98,10 +106,14 @@ task<> queue_impl::produce() {
         while (!waiting_puts_.empty()) {
             put_call& p = waiting_puts_.front();
             bool alone = batch.empty();
-            if (!alone && count + p.items.size() > items_per_request) break;
-            if (!alone && bytes + p.bytes > port_.max_request_size()) break;
-            if (bounded && count + p.items.size() > room_) break;
-            for (const auto& item : p.items) steps.push_back(creation(item));
+            if (!alone && count + p.items.size() > items_per_request)
+                break;
+            if (!alone && bytes + p.bytes > port_.max_request_size())
+                break;
+            if (bounded && count + p.items.size() > room_)
+                break;
+            for (const auto& item : p.items)
+                steps.push_back(creation(item));
             count += p.items.size();
             bytes += p.bytes;
             batch.push_back(std::move(p));
@@ -114,7 +126,8 @@ task<> queue_impl::produce() {
             if (bounded) {
                 room_ -= count;
                 bound_known_ = !outcome.blank;
-                if (!outcome.blank) bound_version_ = outcome.results.front().stat.version;
+                if (!outcome.blank)
+                    bound_version_ = outcome.results.front().stat.version;
             }
             complete_puts(batch, ec);
             continue;
@@ -157,8 +170,10 @@ task<error_code> queue_impl::find_room() {
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, options_.control_path, options_.acl);
         }
-        if (ec == zk_errc::node_exists) ec = error_code();
-        if (is_recoverable(ec) || ec == zk_errc::session_expired) ec = error_code();
+        if (ec == zk_errc::node_exists)
+            ec = error_code();
+        if (is_recoverable(ec) || ec == zk_errc::session_expired)
+            ec = error_code();
         co_return ec;
     }
     if (!ec && bound.answer != std::to_string(options_.bound)) {
@@ -169,9 +184,12 @@ task<error_code> queue_impl::find_room() {
         folder_ec = error_code();
         count = 0;
     }
-    if (!ec) ec = folder_ec;
-    if (is_recoverable(ec) || ec == zk_errc::session_expired) co_return error_code();
-    if (ec) co_return ec;
+    if (!ec)
+        ec = folder_ec;
+    if (is_recoverable(ec) || ec == zk_errc::session_expired)
+        co_return error_code();
+    if (ec)
+        co_return ec;
 
     auto set_room = [&](std::size_t present) {
         room_ = options_.bound > present ? options_.bound - present : 0;
@@ -179,25 +197,31 @@ task<error_code> queue_impl::find_room() {
         bound_version_ = bound.record.version;
     };
     set_room(count);
-    if (bound_known_) co_return error_code();
+    if (bound_known_)
+        co_return error_code();
 
     // Full. Those that do not want to wait go; the others wait for any change of the children.
     for (put_call& p : waiting_puts_) {
-        if (p.no_wait && p.call->waiting()) p.call->fail(errc::would_block);
+        if (p.no_wait && p.call->waiting())
+            p.call->fail(errc::would_block);
     }
-    if (!waiting_puts_.front().call->waiting()) co_return error_code();
+    if (!waiting_puts_.front().call->waiting())
+        co_return error_code();
     watch_signal changed(put_wake_);
     request children(port_, op_code::children, path_);
     children.attach(changed);
     ec = co_await children;
-    if (ec == zk_errc::no_node || worth_another_try(ec)) co_return error_code();
-    if (ec) co_return ec;
+    if (ec == zk_errc::no_node || worth_another_try(ec))
+        co_return error_code();
+    if (ec)
+        co_return ec;
     set_room(children.names.size());
     while (!bound_known_ && changed.armed() && waiting_puts_.front().call->waiting() && !stopped_ &&
            port_.status().state != session_state::closed) {
         co_await put_wake_.wait();
         for (put_call& p : waiting_puts_) {
-            if (p.no_wait && p.call->waiting()) p.call->fail(errc::would_block);
+            if (p.no_wait && p.call->waiting())
+                p.call->fail(errc::would_block);
         }
     }
     forget_watch(port_, changed, watch_kind::children, path_);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consumers' side of a queue.
-#include <algorithm>
-
 #include "block/parents.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
+
+#include <algorithm>
 
 namespace corozk::detail {
 
@@ -24,7 +24,8 @@ bool only_the_connection(const error_code& ec) {
 
 void queue_impl::enqueue(consumer c) {
     // A watch tells of newcomers, but not before they could be seen elsewhere.
-    if (c.no_wait || names_.prioritized() || !watching_empty_) fresh_ = false;
+    if (c.no_wait || names_.prioritized() || !watching_empty_)
+        fresh_ = false;
     consumers_.push_back(std::move(c));
     if (consuming_) {
         wake_.set();
@@ -38,15 +39,19 @@ task<> queue_impl::run_consumers(std::shared_ptr<queue_impl> self) {
     co_await self->serve();
     self->consuming_ = false;
     for (auto& [name, claim] : self->foreign_) {
-        forget_watch(self->port_, *claim, watch_kind::data,
+        forget_watch(self->port_,
+                     *claim,
+                     watch_kind::data,
                      join_path(join_path(self->path_, name), "claim"));
     }
     self->foreign_.clear();
-    if (self->stopped_) self->takes_.retire();
+    if (self->stopped_)
+        self->takes_.retire();
 }
 
 void queue_impl::drop_finished() {
-    while (!consumers_.empty() && !consumers_.front().waiting()) consumers_.pop_front();
+    while (!consumers_.empty() && !consumers_.front().waiting())
+        consumers_.pop_front();
 }
 
 void queue_impl::forget_listing() noexcept {
@@ -56,7 +61,8 @@ void queue_impl::forget_listing() noexcept {
 }
 
 void queue_impl::claim_ended(const std::string& name, bool acknowledged) {
-    if (acknowledged) return;  // remembered until a listing is without it
+    if (acknowledged)
+        return;  // remembered until a listing is without it
     own_.erase(name);
     forget_listing();
     wake_.set();
@@ -64,7 +70,8 @@ void queue_impl::claim_ended(const std::string& name, bool acknowledged) {
 
 void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
     for (consumer& c : consumers_) {
-        if (c.waiting() && (!only_impatient || c.no_wait)) c.fail(ec);
+        if (c.waiting() && (!only_impatient || c.no_wait))
+            c.fail(ec);
     }
 }
 
@@ -72,8 +79,10 @@ void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
 std::size_t queue_impl::run_length() const {
     std::size_t count = 0;
     for (const consumer& c : consumers_) {
-        if (!c.waiting()) continue;
-        if (c.what != consumers_.front().what || count == batch_limit_) break;
+        if (!c.waiting())
+            continue;
+        if (c.what != consumers_.front().what || count == batch_limit_)
+            break;
         ++count;
     }
     return count;
@@ -81,7 +90,8 @@ std::size_t queue_impl::run_length() const {
 
 queue_impl::consumer* queue_impl::next_taker(wanted what) {
     for (consumer& c : consumers_) {
-        if (c.what == what && c.waiting()) return &c;
+        if (c.what == what && c.waiting())
+            return &c;
     }
     return nullptr;
 }
@@ -94,7 +104,8 @@ std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count
     }
     for (std::size_t i = next_; i < order_.size() && batch.size() < count; ++i) {
         std::string name(listing_[order_[i].index]);
-        if (own_.contains(name) || foreign_.contains(name)) continue;
+        if (own_.contains(name) || foreign_.contains(name))
+            continue;
         auto known = ahead_.find(name);
         if (known != ahead_.end()) {
             batch.push_back(known->second);
@@ -111,12 +122,14 @@ std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count
 task<error_code> queue_impl::list(watch_signal* watch) {
     for (;;) {
         request listing(port_, op_code::children, path_);
-        if (watch) listing.attach(*watch);
+        if (watch)
+            listing.attach(*watch);
         fresh_ = true;  // unless somebody asks for an item from now on
         error_code ec = co_await listing;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, path_, options_.acl);
-            if (!ec) continue;
+            if (!ec)
+                continue;
         }
         if (ec) {
             fresh_ = false;
@@ -138,7 +151,8 @@ task<error_code> queue_impl::list(watch_signal* watch) {
                 if (auto it = ahead_.find(name); it != ahead_.end()) {
                     ahead.insert(ahead_.extract(it));
                 }
-                if (auto it = own_.find(name); it != own_.end()) own.insert(own_.extract(it));
+                if (auto it = own_.find(name); it != own_.end())
+                    own.insert(own_.extract(it));
             }
             own_.swap(own);
             foreign_.swap(foreign);
@@ -153,7 +167,8 @@ task<> queue_impl::serve() {
     std::uint64_t generation = port_.status().generation;
     for (;;) {
         drop_finished();
-        if (consumers_.empty()) co_return;
+        if (consumers_.empty())
+            co_return;
         if (port_.status().state == session_state::closed) {
             fail_consumers(errc::closed, false);
             continue;
@@ -170,7 +185,8 @@ task<> queue_impl::serve() {
             ended = ended || f.second->ended;
             return f.second->ended;
         });
-        if (ended) forget_listing();
+        if (ended)
+            forget_listing();
 
         error_code ec;
         bool stale = names_.prioritized() && !fresh_;
@@ -182,14 +198,22 @@ task<> queue_impl::serve() {
             }
         } else {
             drop_finished();
-            if (consumers_.empty()) co_return;
+            if (consumers_.empty())
+                co_return;
             switch (consumers_.front().what) {
-                case wanted::take: ec = co_await serve_takes(); break;
-                case wanted::peek: ec = co_await serve_peek(); break;
-                case wanted::consume: ec = co_await serve_consumers(); break;
+                case wanted::take:
+                    ec = co_await serve_takes();
+                    break;
+                case wanted::peek:
+                    ec = co_await serve_peek();
+                    break;
+                case wanted::consume:
+                    ec = co_await serve_consumers();
+                    break;
             }
         }
-        if (!ec) continue;
+        if (!ec)
+            continue;
         forget_listing();
         if (ec == errc::not_connected) {
             fail_consumers(ec, true);
@@ -203,29 +227,35 @@ task<> queue_impl::serve() {
 task<> queue_impl::wait_for_items(session_signal&) {
     fail_consumers(errc::would_block, true);
     for (consumer& c : consumers_) {
-        if (c.what == wanted::peek && c.waiting()) c.fail(errc::would_block);
+        if (c.what == wanted::peek && c.waiting())
+            c.fail(errc::would_block);
     }
     drop_finished();
-    if (consumers_.empty()) co_return;
+    if (consumers_.empty())
+        co_return;
     watch_signal newcomers(wake_);
     error_code ec = co_await watch_foreign_claims();
-    if (!ec) ec = co_await list(&newcomers);
-    if (ec && !only_the_connection(ec)) fail_consumers(ec, false);
+    if (!ec)
+        ec = co_await list(&newcomers);
+    if (ec && !only_the_connection(ec))
+        fail_consumers(ec, false);
     std::uint64_t generation = port_.status().generation;
     auto nothing_new = [&] {
         return newcomers.armed() && generation == port_.status().generation &&
                port_.status().state != session_state::closed && !stopped_ &&
-               std::none_of(foreign_.begin(), foreign_.end(),
-                            [](const auto& f) { return f.second->ended; });
+               std::none_of(
+                   foreign_.begin(), foreign_.end(), [](const auto& f) { return f.second->ended; });
     };
     watching_empty_ = true;
     while (fresh_ && next_candidates(1).empty() && nothing_new()) {
         co_await wake_.wait();
         drop_finished();
-        if (consumers_.empty()) break;
+        if (consumers_.empty())
+            break;
     }
     watching_empty_ = false;
-    if (!newcomers.armed()) forget_listing();
+    if (!newcomers.armed())
+        forget_listing();
     forget_watch(port_, newcomers, watch_kind::children, path_);
 }
 
@@ -233,14 +263,14 @@ task<> queue_impl::wait_for_items(session_signal&) {
 task<error_code> queue_impl::watch_foreign_claims() {
     struct look {
         look(port& p, std::string name_, const std::string& path)
-            : name(std::move(name_)),
-              get(p, op_code::get, path) {}
+            : name(std::move(name_)), get(p, op_code::get, path) {}
         std::string name;
         request get;
     };
     std::vector<std::unique_ptr<look>> looks;
     for (auto& [name, claim] : foreign_) {
-        if (claim->armed() || claim->ended) continue;
+        if (claim->armed() || claim->ended)
+            continue;
         auto l = std::make_unique<look>(port_, name, join_path(join_path(path_, name), "claim"));
         l->get.attach(*claim);
         l->get.send();
@@ -264,13 +294,15 @@ task<error_code> queue_impl::watch_foreign_claims() {
 task<error_code> queue_impl::read(std::vector<candidate>& batch) {
     std::vector<std::unique_ptr<request>> gets(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (batch[i].read) continue;
+        if (batch[i].read)
+            continue;
         gets[i] = std::make_unique<request>(port_, op_code::get, join_path(path_, batch[i].name));
         gets[i]->send();
     }
     error_code result;
     for (std::size_t i = 0; i < batch.size(); ++i) {
-        if (!gets[i]) continue;
+        if (!gets[i])
+            continue;
         request& get = *gets[i];
         error_code ec = co_await get;
         if (!ec) {
@@ -284,18 +316,22 @@ task<error_code> queue_impl::read(std::vector<candidate>& batch) {
     }
     std::size_t present = batch.size();
     std::erase_if(batch, [](const candidate& c) { return !c.read; });
-    if (!result && batch.size() < present) forget_listing();
+    if (!result && batch.size() < present)
+        forget_listing();
     co_return result;
 }
 
 task<error_code> queue_impl::serve_peek() {
     std::vector<candidate> batch = next_candidates(1);
-    for (candidate& c : batch) c.read = false;
+    for (candidate& c : batch)
+        c.read = false;
     error_code ec = co_await read(batch);
-    if (ec || batch.empty()) co_return ec;
+    if (ec || batch.empty())
+        co_return ec;
     candidate& c = batch.front();
     for (consumer& waiting : consumers_) {
-        if (waiting.what != wanted::peek || !waiting.waiting()) break;
+        if (waiting.what != wanted::peek || !waiting.waiting())
+            break;
         queue_item item;
         item.name = c.name;
         item.data = c.data;
@@ -308,12 +344,15 @@ task<error_code> queue_impl::serve_peek() {
 task<error_code> queue_impl::serve_takes() {
     std::vector<candidate> batch = next_candidates(run_length());
     std::size_t count = batch.size();
-    if (error_code ec = co_await read(batch)) co_return ec;
-    if (batch.size() < count) co_return error_code();  // somebody else takes as well: look again
+    if (error_code ec = co_await read(batch))
+        co_return ec;
+    if (batch.size() < count)
+        co_return error_code();  // somebody else takes as well: look again
     drop_finished();
     // Whoever was cancelled meanwhile needs none.
     batch.resize(std::min(batch.size(), run_length()));
-    if (batch.empty()) co_return error_code();
+    if (batch.empty())
+        co_return error_code();
 
     std::vector<transaction::step> steps;
     for (const candidate& c : batch) {
@@ -329,21 +368,25 @@ task<error_code> queue_impl::serve_takes() {
     if (!names_.prioritized() && batch_limit_ == largest_batch) {
         std::size_t ahead = std::min(batch.size(), largest_lead);
         lead = next_candidates(batch.size() + ahead);
-        lead.erase(lead.begin(), lead.begin() + static_cast<std::ptrdiff_t>(
-                                                    std::min(batch.size(), lead.size())));
+        lead.erase(lead.begin(),
+                   lead.begin() + static_cast<std::ptrdiff_t>(std::min(batch.size(), lead.size())));
         std::erase_if(lead, [](const candidate& c) { return c.read; });
         for (const candidate& c : lead) {
             gets.push_back(
                 std::make_unique<request>(port_, op_code::get, join_path(path_, c.name)));
         }
     }
-    if (names_.prioritized()) fresh_ = false;
-    for (auto& get : gets) get->send();
+    if (names_.prioritized())
+        fresh_ = false;
+    for (auto& get : gets)
+        get->send();
     ledger_outcome outcome = co_await takes_.commit(std::move(steps));
-    for (const candidate& c : batch) ahead_.erase(c.name);
+    for (const candidate& c : batch)
+        ahead_.erase(c.name);
     for (std::size_t i = 0; i < gets.size(); ++i) {
         request& get = *gets[i];
-        if (co_await get) continue;
+        if (co_await get)
+            continue;
         candidate& c = lead[i];
         c.read = true;
         c.data = std::move(get.answer);
@@ -385,7 +428,8 @@ task<> queue_impl::give_out(std::vector<candidate> batch, error_code ec) {
     for (candidate& c : batch) {
         consumer* taker = next_taker(wanted::take);
         if (!taker) {
-            if (!ec) co_await put_back(std::move(c));
+            if (!ec)
+                co_await put_back(std::move(c));
             continue;
         }
         queue_item item;
@@ -409,12 +453,15 @@ task<> queue_impl::put_back(candidate item) {
         ledger_outcome outcome = co_await takes_.commit(std::move(steps));
         forget_listing();
         error_code ec = outcome.error;
-        if (ec == zk_errc::no_node) ec = co_await ensure_folder(port_, path_, options_.acl);
-        if (ec == zk_errc::node_exists) co_return;  // an attempt of unknown outcome did it
+        if (ec == zk_errc::no_node)
+            ec = co_await ensure_folder(port_, path_, options_.acl);
+        if (ec == zk_errc::node_exists)
+            co_return;  // an attempt of unknown outcome did it
         if (!outcome.error || (ec && !only_the_connection(ec))) {
             if (ec && port_.logs(log_level::error)) {
-                port_.log(log_level::error, "could not put the item " + item.name + " back into " +
-                                                path_ + ": " + ec.message());
+                port_.log(log_level::error,
+                          "could not put the item " + item.name + " back into " + path_ + ": " +
+                              ec.message());
             }
             co_return;
         }
@@ -434,10 +481,12 @@ task<bool> queue_impl::claim_is_ours(std::string path,
         request get(port_, op_code::get, path);
         get.generation = generation;
         ec = co_await get;
-        if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation)) continue;
-        if (ec) co_return false;
+        if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation))
+            continue;
+        if (ec)
+            co_return false;
         token = get.record.czxid;
-        co_return get.answer == guid && get.record.ephemeral_owner == port_.status().session_id;
+        co_return get.answer == guid&& get.record.ephemeral_owner == port_.status().session_id;
     }
 }
 
@@ -448,13 +497,15 @@ task<> queue_impl::give_claim_back(std::string path, std::string guid, std::uint
         if (!certain) {
             std::int64_t token = 0;
             error_code ec;
-            if (!co_await claim_is_ours(path, guid, generation, token, ec)) co_return;
+            if (!co_await claim_is_ours(path, guid, generation, token, ec))
+                co_return;
         }
         request erase(port_, op_code::erase, path);
         erase.generation = generation;
         error_code ec = co_await erase;
         bool again = (is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation);
-        if (!again) co_return;
+        if (!again)
+            co_return;
         certain = false;
     }
 }
@@ -485,7 +536,8 @@ task<error_code> queue_impl::serve_consumers() {
         a->get.send();
         attempts.push_back(std::move(a));
     }
-    if (names_.prioritized()) fresh_ = false;
+    if (names_.prioritized())
+        fresh_ = false;
     error_code result;
     for (auto& pointer : attempts) {
         attempt& a = *pointer;
@@ -497,7 +549,8 @@ task<error_code> queue_impl::serve_consumers() {
         bool ours = !ec;
         if (is_outcome_unknown(ec)) {
             ours = co_await claim_is_ours(a.path, create.data, generation, token, ec);
-            if (!ours && !ec) ec = zk_errc::node_exists;
+            if (!ours && !ec)
+                ec = zk_errc::node_exists;
         }
         if (!ours) {
             if (ec == zk_errc::node_exists) {
@@ -522,7 +575,8 @@ task<error_code> queue_impl::serve_consumers() {
         if (get_ec || !taker) {
             co_await give_claim_back(a.path, create.data, generation);
             forget_listing();
-            if (get_ec && get_ec != zk_errc::no_node) result = get_ec;
+            if (get_ec && get_ec != zk_errc::no_node)
+                result = get_ec;
             continue;
         }
         own_.insert(a.c.name);
@@ -530,8 +584,8 @@ task<error_code> queue_impl::serve_consumers() {
         item.name = a.c.name;
         item.data = std::move(get.answer);
         item.priority = a.c.key.priority;
-        auto claim = std::make_shared<claim_impl>(port_, shared_from_this(), std::move(item),
-                                                  create.data, generation, token);
+        auto claim = std::make_shared<claim_impl>(
+            port_, shared_from_this(), std::move(item), create.data, generation, token);
         taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));
         drop_finished();
     }

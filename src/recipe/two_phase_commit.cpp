@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/two_phase_commit.hpp"
 
-#include <algorithm>
-#include <deque>
-
 #include "block/janitor.hpp"
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
@@ -11,6 +8,9 @@
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+
+#include <algorithm>
+#include <deque>
 
 namespace corozk {
 
@@ -33,20 +33,26 @@ task<error_code> look_for_decision(port& p,
     for (;;) {
         request read(p, op_code::get, path);
         error_code ec = co_await read;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         if (!ec) {
             outcome = parse_decision(read.answer);
-            if (watch) forget_watch(p, *watch, watch_kind::exists, path);
+            if (watch)
+                forget_watch(p, *watch, watch_kind::exists, path);
             co_return outcome ? error_code() : make_error_code(errc::foreign_data);
         }
-        if (ec != zk_errc::no_node) co_return ec;
-        if (!watch || watch->armed()) co_return error_code();
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        if (!watch || watch->armed())
+            co_return error_code();
         request exists(p, op_code::exists, path);
         exists.attach(*watch);
         ec = co_await exists;
-        if (ec == zk_errc::no_node) co_return error_code();
+        if (ec == zk_errc::no_node)
+            co_return error_code();
         watch->disarm();
-        if (ec && !worth_asking_again(p, ec)) co_return ec;
+        if (ec && !worth_asking_again(p, ec))
+            co_return ec;
     }
 }
 
@@ -63,15 +69,18 @@ task<error_code> write_abort(port& p,
         create.data = format_decision(wish);
         create.entries = entries;
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec)) continue;  // if it was ours, it is read the next time
+        if (worth_asking_again(p, ec))
+            continue;  // if it was ours, it is read the next time
         if (!ec) {
             outcome = wish;
             co_return ec;
         }
-        if (ec != zk_errc::node_exists) co_return ec;
+        if (ec != zk_errc::node_exists)
+            co_return ec;
         ec = co_await look_for_decision(p, path, nullptr, outcome);
         // It vanishes only together with the transaction.
-        if (!ec && !outcome) ec = zk_errc::no_node;
+        if (!ec && !outcome)
+            ec = zk_errc::no_node;
         co_return ec;
     }
 }
@@ -86,12 +95,28 @@ task<> abandon_site(port& p, std::string path, std::uint64_t generation) {
         read.send();
         error_code ec = co_await sync;
         error_code answer = co_await read;
-        if (!ec) ec = answer;
-        if (ec && worth_asking_again(p, ec) && p.alive(generation)) continue;
+        if (!ec)
+            ec = answer;
+        if (ec && worth_asking_again(p, ec) && p.alive(generation))
+            continue;
         if (!ec && read.record.ephemeral_owner == p.status().session_id) {
             co_await erase_surely(p, path, generation);
         }
         co_return;
+    }
+}
+
+/// Takes a `join` back that nobody waits for any more: the site has never come.
+task<> undo_join(port& p, std::string node, std::string joined, std::uint64_t generation) {
+    for (;;) {
+        request undo(p, op_code::multi, node);
+        transaction steps;
+        steps.erase(node, 0).erase(joined);
+        undo.steps = steps.steps();
+        undo.generation = generation;
+        error_code ec = co_await undo;
+        if (!ec || !worth_asking_again(p, ec) || !p.alive(generation))
+            co_return;
     }
 }
 
@@ -106,7 +131,14 @@ public:
           wake_(wake),
           decision_watch_(wake),
           states_(sites_.size(), site_state::absent) {
-        for (std::size_t i = 0; i < sites_.size(); ++i) votes_.emplace_back(wake);
+        for (std::size_t i = 0; i < sites_.size(); ++i)
+            votes_.emplace_back(wake);
+    }
+
+    /// The decider is a site itself, and its node belongs to this session.
+    void set_own(std::string site, std::uint64_t generation) {
+        own_site_ = std::move(site);
+        own_generation_ = generation;
     }
 
     /// Until there is an outcome, or the call is over. At its deadline: abort.
@@ -114,18 +146,28 @@ public:
         error_code ec;
         while (!ec && !outcome && call.waiting()) {
             if (!decision_watch_.armed()) {
-                ec = co_await look_for_decision(port_, decision_node(transaction_),
-                                                &decision_watch_, outcome);
-                if (ec || outcome) break;
+                ec = co_await look_for_decision(
+                    port_, decision_node(transaction_), &decision_watch_, outcome);
+                if (ec || outcome)
+                    break;
             }
             if (call.late()) {
-                ec = co_await write_abort(port_, transaction_, entries_, "the deadline passed",
+                ec = co_await write_abort(
+                    port_, transaction_, entries_, "the deadline passed", outcome);
+                break;
+            }
+            if (!own_site_.empty() && !port_.alive(own_generation_)) {
+                ec = co_await write_abort(port_,
+                                          transaction_,
+                                          entries_,
+                                          "site " + own_site_ + " lost its session",
                                           outcome);
                 break;
             }
             bool again = false;
             ec = co_await read_votes(again);
-            if (ec || again || !call.waiting()) continue;
+            if (ec || again || !call.waiting())
+                continue;
             outcome_slot verdict = decide_commit(sites_, states_);
             if (!verdict) {
                 co_await wake_.wait();
@@ -152,10 +194,13 @@ private:
         std::deque<std::pair<std::size_t, request>> reads;
         for (std::size_t i = 0; i < sites_.size(); ++i) {
             vote& v = votes_[i];
-            if (v.data_watch.armed() || v.missing_watch.armed()) continue;
-            if (states_[i] == site_state::dead) continue;
+            if (v.data_watch.armed() || v.missing_watch.armed())
+                continue;
+            if (states_[i] == site_state::dead)
+                continue;
             reads.emplace_back(
-                std::piecewise_construct, std::forward_as_tuple(i),
+                std::piecewise_construct,
+                std::forward_as_tuple(i),
                 std::forward_as_tuple(port_, op_code::get, site_node(transaction_, sites_[i])));
             reads.back().second.attach(v.data_watch);
             reads.back().second.send();
@@ -171,9 +216,10 @@ private:
                 states_[i] = site_state::dead;
             } else if (ec == zk_errc::no_node) {
                 missing.emplace_back(
-                    std::piecewise_construct, std::forward_as_tuple(i),
-                    std::forward_as_tuple(port_, op_code::exists,
-                                          site_node(transaction_, sites_[i])));
+                    std::piecewise_construct,
+                    std::forward_as_tuple(i),
+                    std::forward_as_tuple(
+                        port_, op_code::exists, site_node(transaction_, sites_[i])));
                 missing.back().second.attach(v.missing_watch);
                 missing.back().second.send();
             } else if (ec) {
@@ -188,12 +234,42 @@ private:
         }
         for (auto& [i, exists] : missing) {
             error_code ec = co_await exists;
-            if (ec == zk_errc::no_node) continue;
-            votes_[i].missing_watch.disarm();
+            if (ec == zk_errc::no_node) {
+                if (!problem)
+                    problem = co_await look_for_traces(i, again);
+                continue;
+            }
+            forget_watch(port_,
+                         votes_[i].missing_watch,
+                         watch_kind::data,
+                         site_node(transaction_, sites_[i]));
             again = true;
-            if (ec && !worth_asking_again(port_, ec)) problem = ec;
+            if (ec && !worth_asking_again(port_, ec))
+                problem = ec;
         }
         co_return problem;
+    }
+
+    /// There is no node of this site: has it come, and died?
+    task<error_code> look_for_traces(std::size_t i, bool& again) {
+        request joined(port_, op_code::exists, joined_node(transaction_, sites_[i]));
+        request node(port_, op_code::exists, site_node(transaction_, sites_[i]));
+        // In this order: a site that comes between the two has a node.
+        joined.send();
+        node.send();
+        error_code has_come = co_await joined;
+        error_code is_there = co_await node;
+        if (worth_asking_again(port_, has_come) || worth_asking_again(port_, is_there)) {
+            votes_[i].missing_watch.disarm();
+            again = true;
+        } else if (!has_come && is_there == zk_errc::no_node) {
+            states_[i] = site_state::dead;
+        } else if (!is_there) {
+            again = true;  // the watch has fired
+        } else if (has_come && has_come != zk_errc::no_node) {
+            co_return has_come;
+        }
+        co_return error_code();
     }
 
     /// Only if each vote is still there as it was read.
@@ -201,7 +277,8 @@ private:
         transaction steps;
         commit_outcome wish(true, std::string());
         create_options how;
-        if (!entries_.empty()) how.acl = &entries_;
+        if (!entries_.empty())
+            how.acl = &entries_;
         steps.create(decision_node(transaction_), format_decision(wish), how);
         for (std::size_t i = 0; i < sites_.size(); ++i) {
             steps.check(site_node(transaction_, sites_[i]), votes_[i].version);
@@ -221,7 +298,8 @@ private:
             // A vote is gone, or is another one (or the whole transaction is gone).
             request exists(port_, op_code::exists, transaction_);
             ec = co_await exists;
-            for (vote& v : votes_) v.data_watch.disarm();
+            for (vote& v : votes_)
+                v.data_watch.disarm();
             co_return worth_asking_again(port_, ec) ? error_code() : ec;
         }
         co_return ec;
@@ -245,6 +323,8 @@ private:
     watch_signal decision_watch_;
     std::deque<vote> votes_;
     std::vector<site_state> states_;
+    std::string own_site_;
+    std::uint64_t own_generation_ = 0;
 };
 
 /// Waits for a decision that others make.
@@ -258,8 +338,10 @@ task<error_code> await_decision(port& p,
     error_code ec;
     while (!call.over()) {
         ec = co_await look_for_decision(p, path, &watch, outcome);
-        if (ec || outcome) break;
-        if (!call.over()) co_await wake.wait();
+        if (ec || outcome)
+            break;
+        if (!call.over())
+            co_await wake.wait();
     }
     forget_watch(p, watch, watch_kind::exists, path);
     co_return ec;
@@ -284,9 +366,7 @@ void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome)
 class commit_coordinator_impl final : public recipe_core {
 public:
     commit_coordinator_impl(port& p, std::string path_, commit_options options_)
-        : recipe_core(p),
-          path(std::move(path_)),
-          options(std::move(options_)) {}
+        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
 
     const std::string path;
     const commit_options options;
@@ -315,20 +395,23 @@ task<> begin_driver(coordinator_ptr self,
             continue;
         }
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, std::string(parent_path(self->path)),
-                                        self->options.acl);
-            if (!ec || worth_asking_again(p, ec)) continue;
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
+            if (!ec || worth_asking_again(p, ec))
+                continue;
         } else if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;
             if (perhaps_ours) {
                 request read(p, op_code::get, self->path);
                 error_code answer = co_await read;
-                if (worth_asking_again(p, answer) || answer == zk_errc::no_node) continue;
+                if (worth_asking_again(p, answer) || answer == zk_errc::no_node)
+                    continue;
                 auto found = parse_header(read.answer);
-                if (!answer && found && found->guid == header.guid) ec = error_code();
+                if (!answer && found && found->guid == header.guid)
+                    ec = error_code();
             }
         }
-        if (!ec) self->header = std::move(header);
+        if (!ec)
+            self->header = std::move(header);
         call.complete(ec);
         co_return;
     }
@@ -342,10 +425,12 @@ task<> resume_driver(coordinator_ptr self,
     while (!call.over()) {
         request read(p, op_code::get, self->path);
         error_code ec = co_await read;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         commit_transaction found;
         auto header = parse_header(read.answer);
-        if (!ec && !header) ec = errc::foreign_data;
+        if (!ec && !header)
+            ec = errc::foreign_data;
         if (!ec) {
             ec = co_await look_for_decision(p, decision_node(self->path), nullptr, found.outcome);
         }
@@ -375,8 +460,8 @@ task<> decide_driver(coordinator_ptr self,
     } else {
         ec = co_await await_decision(p, self->path, wake, call, outcome);
         if (!ec && !outcome && call.waiting()) {
-            ec = co_await write_abort(p, self->path, self->options.acl, "the deadline passed",
-                                      outcome);
+            ec = co_await write_abort(
+                p, self->path, self->options.acl, "the deadline passed", outcome);
         }
     }
     finish_call(call, ec, outcome);
@@ -397,25 +482,31 @@ task<> abort_driver(coordinator_ptr self,
 /// One attempt.
 task<error_code> clean_up_once(port& p, std::string path, bool force) {
     request read(p, op_code::get, path);
-    if (error_code ec = co_await read) co_return ec;
+    if (error_code ec = co_await read)
+        co_return ec;
     std::optional<commit_header> header = parse_header(read.answer);
-    if (!header) co_return errc::foreign_data;
+    if (!header)
+        co_return errc::foreign_data;
     outcome_slot outcome;
     if (error_code ec = co_await look_for_decision(p, decision_node(path), nullptr, outcome)) {
         co_return ec;
     }
-    if (!outcome) co_return errc::in_doubt;
+    if (!outcome)
+        co_return errc::in_doubt;
     request listing(p, op_code::children, path);
-    if (error_code ec = co_await listing) co_return ec;
+    if (error_code ec = co_await listing)
+        co_return ec;
     std::vector<std::string> last;
     std::deque<request> erasures;
     std::size_t size = 0;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         std::string child = join_path(path, listing.names[i]);
-        if (child == decision_node(path)) continue;
-        bool acknowledges = std::any_of(
-            header->sites.begin(), header->sites.end(),
-            [&](const std::string& site) { return child == done_node(path, site); });
+        if (child == decision_node(path))
+            continue;
+        bool acknowledges =
+            std::any_of(header->sites.begin(), header->sites.end(), [&](const std::string& site) {
+                return child == done_node(path, site);
+            });
         if (acknowledges) {
             size += child.size() + step_overhead;
             last.push_back(std::move(child));
@@ -423,20 +514,26 @@ task<error_code> clean_up_once(port& p, std::string path, bool force) {
             erasures.emplace_back(p, op_code::erase, std::move(child));
         }
     }
-    if (!force && last.size() < header->sites.size()) co_return errc::busy;
+    if (!force && last.size() < header->sites.size())
+        co_return errc::busy;
     if (size + request_overhead > p.max_request_size()) {
-        for (std::string& child : last) erasures.emplace_back(p, op_code::erase, std::move(child));
+        for (std::string& child : last)
+            erasures.emplace_back(p, op_code::erase, std::move(child));
         last.clear();
     }
-    for (request& erase : erasures) erase.send();
+    for (request& erase : erasures)
+        erase.send();
     error_code problem;
     for (request& erase : erasures) {
         error_code ec = co_await erase;
-        if (ec && ec != zk_errc::no_node) problem = ec;
+        if (ec && ec != zk_errc::no_node)
+            problem = ec;
     }
-    if (problem) co_return problem;
+    if (problem)
+        co_return problem;
     transaction steps;
-    for (const std::string& child : last) steps.erase(child);
+    for (const std::string& child : last)
+        steps.erase(child);
     steps.erase(decision_node(path)).erase(path);
     request erase_all(p, op_code::multi, path);
     erase_all.steps = steps.steps();
@@ -453,8 +550,10 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
     int not_empty = 0;
     while (!call.over()) {
         error_code ec = co_await clean_up_once(p, self->path, force);
-        if (worth_asking_again(p, ec)) continue;
-        if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers) continue;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)
+            continue;
         call.complete(ec == zk_errc::no_node ? error_code() : ec);
     }
 }
@@ -471,6 +570,7 @@ public:
           path(std::move(path_)),
           name(std::move(name_)),
           node(site_node(path, name)),
+          joined(joined_node(path, name)),
           options(std::move(options_)) {}
 
     void destroy() {
@@ -493,6 +593,7 @@ public:
     const std::string path;
     const std::string name;
     const std::string node;
+    const std::string joined;
     const commit_options options;
     std::optional<commit_header> header;
     outcome_slot outcome;  ///< once it is known
@@ -519,39 +620,52 @@ task<error_code> join_steps(commit_site_impl& self,
     while (!call.over()) {
         request read(p, op_code::get, self.path);
         error_code ec = co_await read;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         if (ec == zk_errc::no_node) {
             begin_watch.disarm();
             request exists(p, op_code::exists, self.path);
             exists.attach(begin_watch);
             ec = co_await exists;
-            if (!ec) forget_watch(p, begin_watch, watch_kind::data, self.path);
-            if (ec == zk_errc::no_node && !call.over()) co_await wake.wait();
-            if (!ec || ec == zk_errc::no_node || worth_asking_again(p, ec)) continue;
+            if (!ec)
+                forget_watch(p, begin_watch, watch_kind::data, self.path);
+            if (ec == zk_errc::no_node && !call.over())
+                co_await wake.wait();
+            if (!ec || ec == zk_errc::no_node || worth_asking_again(p, ec))
+                continue;
         }
         if (!ec) {
             self.header = parse_header(read.answer);
             if (!self.header) {
                 ec = errc::foreign_data;
-            } else if (std::find(self.header->sites.begin(), self.header->sites.end(),
-                                 self.name) == self.header->sites.end()) {
+            } else if (std::find(self.header->sites.begin(), self.header->sites.end(), self.name) ==
+                       self.header->sites.end()) {
                 ec = errc::not_a_member;
             }
         }
         if (!ec) {
-            ec = co_await look_for_decision(p, decision_node(self.path), &decision_watch,
-                                            self.outcome);
+            ec = co_await look_for_decision(
+                p, decision_node(self.path), &decision_watch, self.outcome);
         }
         result = ec;
-        if (ec || self.outcome) break;
+        if (ec || self.outcome)
+            break;
         co_await session_alive(p, wake);
-        if (call.over()) break;
+        if (call.over())
+            break;
         const std::uint64_t generation = p.status().generation;
-        if (self.generation != generation) perhaps_ours = false;
+        if (self.generation != generation)
+            perhaps_ours = false;
         self.generation = generation;
-        request create(p, op_code::create, self.node);
-        create.mode = create_mode::ephemeral;
-        create.entries = self.options.acl;
+        request create(p, op_code::multi, self.path);
+        transaction steps;
+        create_options how;
+        if (!self.options.acl.empty())
+            how.acl = &self.options.acl;
+        steps.create(self.joined, std::string(), how);
+        how.mode = create_mode::ephemeral;
+        steps.create(self.node, std::string(), how);
+        create.steps = steps.steps();
         create.generation = generation;
         ec = co_await create;
         if (!ec) {
@@ -562,23 +676,36 @@ task<error_code> join_steps(commit_site_impl& self,
             perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
             continue;
         }
-        if (ec == zk_errc::no_node) continue;  // cleaned up in this moment
+        if (ec == zk_errc::no_node)
+            continue;  // cleaned up in this moment
         if (ec == zk_errc::node_exists) {
             node_watch.disarm();
             request look(p, op_code::get, self.node);
             look.attach(node_watch);
             ec = co_await look;
-            if (worth_asking_again(p, ec) || ec == zk_errc::no_node) continue;
+            if (worth_asking_again(p, ec))
+                continue;
+            if (ec == zk_errc::no_node) {
+                // This site had come before, and died.
+                ec = co_await write_abort(
+                    p, self.path, self.options.acl, "site " + self.name + " died", self.outcome);
+                if (ec == zk_errc::no_node)
+                    continue;
+                result = ec;
+                break;
+            }
             bool our_session = look.record.ephemeral_owner == p.status().session_id;
             if (!ec && our_session && perhaps_ours) {
                 self.has_node = true;
                 break;
             }
             if (!ec && !our_session) {
-                if (!call.over()) co_await wake.wait();
+                if (!call.over())
+                    co_await wake.wait();
                 continue;
             }
-            if (!ec) ec = errc::already_exists;
+            if (!ec)
+                ec = errc::already_exists;
         }
         result = ec;
         break;
@@ -607,9 +734,10 @@ task<> join_driver(site_ptr self,
     // Nobody waits any more, or it failed: the site's node goes.
     if (self->has_node || perhaps_ours) {
         self->has_node = false;
-        co_await abandon_site(p, self->node, self->generation);
+        co_await undo_join(p, self->node, self->joined, self->generation);
     }
-    if (ec) call.fail(ec);
+    if (ec)
+        call.fail(ec);
     call.end();
 }
 
@@ -624,16 +752,20 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
         if (wish == commit_vote::abort) {
             // Without this vote there is no commit: it decides, whoever else is there.
             create_options how;
-            if (!self.options.acl.empty()) how.acl = &self.options.acl;
+            if (!self.options.acl.empty())
+                how.acl = &self.options.acl;
             commit_outcome abort(false, "site " + self.name + " voted to abort");
             steps.create(decision_node(self.path), format_decision(abort), how);
         }
         write.steps = steps.steps();
         write.generation = self.generation;
         error_code ec = co_await write;
-        if (ec == zk_errc::node_exists) co_return error_code();  // decided already
-        if (ec == zk_errc::no_node) co_return zk_errc::session_expired;
-        if (is_session_lost(ec) && ec != errc::closed) co_return zk_errc::session_expired;
+        if (ec == zk_errc::node_exists)
+            co_return error_code();  // decided already
+        if (ec == zk_errc::no_node)
+            co_return zk_errc::session_expired;
+        if (is_session_lost(ec) && ec != errc::closed)
+            co_return zk_errc::session_expired;
         if (ec == zk_errc::bad_version) {
             // By an answer that was lost, or by a stranger.
             request read(p, op_code::get, self.node);
@@ -643,9 +775,11 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
                 bool ours = read.answer == format_vote(wish) && read.record.version == 1;
                 co_return ours ? error_code() : make_error_code(errc::foreign_data);
             }
-            if (ec == zk_errc::no_node) co_return zk_errc::session_expired;
+            if (ec == zk_errc::no_node)
+                co_return zk_errc::session_expired;
         }
-        if (!worth_asking_again(p, ec)) co_return ec;
+        if (!worth_asking_again(p, ec))
+            co_return ec;
     }
 }
 
@@ -657,11 +791,15 @@ task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_cal
     error_code ec;
     while (!self.outcome && !call.over()) {
         ec = co_await look_for_decision(p, decision, &watch, self.outcome);
-        if (ec || self.outcome || call.over()) break;
+        if (ec || self.outcome || call.over())
+            break;
         if (self.has_node && !p.alive(self.generation)) {
             // The node that carried our vote is gone: we are the dead site.
-            ec = co_await write_abort(p, self.path, self.options.acl,
-                                      "site " + self.name + " lost its session", self.outcome);
+            ec = co_await write_abort(p,
+                                      self.path,
+                                      self.options.acl,
+                                      "site " + self.name + " lost its session",
+                                      self.outcome);
             break;
         }
         co_await wake.wait();
@@ -678,20 +816,27 @@ task<error_code> vote_steps(commit_site_impl& self,
     if (wish) {
         error_code ec = co_await write_vote(self, *wish);
         if (ec == zk_errc::session_expired) {
-            co_return co_await write_abort(p, self.path, self.options.acl,
-                                           "site " + self.name + " lost its session",
-                                           self.outcome);
+            ec = co_await write_abort(p,
+                                      self.path,
+                                      self.options.acl,
+                                      "site " + self.name + " lost its session",
+                                      self.outcome);
+            co_return ec;
         }
-        if (ec) co_return ec;
+        if (ec)
+            co_return ec;
         call.set_late_error(errc::in_doubt);
     }
     bool decides = self.header && self.header->form == commit_form::all_sites && self.voted &&
                    p.alive(self.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
         tally votes(p, self.path, self.options.acl, *self.header, wake);
-        co_return co_await votes.run(call, self.outcome);
+        votes.set_own(self.name, self.generation);
+        error_code ec = co_await votes.run(call, self.outcome);
+        co_return ec;
     }
-    co_return co_await await_outcome(self, wake, call);
+    error_code ec = co_await await_outcome(self, wake, call);
+    co_return ec;
 }
 
 task<> vote_driver(site_ptr self,
@@ -701,7 +846,8 @@ task<> vote_driver(site_ptr self,
     port& p = self->get_port();
     signal wake(p);
     outcome_call call(*self, std::move(handler), wake, deadline);
-    if (!wish) call.set_late_error(errc::in_doubt);
+    if (!wish)
+        call.set_late_error(errc::in_doubt);
     session_signal session(p, wake);
     error_code ec = co_await vote_steps(*self, wish, wake, call);
     finish_call(call, ec, self->outcome);
@@ -715,7 +861,8 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
         request create(p, op_code::create, done_node(self->path, self->name));
         create.entries = self->options.acl;
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec)) continue;
+        if (worth_asking_again(p, ec))
+            continue;
         if (ec && ec != zk_errc::node_exists) {
             call.fail(ec);
             co_return;
@@ -724,15 +871,18 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     }
     if (self->has_node) {
         self->has_node = false;
-        if (p.alive(self->generation)) co_await abandon_site(p, self->node, self->generation);
+        if (p.alive(self->generation))
+            co_await abandon_site(p, self->node, self->generation);
     }
     call.complete(error_code());
 }
 
 template <class Impl, class... Values>
 bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler)) return false;
-    if (path_is_good(impl->get_port(), "two-phase commit", impl->path)) return true;
+    if (!usable(impl, handler))
+        return false;
+    if (path_is_good(impl->get_port(), "two-phase commit", impl->path))
+        return true;
     post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
@@ -753,8 +903,8 @@ void refuse(const std::shared_ptr<Impl>& impl,
 commit_coordinator::commit_coordinator(const client& c, std::string path, commit_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::commit_coordinator_impl>(*session_, std::move(path),
-                                                                  std::move(options));
+        impl_ = std::make_shared<detail::commit_coordinator_impl>(
+            *session_, std::move(path), std::move(options));
     }
 }
 
@@ -763,7 +913,8 @@ commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
 
 commit_coordinator& commit_coordinator::operator=(commit_coordinator&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->stop();
+        if (impl_)
+            impl_->stop();
         impl_ = std::move(other.impl_);
         session_ = std::move(other.session_);
     }
@@ -771,7 +922,8 @@ commit_coordinator& commit_coordinator::operator=(commit_coordinator&& other) no
 }
 
 commit_coordinator::~commit_coordinator() {
-    if (impl_) impl_->stop();
+    if (impl_)
+        impl_->stop();
 }
 
 std::string commit_coordinator::path() const {
@@ -782,7 +934,8 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
                                      std::vector<std::string> sites,
                                      std::string payload,
                                      handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     error_code problem;
     std::size_t decision = detail::request_overhead;
     for (const std::string& site : sites) {
@@ -797,8 +950,8 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     if (!detail::sites_are_good(header.sites)) {
         problem = errc::bad_option;
     } else if (decision > limit ||
-               detail::format_header(header).size() + impl->path.size() +
-                       detail::request_overhead > limit) {
+               detail::format_header(header).size() + impl->path.size() + detail::request_overhead >
+                   limit) {
         problem = errc::too_large;
     }
     if (problem) {
@@ -810,14 +963,16 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
 
 void commit_coordinator::start_resume(const impl_ptr& impl,
                                       handler_of<commit_transaction> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::resume_driver(impl, std::move(handler)));
 }
 
 void commit_coordinator::start_decide(const impl_ptr& impl,
                                       std::chrono::nanoseconds limit,
                                       handler_of<commit_outcome> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     if (!impl->header) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
         return;
@@ -829,12 +984,14 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
 void commit_coordinator::start_abort(const impl_ptr& impl,
                                      std::string reason,
                                      handler_of<commit_outcome> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::abort_driver(impl, std::move(reason), std::move(handler)));
 }
 
 void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     impl->get_port().spawn(detail::clean_up_driver(impl, force, std::move(handler)));
 }
 
@@ -844,8 +1001,8 @@ commit_site::commit_site(const client& c,
                          commit_options options)
     : session_(c.implementation()) {
     if (session_) {
-        impl_ = std::make_shared<detail::commit_site_impl>(*session_, std::move(path),
-                                                           std::move(name), std::move(options));
+        impl_ = std::make_shared<detail::commit_site_impl>(
+            *session_, std::move(path), std::move(name), std::move(options));
     }
 }
 
@@ -854,7 +1011,8 @@ commit_site::commit_site(commit_site&&) noexcept = default;
 
 commit_site& commit_site::operator=(commit_site&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->destroy();
+        if (impl_)
+            impl_->destroy();
         impl_ = std::move(other.impl_);
         session_ = std::move(other.session_);
     }
@@ -862,7 +1020,8 @@ commit_site& commit_site::operator=(commit_site&& other) noexcept {
 }
 
 commit_site::~commit_site() {
-    if (impl_) impl_->destroy();
+    if (impl_)
+        impl_->destroy();
 }
 
 std::string commit_site::path() const {
@@ -876,7 +1035,8 @@ std::string commit_site::name() const {
 void commit_site::start_join(const impl_ptr& impl,
                              std::chrono::nanoseconds limit,
                              handler_of<commit_transaction> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     detail::port& p = impl->get_port();
     if (impl->joining || impl->has_node || impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::busy);
@@ -892,38 +1052,41 @@ void commit_site::start_vote(const impl_ptr& impl,
                              std::chrono::nanoseconds limit,
                              commit_vote wish,
                              handler_of<commit_outcome> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
-        detail::post_result<commit_outcome>(impl->executor(), std::move(handler), error_code(),
-                                            *impl->outcome);
+        detail::post_result<commit_outcome>(
+            impl->executor(), std::move(handler), error_code(), *impl->outcome);
     } else if (!impl->has_node) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
     } else if (impl->voted) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else {
         impl->voted = true;
-        p.spawn(detail::vote_driver(impl, wish, std::move(handler),
-                                    detail::deadline_after(p, limit)));
+        p.spawn(
+            detail::vote_driver(impl, wish, std::move(handler), detail::deadline_after(p, limit)));
     }
 }
 
 void commit_site::start_outcome(const impl_ptr& impl,
                                 std::chrono::nanoseconds limit,
                                 handler_of<commit_outcome> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
-        detail::post_result<commit_outcome>(impl->executor(), std::move(handler), error_code(),
-                                            *impl->outcome);
+        detail::post_result<commit_outcome>(
+            impl->executor(), std::move(handler), error_code(), *impl->outcome);
         return;
     }
-    p.spawn(detail::vote_driver(impl, std::nullopt, std::move(handler),
-                                detail::deadline_after(p, limit)));
+    p.spawn(detail::vote_driver(
+        impl, std::nullopt, std::move(handler), detail::deadline_after(p, limit)));
 }
 
 void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::ready(impl, handler)) return;
+    if (!detail::ready(impl, handler))
+        return;
     if (!impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::in_doubt);
         return;

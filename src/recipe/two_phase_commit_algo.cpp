@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/two_phase_commit_algo.hpp"
 
+#include "session/path.hpp"
+
 #include <algorithm>
 #include <set>
-
-#include "session/path.hpp"
 
 namespace corozk::detail {
 
@@ -17,7 +17,8 @@ constexpr std::string_view abort_word = "abort";
 /// Takes a line off the front; nothing if there is no whole line.
 std::optional<std::string_view> take_line(std::string_view& text) {
     std::size_t end = text.find('\n');
-    if (end == text.npos) return std::nullopt;
+    if (end == text.npos)
+        return std::nullopt;
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     return line;
@@ -25,7 +26,8 @@ std::optional<std::string_view> take_line(std::string_view& text) {
 
 std::optional<std::string_view> value_of(std::optional<std::string_view> line,
                                          std::string_view key) {
-    if (!line || !line->starts_with(key)) return std::nullopt;
+    if (!line || !line->starts_with(key))
+        return std::nullopt;
     return line->substr(key.size());
 }
 
@@ -35,7 +37,8 @@ std::string format_header(const commit_header& header) {
     std::string data(first_line);
     data += header.form == commit_form::all_sites ? "\nform=all_sites" : "\nform=coordinator";
     data += "\nguid=" + header.guid;
-    for (const std::string& site : header.sites) data += "\nsite=" + site;
+    for (const std::string& site : header.sites)
+        data += "\nsite=" + site;
     data += "\n\n";
     data += header.payload;
     return data;
@@ -43,7 +46,8 @@ std::string format_header(const commit_header& header) {
 
 std::optional<commit_header> parse_header(std::string_view data) {
     commit_header header;
-    if (take_line(data) != first_line) return std::nullopt;
+    if (take_line(data) != first_line)
+        return std::nullopt;
     auto form = value_of(take_line(data), "form=");
     if (form == "all_sites") {
         header.form = commit_form::all_sites;
@@ -53,17 +57,22 @@ std::optional<commit_header> parse_header(std::string_view data) {
         return std::nullopt;
     }
     auto guid = value_of(take_line(data), "guid=");
-    if (!guid) return std::nullopt;
+    if (!guid)
+        return std::nullopt;
     header.guid = *guid;
     for (;;) {
         std::optional<std::string_view> line = take_line(data);
-        if (!line) return std::nullopt;
-        if (line->empty()) break;
+        if (!line)
+            return std::nullopt;
+        if (line->empty())
+            break;
         auto site = value_of(line, "site=");
-        if (!site) return std::nullopt;
+        if (!site)
+            return std::nullopt;
         header.sites.emplace_back(*site);
     }
-    if (!sites_are_good(header.sites)) return std::nullopt;
+    if (!sites_are_good(header.sites))
+        return std::nullopt;
     header.payload = data;
     return header;
 }
@@ -71,15 +80,19 @@ std::optional<commit_header> parse_header(std::string_view data) {
 bool sites_are_good(const std::vector<std::string>& sites) {
     std::set<std::string_view> seen;
     for (const std::string& site : sites) {
-        if (site.empty() || site.find('/') != site.npos) return false;
-        if (path_problem(site_node("/", site))) return false;
-        if (!seen.insert(site).second) return false;
+        if (site.empty() || site.find('/') != site.npos)
+            return false;
+        if (path_problem(site_node("/", site)))
+            return false;
+        if (!seen.insert(site).second)
+            return false;
     }
     return !sites.empty();
 }
 
 std::string format_decision(const commit_outcome& outcome) {
-    if (outcome.committed) return std::string(commit_word);
+    if (outcome.committed)
+        return std::string(commit_word);
     std::string data(abort_word);
     data += '\n';
     data += outcome.reason;
@@ -87,11 +100,15 @@ std::string format_decision(const commit_outcome& outcome) {
 }
 
 std::optional<commit_outcome> parse_decision(std::string_view data) {
-    if (data == commit_word) return commit_outcome(true, std::string());
-    if (!data.starts_with(abort_word)) return std::nullopt;
+    if (data == commit_word)
+        return commit_outcome(true, std::string());
+    if (!data.starts_with(abort_word))
+        return std::nullopt;
     data.remove_prefix(abort_word.size());
-    if (data.empty()) return commit_outcome(false, std::string());
-    if (data.front() != '\n') return std::nullopt;
+    if (data.empty())
+        return commit_outcome(false, std::string());
+    if (data.front() != '\n')
+        return std::nullopt;
     return commit_outcome(false, std::string(data.substr(1)));
 }
 
@@ -100,9 +117,12 @@ std::string_view format_vote(commit_vote vote) noexcept {
 }
 
 site_state read_vote(std::string_view data) noexcept {
-    if (data.empty()) return site_state::silent;
-    if (data == commit_word) return site_state::commit;
-    if (data == abort_word) return site_state::abort;
+    if (data.empty())
+        return site_state::silent;
+    if (data == commit_word)
+        return site_state::commit;
+    if (data == abort_word)
+        return site_state::abort;
     return site_state::foreign;
 }
 
@@ -112,20 +132,27 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
         switch (states[i]) {
             case site_state::abort:
                 return commit_outcome(false, "site " + sites[i] + " voted to abort");
-            case site_state::dead: return commit_outcome(false, "site " + sites[i] + " died");
+            case site_state::dead:
+                return commit_outcome(false, "site " + sites[i] + " died");
             case site_state::foreign:
                 return commit_outcome(false, "the vote of site " + sites[i] + " is unreadable");
-            default: break;
+            default:
+                break;
         }
     }
-    bool all = std::all_of(states.begin(), states.end(),
-                           [](site_state s) { return s == site_state::commit; });
-    if (!all || states.size() != sites.size()) return std::nullopt;
+    bool all = std::all_of(
+        states.begin(), states.end(), [](site_state s) { return s == site_state::commit; });
+    if (!all || states.size() != sites.size())
+        return std::nullopt;
     return commit_outcome(true, std::string());
 }
 
 std::string site_node(std::string_view transaction, std::string_view site) {
     return join_path(transaction, std::string("site-").append(site));
+}
+
+std::string joined_node(std::string_view transaction, std::string_view site) {
+    return join_path(transaction, std::string("joined-").append(site));
 }
 
 std::string done_node(std::string_view transaction, std::string_view site) {

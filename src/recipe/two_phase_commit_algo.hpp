@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/recipe/two_phase_commit.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ namespace corozk::detail {
 //
 //   transaction               persistent: form, guid of its `begin`, sites, payload
 //   transaction/site-<name>   ephemeral, the site's own: "" while it thinks, then its vote
+//   transaction/joined-<name> persistent, made with the site's node: that the site has come
 //   transaction/decision      persistent, created once: "commit" or "abort" and why
 //   transaction/done-<name>   persistent: the site needs the decision no more
 //
@@ -22,16 +24,17 @@ namespace corozk::detail {
 //     cannot disagree, the second reads what the first has written.
 //   * "commit" is created in one transaction that checks every site's node at the version of its
 //     vote: each was there, alive, and had voted to commit. A vote is the only write to its node.
-//   * Everybody may create "abort" who knows a reason: a vote to abort, a site's node that was seen
-//     and is gone (or is another one), the deadline of a decider, the loss of one's own node.
+//   * Everybody may create "abort" who knows a reason: a vote to abort, a site that has come and
+//     whose node is gone (or is another one), the deadline of a decider, the loss of one's own
+//     node.
 //   * A site that has voted to commit in the second form never decides: it is in doubt.
 //   * The decision goes last, together with the transaction's node: while there is a transaction
 //     without a decision, it was never decided.
 
 /// What a decider knows of a site.
 enum class site_state : std::uint8_t {
-    absent,   ///< has not come yet
-    silent,   ///< has come, has not voted
+    absent,  ///< has not come yet
+    silent,  ///< has come, has not voted
     commit,
     abort,
     dead,     ///< had come, and is gone
@@ -67,6 +70,7 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
                                             const std::vector<site_state>& states);
 
 std::string site_node(std::string_view transaction, std::string_view site);
+std::string joined_node(std::string_view transaction, std::string_view site);
 std::string done_node(std::string_view transaction, std::string_view site);
 std::string decision_node(std::string_view transaction);
 

@@ -47,6 +47,7 @@ void on_log(const char* message) {
         level = log_level::info;
     }
     if (std::size_t at = text.find(":ZOO_"); at != text.npos) text.remove_prefix(at + 5);
+    while (text.ends_with('\n')) text.remove_suffix(1);
     (*current_log)(level, text);
 }
 
@@ -373,6 +374,9 @@ handle::progress handle::process(bool read, bool write) {
 
 void handle::set_server(const std::string& server) {
     log_scope scope(impl_->log);
+    // The C client compares addresses without their ports: it would take another port of the same
+    // address for the server that it has already.
+    zoo_set_servers(impl_->zh, nowhere);
     zoo_set_servers(impl_->zh, server.c_str());
 }
 

@@ -73,6 +73,11 @@ host_list parse_hosts(std::string_view text) {
                 list.problem = "names a folder " + quoted(chroot) + " that " + problem;
                 return list;
             }
+            if (chroot.find(',') != std::string_view::npos) {
+                list.problem = "names a folder " + quoted(chroot) +
+                               " that contains a comma: the folder stands once, behind the last host";
+                return list;
+            }
             list.chroot = chroot;
         }
     }

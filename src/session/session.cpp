@@ -41,8 +41,8 @@ session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
       monitor_(executor_),
-      timer_(executor_),
-      resolver_(executor_),
+      timer_(std::in_place, executor_),
+      resolver_(std::in_place, executor_),
       timeout_(options_.session_timeout) {
     std::random_device source;
     std::seed_seq seed{source(), source(), source(), source(), source(), source()};
@@ -72,7 +72,9 @@ void session::abandon() noexcept {
         ++status_.revision;
     }
     retire_handle();
-    monitor_.close();
+    monitor_.abandon();
+    timer_.reset();
+    resolver_.reset();
     // Handlers may own coroutines that own us: they are taken out before they are destroyed.
     auto connecting = std::move(connect_calls_);
     auto closing = std::move(close_calls_);
@@ -124,6 +126,16 @@ void session::turn() {
     bool more = !inbox_.empty() || !deferred_.empty() || (readable_ && monitor_.open()) ||
                 (!outbox_.empty() && can_send());
     if (more) wake();
+}
+
+const session_status& session::look() {
+    if (!abandoned_ && !in_turn_ && past_deadline()) {
+        in_turn_ = true;
+        session_lost(zk_errc::session_expired);
+        in_turn_ = false;
+        wake();
+    }
+    return status_;
 }
 
 bool session::past_deadline() noexcept {
@@ -178,9 +190,6 @@ void session::dispatch_answer(operation& op) {
         }
     }
     if (op.watch) {
-        if (auto it = arming_.find(op.path); it != arming_.end() && --it->second == 0) {
-            arming_.erase(it);
-        }
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
         if (op.state == operation::progress::sent && (!op.error || missing)) {
             watch_node* node = op.watcher();
@@ -193,6 +202,7 @@ void session::dispatch_answer(operation& op) {
             }
         }
         op.detach();
+        read_ended(op.path);
     }
     op.state = operation::progress::done;
     op.inbox = nullptr;
@@ -204,8 +214,18 @@ void session::dispatch_session_event(handle_state state) {
     switch (state) {
         case handle_state::connected: established(false); break;
         case handle_state::read_only: established(true); break;
-        case handle_state::expired: session_lost(zk_errc::session_expired); break;
+        case handle_state::expired:
+            if (closing()) {
+                finish_closing(error_code());
+            } else {
+                session_lost(zk_errc::session_expired);
+            }
+            break;
         case handle_state::auth_failed:
+            if (closing()) {
+                finish_closing(errc::session_left_to_expire);
+                break;
+            }
             log(log_level::error, "authentication failed: check the scheme and the credential");
             fail_for_good(zk_errc::auth_failed);
             break;
@@ -340,7 +360,7 @@ void session::arm_timer() {
     if (due == time_point::max()) {
         if (timer_due_ != time_point::max()) {
             ++timer_epoch_;
-            timer_.cancel();
+            timer_->cancel();
             timer_due_ = time_point::max();
         }
         return;
@@ -349,8 +369,8 @@ void session::arm_timer() {
     if (timer_due_ <= due) return;
     timer_due_ = due;
     ++timer_epoch_;
-    timer_.expires_at(due);
-    timer_.async_wait([self = shared_from_this(), epoch = timer_epoch_](const error_code& ec) {
+    timer_->expires_at(due);
+    timer_->async_wait([self = shared_from_this(), epoch = timer_epoch_](const error_code& ec) {
         if (ec || epoch != self->timer_epoch_) return;
         self->timer_due_ = time_point::max();
         self->on_timer();
@@ -436,9 +456,7 @@ bool session::withdraw(operation& op) noexcept {
     if (op.error) return false;  // refused already
     op.unlink();
     if (op.watch) {
-        if (auto it = arming_.find(op.path); it != arming_.end() && --it->second == 0) {
-            arming_.erase(it);
-        }
+        read_ended(op.path);
         op.detach();
     }
     op.state = operation::progress::idle;
@@ -529,6 +547,11 @@ void session::next_state(const session_status& seen, user_call<session_status> c
         call.complete(error_code(), status_);
         return;
     }
+    // Nothing will happen any more; `seen` is the end.
+    if (status_.state == session_state::closed) {
+        call.complete(errc::closed, status_);
+        return;
+    }
     auto shared = std::make_shared<user_call<session_status>>(std::move(call));
     std::erase_if(state_calls_, [](const state_call& c) { return !c.call->waiting(); });
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
@@ -541,7 +564,11 @@ void session::next_state(const session_status& seen, user_call<session_status> c
 // Watches
 
 void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
-    if (abandoned_ || phase_ != phase_type::open || arming_.contains(path)) return;
+    if (abandoned_ || !alive(status_.generation)) return;
+    if (phase_ != phase_type::open || arming_.contains(path)) {
+        late_drops_[path].insert(kind);
+        return;
+    }
     constexpr std::int32_t children_watches = 1;
     constexpr std::int32_t data_watches = 2;
     bool children = kind == watch_kind::children;
@@ -558,8 +585,12 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
             return;
         }
     }
-    auto finished = [this, children](operation& op) {
-        if (is_session_lost(op.error) || is_recoverable(op.error)) return;
+    auto finished = [this, children, kind](operation& op) {
+        if (is_session_lost(op.error)) return;
+        if (is_recoverable(op.error) || op.error == errc::not_connected) {
+            late_drops_[op.path].insert(kind);
+            return;
+        }
         if (children) {
             watches_.forget(watch_kind::children, op.path);
         } else {
@@ -571,6 +602,25 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
     op->generation = status_.generation;
     op->version = children ? children_watches : data_watches;
     start(*op);
+}
+
+/// One of the reads that set a watch on this path is not on its way any more.
+void session::read_ended(const std::string& path) {
+    auto it = arming_.find(path);
+    if (it == arming_.end() || --it->second > 0) return;
+    arming_.erase(it);
+    if (phase_ != phase_type::open) return;
+    auto late = late_drops_.extract(path);
+    if (late.empty()) return;
+    for (watch_kind kind : late.mapped()) watch_dropped(kind, late.key());
+}
+
+void session::retry_drops() {
+    auto late = std::move(late_drops_);
+    late_drops_.clear();
+    for (const auto& [path, kinds] : late) {
+        for (watch_kind kind : kinds) watch_dropped(kind, path);
+    }
 }
 
 bool session::trim_watches() {
@@ -605,6 +655,13 @@ void session::rearm(const watch_registry::surplus& watch) {
             rearm_needed_ = true;  // and again after the next reconnect
         } else if (!same) {
             watches_.fire(watch.kind, watch.path, watch_event_type::unknown);
+            // Those who look again set their own.
+            bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
+            if (op.error && !missing) return;
+            watch_kind now = missing ? watch_kind::exists : watch_kind::data;
+            if (op.code == op_code::children) now = watch_kind::children;
+            if (!watches_.contains(now, watch.path)) watches_.armed(now, watch.path, 0, nullptr);
+            watch_dropped(now, watch.path);
         }
     };
     op_code code = watch.kind == watch_kind::children ? op_code::children : op_code::exists;

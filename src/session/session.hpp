@@ -8,7 +8,9 @@
 #include <corozk/options.hpp>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +43,10 @@ public:
     void add_auth(auth_info auth);
     client_counters snapshot() const;
     const client_options& options() const noexcept { return options_; }
+
+    /// The status for a user's eyes, who may come before the first turn after the whole process
+    /// stood still: a session that is past its deadline is lost, not connected.
+    const session_status& look();
 
     /// The client object was destroyed: close without waiting.
     void release() noexcept;
@@ -127,10 +133,15 @@ private:
     void refuse(operation& op, error_code reason) noexcept;
     void heartbeat();
     bool trim_watches();
+    void read_ended(const std::string& path);
+    void retry_drops();
     void rearm_watches();
     void rearm(const watch_registry::surplus& watch);
     void apply_auth(const auth_info& auth);
     bool past_deadline() noexcept;
+    bool closing() const noexcept {
+        return phase_ == phase_type::draining || phase_ == phase_type::parting;
+    }
     bool can_send() const noexcept;
 
     boost::asio::any_io_executor executor_;
@@ -147,6 +158,9 @@ private:
     expiry_clock clock_;
     std::unordered_map<std::string, std::size_t> arming_;  ///< reads with a watch on their way
 
+    /// Watches that nobody waits for and that cannot be taken from the server yet.
+    std::unordered_map<std::string, std::set<watch_kind>> late_drops_;
+
     operation_list outbox_;
     operation_list sent_;
     operation_list refused_;
@@ -162,11 +176,12 @@ private:
     bool abandoned_ = false;
     bool rearm_needed_ = false;
 
-    boost::asio::steady_timer timer_;
+    // Reset when the execution context goes: watches and clients may outlive it.
+    std::optional<boost::asio::steady_timer> timer_;
     time_point timer_due_ = time_point::max();
     std::uint64_t timer_epoch_ = 0;
 
-    boost::asio::ip::tcp::resolver resolver_;
+    std::optional<boost::asio::ip::tcp::resolver> resolver_;
     std::vector<std::string> servers_;  ///< this round's addresses, the next attempt's last
     std::size_t servers_in_round_ = 0;
     std::uint64_t round_ = 0;

@@ -13,10 +13,7 @@ namespace corozk::detail {
 
 void session::close(user_call<> call) {
     if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
-        if (phase_ == phase_type::idle) {
-            phase_ = phase_type::closed;
-            set_state(session_state::closed, errc::closed);
-        }
+        if (phase_ == phase_type::idle) begin_closing();
         return call.complete(error_code());
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
@@ -33,21 +30,18 @@ void session::close(user_call<> call) {
 
 void session::release() noexcept {
     if (abandoned_) return;
-    if (phase_ == phase_type::idle || phase_ == phase_type::closed) return;
+    if (phase_ == phase_type::closed) return;
     begin_closing();
     wake();
 }
 
 void session::begin_closing() {
-    if (phase_ == phase_type::draining || phase_ == phase_type::parting ||
-        phase_ == phase_type::closed) {
-        return;
-    }
+    if (closing() || phase_ == phase_type::closed) return;
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
     close_deadline_ = now() + options_.close_timeout;
     ++round_;
-    resolver_.cancel();
+    resolver_->cancel();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
     for (auto& call : calls) call->fail(errc::closed);
@@ -110,7 +104,7 @@ void session::finish_closing(error_code result) {
 
 void session::fail_for_good(error_code reason) {
     ++round_;
-    resolver_.cancel();
+    resolver_->cancel();
     retire_handle();
     monitor_.close();
     readable_ = writable_ = false;

@@ -2,6 +2,7 @@
 // How a session comes to a connection, loses it, and comes to another.
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <numeric>
 
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
@@ -25,7 +26,8 @@ std::string numeric_address(const boost::asio::ip::address& address, std::uint16
 
 /// What is wrong with the options, or null.
 const char* option_problem(const client_options& options) {
-    if (options.session_timeout <= 0ms) return "session_timeout must be more than 0 ms";
+    // The C client allows a connection a third of it to be made.
+    if (options.session_timeout < 100ms) return "session_timeout must be at least 100 ms";
     if (options.session_timeout > std::chrono::hours(24 * 20)) {
         return "session_timeout must be at most 20 days";
     }
@@ -58,7 +60,10 @@ void session::connect(user_call<> call) {
             log(log_level::error, "TLS was asked for, but the C client was built without it");
             problem = errc::not_supported;
         }
-        if (problem) return call.fail(problem);
+        if (problem) {
+            fail_for_good(problem);
+            return call.fail(problem);
+        }
     }
     bool first = connect_calls_.empty();
     if (first) {
@@ -97,8 +102,13 @@ void session::begin_round() {
     servers_.clear();
     resolving_ = 0;
     resolved_.resize(hosts_.hosts.size());
-    for (std::size_t i = 0; i < hosts_.hosts.size(); ++i) resolve(i);
-    std::shuffle(servers_.begin(), servers_.end(), random_);
+    // Look-ups of an earlier round that have not begun only keep new ones waiting.
+    resolver_->cancel();
+    // Clients spread over the servers: names are looked up one after the other, too.
+    std::vector<std::size_t> order(hosts_.hosts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    for (std::size_t i : order) resolve(i);
     servers_in_round_ = hosts_.hosts.size();
     next_attempt();
 }
@@ -112,7 +122,7 @@ void session::resolve(std::size_t index) {
         return;
     }
     ++resolving_;
-    resolver_.async_resolve(
+    resolver_->async_resolve(
         h.name, std::to_string(h.port),
         [self = shared_from_this(), index, round = round_](const error_code& ec, auto results) {
             if (self->abandoned_ || round != self->round_) return;
@@ -282,6 +292,7 @@ void session::verify_chroot() {
 
 void session::session_ready() {
     rearm_watches();
+    retry_drops();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
     for (auto& call : calls) call->complete(error_code());
@@ -313,6 +324,7 @@ void session::session_lost(error_code reason) {
     retire_handle();
     monitor_.close();
     rearm_needed_ = false;
+    late_drops_.clear();
     set_state(session_state::lost, reason);
     watches_.drop_all(reason);
     fail_queued(reason);

@@ -16,11 +16,11 @@ bool socket_monitor::same_socket(int descriptor) const noexcept {
 }
 
 void socket_monitor::follow(int descriptor) {
-    if (descriptor_.is_open()) {
+    if (open()) {
         if (descriptor >= 0 && same_socket(descriptor)) return;
         close();
     }
-    if (descriptor < 0) return;
+    if (descriptor < 0 || !descriptor_) return;
     struct stat s {};
     int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (duplicate < 0 || ::fstat(duplicate, &s) != 0) {
@@ -28,7 +28,7 @@ void socket_monitor::follow(int descriptor) {
         return;
     }
     boost::system::error_code ec;
-    descriptor_.assign(duplicate, ec);
+    descriptor_->assign(duplicate, ec);
     if (ec) {
         ::close(duplicate);
         return;
@@ -38,21 +38,21 @@ void socket_monitor::follow(int descriptor) {
 }
 
 void socket_monitor::close() {
-    if (!descriptor_.is_open()) return;
+    if (!open()) return;
     byte_counts last = current_bytes();
     finished_.sent += last.sent;
     finished_.received += last.received;
     boost::system::error_code ignored;
-    descriptor_.close(ignored);
+    descriptor_->close(ignored);
     ++epoch_;
     read_pending_ = false;
     write_pending_ = false;
 }
 
 void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
-    if (read_pending_ || !descriptor_.is_open()) return;
+    if (read_pending_ || !open()) return;
     read_pending_ = true;
-    descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+    descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
                            [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
                                if (epoch != epoch_) return;
                                read_pending_ = false;
@@ -61,9 +61,9 @@ void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
 }
 
 void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
-    if (write_pending_ || !descriptor_.is_open()) return;
+    if (write_pending_ || !open()) return;
     write_pending_ = true;
-    descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+    descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_write,
                            [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
                                if (epoch != epoch_) return;
                                write_pending_ = false;
@@ -72,13 +72,13 @@ void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
 }
 
 void socket_monitor::cork(bool on) noexcept {
-    if (!descriptor_.is_open()) return;
+    if (!open()) return;
     int value = on ? 1 : 0;
-    ::setsockopt(descriptor_.native_handle(), IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+    ::setsockopt(descriptor_->native_handle(), IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }
 
 byte_counts socket_monitor::current_bytes() const noexcept {
-    return descriptor_.is_open() ? tcp_bytes(descriptor_.native_handle()) : byte_counts();
+    return open() ? tcp_bytes(descriptor_->native_handle()) : byte_counts();
 }
 
 byte_counts socket_monitor::bytes() const noexcept {

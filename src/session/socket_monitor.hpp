@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "session/tcp_bytes.hpp"
 
@@ -22,7 +24,8 @@ class socket_monitor {
 public:
     using callback = std::function<void()>;
 
-    explicit socket_monitor(const boost::asio::any_io_executor& executor) : descriptor_(executor) {}
+    explicit socket_monitor(const boost::asio::any_io_executor& executor)
+        : descriptor_(std::in_place, executor) {}
 
     /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
     void on_ready(callback readable, callback writable) {
@@ -35,11 +38,17 @@ public:
 
     void close();
 
+    /// The execution context is being destroyed, and this may outlive it.
+    void abandon() {
+        close();
+        descriptor_.reset();
+    }
+
     void wait_readable(const std::shared_ptr<void>& owner);
     void wait_writable(const std::shared_ptr<void>& owner);
 
-    bool open() const noexcept { return descriptor_.is_open(); }
-    int native() noexcept { return descriptor_.native_handle(); }
+    bool open() const noexcept { return descriptor_ && descriptor_->is_open(); }
+    int native() noexcept { return open() ? descriptor_->native_handle() : -1; }
 
     /// Holds small packets back until the next call with false.
     void cork(bool on) noexcept;
@@ -51,7 +60,7 @@ private:
     bool same_socket(int descriptor) const noexcept;
     byte_counts current_bytes() const noexcept;
 
-    mutable boost::asio::posix::stream_descriptor descriptor_;
+    mutable std::optional<boost::asio::posix::stream_descriptor> descriptor_;
     callback readable_;
     callback writable_;
     dev_t device_ = 0;

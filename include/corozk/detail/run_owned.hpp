@@ -25,11 +25,12 @@ struct awaitable_value<boost::asio::awaitable<Value, Executor>> {
     using type = Value;
 };
 
-/// The body, with its end turned into a value: the race against the loss must not throw.
+/// The body, with its end turned into values: the race against the loss must not throw.
 template <class Value, class Body>
-boost::asio::awaitable<std::exception_ptr> run_body(Body& body,
-                                                    ownership& held,
-                                                    std::optional<Value>& result) {
+boost::asio::awaitable<void> run_body(Body& body,
+                                      ownership& held,
+                                      std::optional<Value>& result,
+                                      std::exception_ptr& failure) {
     try {
         if constexpr (std::is_same_v<Value, std::monostate>) {
             co_await body(held);
@@ -38,9 +39,26 @@ boost::asio::awaitable<std::exception_ptr> run_body(Body& body,
             result.emplace(co_await body(held));
         }
     } catch (...) {
-        co_return std::current_exception();
+        failure = std::current_exception();
     }
-    co_return nullptr;
+}
+
+/// Runs the body until it ends or the ownership is lost.
+/// @return why it was lost, if that came first.
+template <class Value, class Body>
+boost::asio::awaitable<error_code> run_until_lost(Body& body,
+                                                  ownership& held,
+                                                  std::optional<Value>& result,
+                                                  std::exception_ptr& failure) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    // Whoever ends first cancels the other; a cancelled body has ended when the race is over.
+    auto race = co_await (run_body<Value>(body, held, result, failure) || held.lost(tuple));
+    if (race.index() == 1) {
+        auto [ec, reason] = std::get<1>(race);
+        if (!ec) co_return reason;
+    }
+    co_return error_code();
 }
 
 /// Acquires, runs the body until it ends or the ownership is lost, and releases.
@@ -50,21 +68,21 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<ownership> acquis
                                         Body body,
                                         const char* operation,
                                         std::string path) {
-    using namespace boost::asio::experimental::awaitable_operators;
     using stored =
         std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
     ownership held = co_await std::move(acquisition);
     std::optional<stored> result;
+    std::exception_ptr failure;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
-    // Whoever ends first cancels the other; a cancelled body has ended when the race is over.
-    auto race = co_await (run_body<stored>(body, held, result) || held.lost(tuple));
-    if (race.index() == 1) {
-        auto [ec, reason] = std::get<1>(race);
-        if (!ec) throw error(reason, operation, path);
-        // Cancelled from outside: the destructor of `held` gives it back.
-        throw error(ec, operation, path);
+    if (error_code reason = co_await run_until_lost<stored>(body, held, result, failure)) {
+        throw error(reason, operation, path);
     }
-    if (std::exception_ptr failure = std::get<0>(race)) std::rethrow_exception(failure);
+    // In what follows the destructor of `held` gives it back.
+    if (failure) std::rethrow_exception(failure);
+    boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
+    if (state.cancelled() != boost::asio::cancellation_type::none) {
+        throw error(boost::asio::error::operation_aborted, operation, path);
+    }
     auto [ec] = co_await held.release(tuple);
     if (ec) throw error(ec, operation, path);
     if constexpr (!std::is_void_v<Value>) co_return std::move(*result);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -83,8 +84,9 @@ public:
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.set", path()), token,
-            [impl = impl_](auto handler) { start_set(impl, std::move(handler)); });
+            detail::call_site("barrier.set", path()), token, [impl = impl_](auto handler) {
+                start_set(impl, std::move(handler));
+            });
     }
 
     /**
@@ -103,8 +105,9 @@ public:
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.remove", path()), token,
-            [impl = impl_](auto handler) { start_remove(impl, std::move(handler)); });
+            detail::call_site("barrier.remove", path()), token, [impl = impl_](auto handler) {
+                start_remove(impl, std::move(handler));
+            });
     }
 
     /**
@@ -116,8 +119,9 @@ public:
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.is_set", path()), token,
-            [impl = impl_](auto handler) { start_is_set(impl, std::move(handler)); });
+            detail::call_site("barrier.is_set", path()), token, [impl = impl_](auto handler) {
+                start_is_set(impl, std::move(handler));
+            });
     }
 
     /**

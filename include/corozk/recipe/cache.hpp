@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -42,11 +43,11 @@ struct tree_state {
 /**
  * @brief What the caches have in common: a local copy, kept up to date with one-shot watches.
  *
- * A cache begins to read when it is made. `next` waits for a state that differs from one seen before;
- * states that nobody asked for in between are skipped (the latest wins). After every reconnect, and
- * in every new session, everything is read again behind a `sync`: no state is older than one that was
- * given out before, and nothing that happened meanwhile is missed. When the servers come to rest, so
- * does the cache, with their very state.
+ * A cache begins to read when it is made. `next` waits for a state that differs from one seen
+ * before; states that nobody asked for in between are skipped (the latest wins). After every
+ * reconnect, and in every new session, everything is read again behind a `sync`: no state is older
+ * than one that was given out before, and nothing that happened meanwhile is missed. When the
+ * servers come to rest, so does the cache, with their very state.
  *
  * Each state was true, node by node; several nodes that change at about the same time may be seen
  * one after the other (see `configuration` for what must change together).
@@ -115,7 +116,8 @@ public:
     template <class Token = default_token>
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_state)>(
-            detail::call_site("node_cache.next", path_), token,
+            detail::call_site("node_cache.next", path_),
+            token,
             [session = session_, core = core_, seen](auto handler) {
                 start_next_node(session, core, seen, std::move(handler));
             });
@@ -125,8 +127,7 @@ public:
 /** @brief A cache of a node's children and their data, by name. */
 class COROZK_DECL children_cache : public basic_cache {
 public:
-    children_cache(const client& c, std::string path)
-        : basic_cache(c, std::move(path), 1, true) {}
+    children_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 1, true) {}
 
     /** @brief The latest state. */
     tree_state current() const;
@@ -140,7 +141,8 @@ public:
     template <class Token = default_token>
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
-            detail::call_site("children_cache.next", path_), token,
+            detail::call_site("children_cache.next", path_),
+            token,
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
             });
@@ -172,7 +174,8 @@ public:
     template <class Token = default_token>
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
-            detail::call_site("tree_cache.next", path_), token,
+            detail::call_site("tree_cache.next", path_),
+            token,
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
             });

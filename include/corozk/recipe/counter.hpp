@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,9 +55,10 @@ struct counter_exchange {
 /**
  * @brief A number that many processes change, by conditional updates.
  *
- * Each update is applied exactly once: when its answer was lost with the connection, the node itself
- * tells afterwards whether it was applied, even if others have written since. Updates that are asked
- * for while another is on its way are combined into one request; each still gets its own result.
+ * Each update is applied exactly once: when its answer was lost with the connection, the node
+ * itself tells afterwards whether it was applied, even if others have written since. Updates that
+ * are asked for while another is on its way are combined into one request; each still gets its own
+ * result.
  *
  * In the formats of Curator and Kazoo the node has no room for that record. Updates are still never
  * applied twice, but one whose answer was lost is reported as `zk_errc::connection_loss` (outcome
@@ -82,7 +84,8 @@ struct counter_exchange {
  * `operation_aborted`, and what was sent may have been applied.
  *
  * Where it comes from: the counter in the notes on the ZooKeeper paper (conditional update of a
- * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just repeated.
+ * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just
+ * repeated.
  */
 class COROZK_DECL counter {
 public:
@@ -106,14 +109,16 @@ public:
     template <class Token = default_token>
     auto get(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.get", path_), token,
+            detail::call_site("counter.get", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_get(session, impl, std::move(handler));
             });
     }
 
     /**
-     * @brief Adds to the value (a negative number subtracts), and creates the node if it is missing.
+     * @brief Adds to the value (a negative number subtracts), and creates the node if it is
+     * missing.
      *
      * @par Completion signature
      * `void(error_code, std::int64_t)`: the value after this very addition.
@@ -121,7 +126,8 @@ public:
     template <class Token = default_token>
     auto add(std::int64_t delta, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.add", path_), token,
+            detail::call_site("counter.add", path_),
+            token,
             [session = session_, impl = impl_, delta](auto handler) {
                 start_add(session, impl, delta, std::move(handler));
             });
@@ -136,7 +142,8 @@ public:
     template <class Token = default_token>
     auto exchange(std::int64_t value, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.exchange", path_), token,
+            detail::call_site("counter.exchange", path_),
+            token,
             [session = session_, impl = impl_, value](auto handler) {
                 start_exchange(session, impl, value, std::move(handler));
             });
@@ -151,7 +158,8 @@ public:
     template <class Token = default_token>
     auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {
         return detail::initiate<void(error_code, counter_exchange)>(
-            detail::call_site("counter.compare_and_set", path_), token,
+            detail::call_site("counter.compare_and_set", path_),
+            token,
             [session = session_, impl = impl_, expected, desired](auto handler) {
                 start_compare_and_set(session, impl, expected, desired, std::move(handler));
             });

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,12 +48,13 @@ struct double_barrier_options {
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `enter` | completes at once; the member's node is erased in the background. A round that began in the same instant counts it as a member that left |
- * | `leave` | completes at once; the member's node is erased in the background: it has left, without having waited for the others |
+ * | `enter` | completes at once; the member's node is erased in the background. A round that began
+ * in the same instant counts it as a member that left | | `leave` | completes at once; the member's
+ * node is erased in the background: it has left, without having waited for the others |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`. With a deadline the
- * node is gone when the operation fails (unless there is no connection; then it is erased as soon as
- * there is one), and the member was not counted in any round.
+ * node is gone when the operation fails (unless there is no connection; then it is erased as soon
+ * as there is one), and the member was not counted in any round.
  *
  * @par Executor and thread safety
  * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
@@ -116,7 +118,8 @@ public:
     template <class Token = default_token>
     auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.enter", path()), token,
+            detail::call_site("double_barrier.enter", path()),
+            token,
             [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
     }
 
@@ -146,7 +149,8 @@ public:
     template <class Token = default_token>
     auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.leave", path()), token,
+            detail::call_site("double_barrier.leave", path()),
+            token,
             [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
     }
 

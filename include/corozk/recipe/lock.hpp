@@ -84,6 +84,7 @@ public:
     lock& operator=(lock&&) noexcept;
     ~lock();
 
+    /** @brief The folder; empty after a move. */
     const std::string& path() const noexcept;
 
     /**
@@ -135,10 +136,11 @@ public:
      *
      * Acquires the lock, awaits the body, releases the lock, and gives the body's result. If the
      * lock is lost meanwhile the body is cancelled (terminal), and `run` throws the reason
-     * (`errc::ownership_lost` or `zk_errc::session_expired`) when the body has ended.
+     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
      *
      * @par Cancellation
-     * As `acquire`; then the body is cancelled. The lock is released in every case.
+     * As `acquire`; then the body is cancelled, and when it has ended `run` throws what it threw, or
+     * `operation_aborted`. The lock is released in every case.
      */
     template <class Body>
     auto run(Body body) {
@@ -162,7 +164,7 @@ public:
 
     /**
      * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has lost
-     *        the lock, or that it waits no more.
+     *        the lock, or that it waits no more (at the latest when its turn would have come).
      *
      * @par Completion signature
      * `void(error_code)`

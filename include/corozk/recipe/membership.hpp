@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,11 +23,12 @@ class membership_impl;
 /** @brief A member of a group. */
 struct member_info {
     member_info() = default;
-    member_info(std::string name_, std::string data_) : name(std::move(name_)), data(std::move(data_)) {}
+    member_info(std::string name_, std::string data_)
+        : name(std::move(name_)), data(std::move(data_)) {}
 
     std::string name;
     std::string data;
-    std::int64_t session_id = 0;  ///< of the member's session
+    std::int64_t session_id = 0;   ///< of the member's session
     std::int64_t incarnation = 0;  ///< grows each time that the name joins (the node's czxid)
 };
 
@@ -62,9 +64,9 @@ struct membership_options {
  * itself, with the data that was wanted last; when its old node is still there it waits until the
  * server has removed it. The same holds for a process that restarts under its old name.
  *
- * An observer gets differences, not events: whatever happened in between, an outage or a new session
- * included, applying them all in order to an empty set gives the group as the server has it.
- * Children of the folder that are not ephemeral are no members.
+ * An observer gets differences, not events: whatever happened in between, an outage or a new
+ * session included, applying them all in order to an empty set gives the group as the server has
+ * it. Children of the folder that are not ephemeral are no members.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
@@ -92,7 +94,9 @@ struct membership_options {
 class COROZK_DECL membership {
 public:
     /** @brief The group whose folder is `path`. Nothing is sent. */
-    membership(const client& c, std::string path, membership_options options = membership_options());
+    membership(const client& c,
+               std::string path,
+               membership_options options = membership_options());
 
     membership() noexcept;
     membership(membership&&) noexcept;
@@ -124,7 +128,9 @@ public:
      */
     template <class Token = default_token>
     auto join(std::string name, std::string data = std::string(), Token&& token = Token{}) {
-        return join_for(std::chrono::nanoseconds::max(), std::move(name), std::move(data),
+        return join_for(std::chrono::nanoseconds::max(),
+                        std::move(name),
+                        std::move(data),
                         std::forward<Token>(token));
     }
 
@@ -135,9 +141,10 @@ public:
                   std::string data = std::string(),
                   Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("membership.join", path()), token,
-            [impl = impl_, limit, name = std::move(name),
-             data = std::move(data)](auto handler) mutable {
+            detail::call_site("membership.join", path()),
+            token,
+            [impl = impl_, limit, name = std::move(name), data = std::move(data)](
+                auto handler) mutable {
                 start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
             });
     }
@@ -154,7 +161,8 @@ public:
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("membership.set_data", path()), token,
+            detail::call_site("membership.set_data", path()),
+            token,
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_set_data(impl, std::move(data), std::move(handler));
             });
@@ -172,8 +180,9 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("membership.leave", path()), token,
-            [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
+            detail::call_site("membership.leave", path()), token, [impl = impl_](auto handler) {
+                start_leave(impl, std::move(handler));
+            });
     }
 
     /**
@@ -188,8 +197,9 @@ public:
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<member_info>)>(
-            detail::call_site("membership.members", path()), token,
-            [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
+            detail::call_site("membership.members", path()), token, [impl = impl_](auto handler) {
+                start_members(impl, std::move(handler));
+            });
     }
 
     /**
@@ -207,7 +217,8 @@ public:
     template <class Token = default_token>
     auto next_change(Token&& token = Token{}) {
         return detail::initiate<void(error_code, membership_change)>(
-            detail::call_site("membership.next_change", path()), token,
+            detail::call_site("membership.next_change", path()),
+            token,
             [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
     }
 

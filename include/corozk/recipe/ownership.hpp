@@ -81,14 +81,45 @@ public:
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code)>(
             detail::call_site("lost", path()), token,
-            [impl = impl_](auto handler) { start_lost(impl, std::move(handler)); });
+            [keep = keep_alive_, impl = impl_](auto handler) {
+                start_lost(impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Waits until somebody asks for its release (`request_release` of the recipe objects).
+     *
+     * A request that was written before, also before the grant, completes it at once: none is missed.
+     * Whether and when to release is up to the owner; but the one who asks may remove the node after
+     * a grace time (see `lost`).
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * The reason when it is lost meanwhile; `operation_aborted` when it was released, or on
+     * cancellation; `errc::busy` when another `release_requested` waits; `errc::not_supported` for
+     * what has no such requests.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once; no request is lost to a later call.
+     *
+     * @see Recipes page, "Revocable Shared Locks".
+     */
+    template <class Token = default_token>
+    auto release_requested(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("release_requested", path()), token,
+            [keep = keep_alive_, impl = impl_](auto handler) {
+                start_release_requested(impl, std::move(handler));
+            });
     }
 
     /**
      * @brief Gives it back, and waits until the server has confirmed it.
      *
      * Afterwards the object owns nothing. The node goes for certain, even if the connection is lost
-     * meanwhile or the wait is cancelled.
+     * meanwhile or the wait is cancelled, or if what this returns is never awaited.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -104,8 +135,8 @@ public:
     auto release(Token&& token = Token{}) {
         detail::call_site where("release", path());
         return detail::initiate<void(error_code)>(
-            std::move(where), token, [impl = std::move(impl_)](auto handler) mutable {
-                start_release(std::move(impl), std::move(handler));
+            std::move(where), token, [held = std::move(*this)](auto handler) mutable {
+                start_release(std::move(held), std::move(handler));
             });
     }
 
@@ -123,7 +154,7 @@ public:
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
             detail::call_site("commit", path()), token,
-            [impl = impl_, steps = std::move(steps)](auto handler) mutable {
+            [keep = keep_alive_, impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
             });
     }
@@ -142,17 +173,22 @@ public:
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
             detail::call_site("read", path_to_read), token,
-            [impl = impl_, path_to_read](auto handler) mutable {
+            [keep = keep_alive_, impl = impl_, path_to_read](auto handler) mutable {
                 start_read(impl, std::move(path_to_read), std::move(handler));
             });
     }
+
+    /// For the recipes.
+    const std::shared_ptr<detail::owned>& implementation() const noexcept { return impl_; }
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
 
     static void start_lost(const owned_ptr& impl,
                            detail::any_handler<void(error_code, error_code)> handler);
-    static void start_release(owned_ptr impl, detail::any_handler<void(error_code)> handler);
+    static void start_release_requested(const owned_ptr& impl,
+                                        detail::any_handler<void(error_code)> handler);
+    static void start_release(ownership held, detail::any_handler<void(error_code)> handler);
     static void start_commit(
         const owned_ptr& impl,
         transaction steps,

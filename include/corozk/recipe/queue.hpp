@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,9 @@ struct queue_options {
 
     /// Where producers and consumers keep what decides lost answers. Empty: the queue's path with
     /// "-control" behind it. Not inside the queue, where other libraries would take it for items.
+    /// Each object that put or took has a node there, which goes with the object. If the client is
+    /// closed first (or the process dies), it is removed an hour later by the next object that
+    /// makes one.
     std::string control_path;
 
     /// Of items, folders and claims. Empty: open.
@@ -69,8 +73,8 @@ struct queue_item {
 /**
  * @brief An item that this consumer works on; nobody else gets it meanwhile.
  *
- * Move-only. Ends with `acknowledge`, `release`, or the session: then the item is back in the queue.
- * Destroying it releases it in the background.
+ * Move-only. Ends with `acknowledge`, `release`, or the session: then the item is back in the
+ * queue. Destroying it releases it in the background.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -114,8 +118,8 @@ public:
      *
      * @par Errors
      * - `errc::ownership_lost`: the claim had ended; nothing was done. Somebody else gets the item.
-     * - an error of one of the further operations, such as `zk_errc::bad_version`: nothing was done,
-     *   and the claim is still held.
+     * - an error of one of the further operations, such as `zk_errc::bad_version`: nothing was
+     * done, and the claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
      * - `zk_errc::connection_loss`: the answer was lost, and the session with it: unknown.
      * - `errc::too_large`, `errc::busy` (another acknowledge or release is on its way).
@@ -128,7 +132,8 @@ public:
     template <class Token = default_token>
     auto acknowledge(transaction extra = transaction(), Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("queue_claim.acknowledge", path()), token,
+            detail::call_site("queue_claim.acknowledge", path()),
+            token,
             [session = session_, impl = impl_, extra = std::move(extra)](auto handler) mutable {
                 start_acknowledge(session, impl, std::move(extra), std::move(handler));
             });
@@ -145,11 +150,12 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("queue_claim.release", path()), token,
-            [session = session_, impl = impl_](auto handler) {
-                start_release(session, impl, std::move(handler));
-            });
+        return detail::initiate<void(error_code)>(detail::call_site("queue_claim.release", path()),
+                                                  token,
+                                                  [session = session_, impl = impl_](auto handler) {
+                                                      start_release(
+                                                          session, impl, std::move(handler));
+                                                  });
     }
 
     /**
@@ -164,11 +170,11 @@ public:
      */
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("queue_claim.lost", path()), token,
-            [session = session_, impl = impl_](auto handler) {
-                start_lost(session, impl, std::move(handler));
-            });
+        return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
+                                                  token,
+                                                  [session = session_, impl = impl_](auto handler) {
+                                                      start_lost(session, impl, std::move(handler));
+                                                  });
     }
 
 private:
@@ -183,9 +189,7 @@ private:
     static void start_release(const session_ptr& session,
                               const impl_ptr& impl,
                               plain_handler handler);
-    static void start_lost(const session_ptr& session,
-                           const impl_ptr& impl,
-                           plain_handler handler);
+    static void start_lost(const session_ptr& session, const impl_ptr& impl, plain_handler handler);
 
     session_ptr session_;
     impl_ptr impl_;
@@ -195,8 +199,8 @@ private:
  * @brief What `queue` and `priority_queue` have in common: the consumer's side.
  *
  * Any number of takes and consumes may wait in one object. They share one listing and, while the
- * queue is empty, one watch; those that wait are served together. `take` and `consume` may be mixed:
- * neither gets an item that somebody has claimed.
+ * queue is empty, one watch; those that wait are served together. `take` and `consume` may be
+ * mixed: neither gets an item that somebody has claimed.
  *
  * @par Errors of all operations
  * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts: the
@@ -243,7 +247,8 @@ public:
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.take", path_), token,
+            detail::call_site("queue.take", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), false, std::move(handler));
             });
@@ -253,7 +258,8 @@ public:
     template <class Token = default_token>
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.take", path_), token,
+            detail::call_site("queue.take", path_),
+            token,
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_take(session, impl, deadline, false, std::move(handler));
             });
@@ -263,7 +269,8 @@ public:
     template <class Token = default_token>
     auto try_take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.try_take", path_), token,
+            detail::call_site("queue.try_take", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), true, std::move(handler));
             });
@@ -281,7 +288,8 @@ public:
     template <class Token = default_token>
     auto peek(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.peek", path_), token,
+            detail::call_site("queue.peek", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_peek(session, impl, std::move(handler));
             });
@@ -305,7 +313,8 @@ public:
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.consume", path_), token,
+            detail::call_site("queue.consume", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), false, std::move(handler));
             });
@@ -315,7 +324,8 @@ public:
     template <class Token = default_token>
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.consume", path_), token,
+            detail::call_site("queue.consume", path_),
+            token,
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_consume(session, impl, deadline, false, std::move(handler));
             });
@@ -325,7 +335,8 @@ public:
     template <class Token = default_token>
     auto try_consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.try_consume", path_), token,
+            detail::call_site("queue.try_consume", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), true, std::move(handler));
             });
@@ -345,7 +356,8 @@ public:
     template <class Token = default_token>
     auto size(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::size_t)>(
-            detail::call_site("queue.size", path_), token,
+            detail::call_site("queue.size", path_),
+            token,
             [session = session_, impl = impl_](auto handler) {
                 start_size(session, impl, std::move(handler));
             });
@@ -360,8 +372,7 @@ protected:
     struct new_item {
         new_item() = default;
         new_item(std::string data_, std::int32_t priority_)
-            : data(std::move(data_)),
-              priority(priority_) {}
+            : data(std::move(data_)), priority(priority_) {}
         std::string data;
         std::int32_t priority = 0;
     };
@@ -382,9 +393,10 @@ protected:
                    bool no_wait,
                    Token&& token) {
         return detail::initiate<void(error_code)>(
-            detail::call_site(operation, path_), token,
-            [session = session_, impl = impl_, items = std::move(items), deadline,
-             no_wait](auto handler) mutable {
+            detail::call_site(operation, path_),
+            token,
+            [session = session_, impl = impl_, items = std::move(items), deadline, no_wait](
+                auto handler) mutable {
                 start_put(session, impl, std::move(items), deadline, no_wait, std::move(handler));
             });
     }
@@ -398,7 +410,8 @@ protected:
     static std::vector<new_item> many_items(std::vector<std::string> data, std::int32_t priority) {
         std::vector<new_item> items;
         items.reserve(data.size());
-        for (std::string& d : data) items.emplace_back(std::move(d), priority);
+        for (std::string& d : data)
+            items.emplace_back(std::move(d), priority);
         return items;
     }
 
@@ -458,8 +471,8 @@ public:
      */
     template <class Token = default_token>
     auto put(std::string data, Token&& token = Token{}) {
-        return put_items("queue.put", one_item(std::move(data), 0), clock::time_point::max(), false,
-                         token);
+        return put_items(
+            "queue.put", one_item(std::move(data), 0), clock::time_point::max(), false, token);
     }
 
     /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
@@ -471,15 +484,18 @@ public:
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, Token&& token = Token{}) {
-        return put_items("queue.try_put", one_item(std::move(data), 0), clock::time_point::max(),
-                         true, token);
+        return put_items(
+            "queue.try_put", one_item(std::move(data), 0), clock::time_point::max(), true, token);
     }
 
     /** @brief Appends all of them in one transaction, or none. As `put` otherwise. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, Token&& token = Token{}) {
-        return put_items("queue.put_many", many_items(std::move(data), 0),
-                         clock::time_point::max(), false, token);
+        return put_items("queue.put_many",
+                         many_items(std::move(data), 0),
+                         clock::time_point::max(),
+                         false,
+                         token);
     }
 };
 
@@ -488,8 +504,8 @@ public:
  *        priority first in, first out.
  *
  * Each round of takes has a listing that was asked for after the takes: an item of higher priority
- * that was put before is never overtaken by what an older listing knew (bug catalogue Q6). Therefore
- * a take costs a listing, which those that wait together share.
+ * that was put before is never overtaken by what an older listing knew (bug catalogue Q6).
+ * Therefore a take costs a listing, which those that wait together share.
  *
  * Puts: as in `queue`, and `errc::bad_option` if the format cannot name the priority.
  */
@@ -502,8 +518,11 @@ public:
     /** @brief Adds an item; see `queue::put`. */
     template <class Token = default_token>
     auto put(std::string data, std::int32_t priority, Token&& token = Token{}) {
-        return put_items("priority_queue.put", one_item(std::move(data), priority),
-                         clock::time_point::max(), false, token);
+        return put_items("priority_queue.put",
+                         one_item(std::move(data), priority),
+                         clock::time_point::max(),
+                         false,
+                         token);
     }
 
     /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
@@ -512,22 +531,28 @@ public:
                    std::int32_t priority,
                    clock::time_point deadline,
                    Token&& token = Token{}) {
-        return put_items("priority_queue.put", one_item(std::move(data), priority), deadline, false,
-                         token);
+        return put_items(
+            "priority_queue.put", one_item(std::move(data), priority), deadline, false, token);
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, std::int32_t priority, Token&& token = Token{}) {
-        return put_items("priority_queue.try_put", one_item(std::move(data), priority),
-                         clock::time_point::max(), true, token);
+        return put_items("priority_queue.try_put",
+                         one_item(std::move(data), priority),
+                         clock::time_point::max(),
+                         true,
+                         token);
     }
 
     /** @brief Adds all of them in one transaction, or none. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, std::int32_t priority, Token&& token = Token{}) {
-        return put_items("priority_queue.put_many", many_items(std::move(data), priority),
-                         clock::time_point::max(), false, token);
+        return put_items("priority_queue.put_many",
+                         many_items(std::move(data), priority),
+                         clock::time_point::max(),
+                         false,
+                         token);
     }
 };
 

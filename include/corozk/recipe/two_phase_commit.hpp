@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +20,7 @@ namespace corozk {
 namespace detail {
 class commit_coordinator_impl;
 class commit_site_impl;
-}
+}  // namespace detail
 
 /** @brief Who watches the votes. */
 enum class commit_form : std::uint8_t {
@@ -37,8 +38,7 @@ enum class commit_vote : std::uint8_t { commit, abort };
 struct commit_outcome {
     commit_outcome() = default;
     commit_outcome(bool committed_, std::string reason_)
-        : committed(committed_),
-          reason(std::move(reason_)) {}
+        : committed(committed_), reason(std::move(reason_)) {}
 
     bool committed = false;
     std::string reason;  ///< of an abort, for people
@@ -64,9 +64,10 @@ struct commit_options {
  * @brief The one who begins a transaction and, in the second form, decides it.
  *
  * The transaction is a node that holds the sites' names and a payload. Each site makes its own
- * ephemeral node in it and votes by writing to it. The *decision* is one more node, which is created
- * once and never changed: whoever creates it, all others read it. It says "commit" only if at that
- * moment every site's node was there with a vote to commit (one transaction at the server), so:
+ * ephemeral node in it and votes by writing to it. The *decision* is one more node, which is
+ * created once and never changed: whoever creates it, all others read it. It says "commit" only if
+ * at that moment every site's node was there with a vote to commit (one transaction at the server),
+ * so:
  *
  * - One vote to abort, one site that dies before the decision, or the deadline mean abort, without
  *   waiting for the other votes.
@@ -90,7 +91,9 @@ struct commit_options {
 class COROZK_DECL commit_coordinator {
 public:
     /** @brief For the transaction at `path`. Nothing is sent. */
-    commit_coordinator(const client& c, std::string path, commit_options options = commit_options());
+    commit_coordinator(const client& c,
+                       std::string path,
+                       commit_options options = commit_options());
 
     commit_coordinator() noexcept;
     commit_coordinator(commit_coordinator&&) noexcept;
@@ -116,9 +119,10 @@ public:
     template <class Token = default_token>
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("commit_coordinator.begin", path()), token,
-            [impl = impl_, sites = std::move(sites),
-             payload = std::move(payload)](auto handler) mutable {
+            detail::call_site("commit_coordinator.begin", path()),
+            token,
+            [impl = impl_, sites = std::move(sites), payload = std::move(payload)](
+                auto handler) mutable {
                 start_begin(impl, std::move(sites), std::move(payload), std::move(handler));
             });
     }
@@ -135,7 +139,8 @@ public:
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
-            detail::call_site("commit_coordinator.resume", path()), token,
+            detail::call_site("commit_coordinator.resume", path()),
+            token,
             [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
     }
 
@@ -162,7 +167,8 @@ public:
     template <class Token = default_token>
     auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_coordinator.decide", path()), token,
+            detail::call_site("commit_coordinator.decide", path()),
+            token,
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
     }
 
@@ -178,7 +184,8 @@ public:
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_coordinator.abort", path()), token,
+            detail::call_site("commit_coordinator.abort", path()),
+            token,
             [impl = impl_, reason = std::move(reason)](auto handler) mutable {
                 start_abort(impl, std::move(reason), std::move(handler));
             });
@@ -201,8 +208,11 @@ public:
     template <class Token = default_token>
     auto clean_up(bool force = false, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("commit_coordinator.clean_up", path()), token,
-            [impl = impl_, force](auto handler) { start_clean_up(impl, force, std::move(handler)); });
+            detail::call_site("commit_coordinator.clean_up", path()),
+            token,
+            [impl = impl_, force](auto handler) {
+                start_clean_up(impl, force, std::move(handler));
+            });
     }
 
 private:
@@ -266,7 +276,8 @@ public:
      * @brief Waits for the transaction to begin, and takes part in it.
      *
      * Makes the site's node. If the node of an earlier session of this site is still there, it is
-     * waited for: what that one promised cannot be taken back. If the transaction has been decided
+     * waited for: what that one promised cannot be taken back; when it is gone without a decision,
+     * the site has died, and the transaction is aborted. If the transaction has been decided
      * already, the outcome is in the result, and there is nothing to vote on.
      *
      * @par Completion signature
@@ -286,7 +297,8 @@ public:
     template <class Token = default_token>
     auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
-            detail::call_site("commit_site.join", path()), token,
+            detail::call_site("commit_site.join", path()),
+            token,
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
     }
 
@@ -315,14 +327,15 @@ public:
      * @brief The same for a limited time.
      *
      * Then the transaction is aborted in the first form. In the second one the decision is the
-     * coordinator's: it fails with `errc::in_doubt`, and `outcome` tells later. Without a connection
-     * it fails with `errc::in_doubt` in both (with `errc::deadline_exceeded` if the vote was not
-     * given).
+     * coordinator's: it fails with `errc::in_doubt`, and `outcome` tells later. Without a
+     * connection it fails with `errc::in_doubt` in both (with `errc::deadline_exceeded` if the vote
+     * was not given).
      */
     template <class Token = default_token>
     auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.vote", path()), token,
+            detail::call_site("commit_site.vote", path()),
+            token,
             [impl = impl_, limit, wish](auto handler) {
                 start_vote(impl, limit, wish, std::move(handler));
             });
@@ -346,8 +359,11 @@ public:
     template <class Token = default_token>
     auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.outcome", path()), token,
-            [impl = impl_, limit](auto handler) { start_outcome(impl, limit, std::move(handler)); });
+            detail::call_site("commit_site.outcome", path()),
+            token,
+            [impl = impl_, limit](auto handler) {
+                start_outcome(impl, limit, std::move(handler));
+            });
     }
 
     /**
@@ -363,8 +379,9 @@ public:
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("commit_site.finish", path()), token,
-            [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
+            detail::call_site("commit_site.finish", path()), token, [impl = impl_](auto handler) {
+                start_finish(impl, std::move(handler));
+            });
     }
 
 private:

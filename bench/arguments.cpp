@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+
+namespace corozk::bench {
+
+namespace {
+
+/// "5000", "10k", "1M".
+std::size_t to_number(std::string_view text, std::size_t least, std::size_t most) {
+    std::string_view digits = text;
+    std::size_t factor = 1;
+    if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) factor = 1'000;
+    if (!digits.empty() && digits.back() == 'M') factor = 1'000'000;
+    if (factor != 1) digits.remove_suffix(1);
+    std::size_t number = 0;
+    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (problem != std::errc() || end != digits.data() + digits.size() ||
+        number > most / factor || number * factor < least) {
+        throw usage_error(fmt::format(
+            "'{}' is no number from {} to {} (5000, 10k and 1M are understood)", text, least, most));
+    }
+    return number * factor;
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        auto comma = text.find(',');
+        parts.push_back(text.substr(0, comma));
+        if (comma == text.npos) return parts;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+constexpr std::size_t million = 1'000'000;
+
+constexpr std::array options{
+    option{"--hosts", "LIST",
+           "a server that is already there, as HOST:PORT[,HOST:PORT...]; nodes are made below "
+           "/corozk-bench-* and removed at the end",
+           [](settings& s, std::string_view v) {
+               if (v.empty()) throw usage_error("it needs at least one HOST:PORT");
+               s.hosts = v;
+           }},
+    option{"--servers", "1|3", "how many servers of our own to start (default 1)",
+           [](settings& s, std::string_view v) {
+               if (v != "1" && v != "3") throw usage_error(fmt::format("'{}' is not 1 or 3", v));
+               s.servers = v == "1" ? 1 : 3;
+           }},
+    option{"--data", "memory|disk",
+           "where our own server keeps its data: in memory (default, /dev/shm), so that the disk "
+           "plays no part, or on disk, where each change waits for fsync",
+           [](settings& s, std::string_view v) {
+               if (v != "memory" && v != "disk") {
+                   throw usage_error(fmt::format("'{}' is not memory or disk", v));
+               }
+               s.on_disk = v == "disk";
+           }},
+    option{"--heap", "SIZE", "the Java heap of our own server (default 2g)",
+           [](settings& s, std::string_view v) {
+               bool good = v.size() > 1 && (v.back() == 'g' || v.back() == 'm') &&
+                           std::all_of(v.begin(), v.end() - 1,
+                                       [](char c) { return c >= '0' && c <= '9'; });
+               if (!good) throw usage_error(fmt::format("'{}' is not like 2g or 512m", v));
+               s.heap = v;
+           }},
+    option{"--json", "FILE", "also write every figure to FILE, as an array of objects",
+           [](settings& s, std::string_view v) {
+               if (v.empty()) throw usage_error("it needs the name of a file");
+               s.json_file = v;
+           }},
+    option{"--repeat", "N", "measure N times and show medians, with the spread (default 3)",
+           [](settings& s, std::string_view v) { s.repeat = to_number(v, 1, 1'000); }},
+    option{"--session-timeout", "MS", "what sessions ask of the server (default 40000)",
+           [](settings& s, std::string_view v) {
+               s.session_timeout = std::chrono::milliseconds(to_number(v, 100, 10 * million));
+           }},
+    option{"--quiet", "", "no progress while it works",
+           [](settings& s, std::string_view) { s.show_progress = false; }},
+    option{"--waiters", "N[,N...]", "how many coroutines wait for the lock",
+           [](settings& s, std::string_view v) {
+               s.waiters.clear();
+               for (auto part : split(v)) s.waiters.push_back(to_number(part, 1, 5 * million));
+           }},
+    option{"--sessions", "M", "how many ZooKeeper sessions they share (waiter i uses i mod M)",
+           [](settings& s, std::string_view v) { s.sessions = to_number(v, 1, 20'000); }},
+    option{"--implementation", "NAME[,NAME...]",
+           "ours (corozk), textbook (each waiter lists the children itself, as ZooKeeper's recipes "
+           "page says), herd (one node that everybody watches)",
+           [](settings& s, std::string_view v) {
+               s.implementations.clear();
+               for (auto part : split(v)) {
+                   if (part != "ours" && part != "textbook" && part != "herd") {
+                       throw usage_error(
+                           fmt::format("'{}' is not ours, textbook or herd", part));
+                   }
+                   s.implementations.emplace_back(part);
+               }
+           }},
+    option{"--operations", "N", "how many of each to measure",
+           [](settings& s, std::string_view v) { s.operations = to_number(v, 10, 100 * million); }},
+    option{"--in-flight", "N", "how many requests are on their way at a time when pipelining",
+           [](settings& s, std::string_view v) { s.in_flight = to_number(v, 1, 100'000); }},
+    option{"--watches", "N", "how many nodes are watched while things go wrong (default 50000)",
+           [](settings& s, std::string_view v) { s.watches = to_number(v, 0, million); }},
+    option{"--only", "TEXT", "only the cases whose name contains this, such as 'closed'",
+           [](settings& s, std::string_view v) { s.only = v; }},
+    option{"--releases", "N", "how many releases to look at (default 5)",
+           [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
+    option{"--locks", "N", "spread the waiters evenly over N locks (default 1)",
+           [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
+};
+
+constexpr std::array<std::string_view, 8> common{
+    "--hosts", "--servers", "--data", "--heap", "--json", "--repeat", "--session-timeout",
+    "--quiet"};
+
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string_view> accepted) {
+    auto near = closest(word, {accepted.begin(), accepted.end()});
+    return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
+}
+
+}  // namespace
+
+std::span<const option> all_options() {
+    return options;
+}
+
+std::span<const std::string_view> common_options() {
+    return common;
+}
+
+const option& find_option(std::string_view name) {
+    auto at = std::find_if(options.begin(), options.end(),
+                           [name](const option& o) { return o.name == name; });
+    if (at == options.end()) throw std::logic_error("no such option: " + std::string(name));
+    return *at;
+}
+
+std::string_view closest(std::string_view word, const std::vector<std::string_view>& candidates) {
+    std::string_view best;
+    std::size_t least = word.size() / 2 + 1;
+    for (auto candidate : candidates) {
+        if (auto d = distance(word, candidate); d < least) {
+            least = d;
+            best = candidate;
+        }
+    }
+    return best;
+}
+
+bool parse_arguments(std::span<const std::string_view> words,
+                     std::span<const std::string_view> accepted,
+                     settings& s) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        std::string_view word = words[i];
+        if (word == "--help" || word == "-h") return true;
+        auto equals = word.find('=');
+        std::string_view name = word.substr(0, equals);
+        bool known = std::find(accepted.begin(), accepted.end(), name) != accepted.end();
+        if (!known) {
+            bool elsewhere = std::any_of(options.begin(), options.end(),
+                                         [name](const option& o) { return o.name == name; });
+            if (elsewhere) throw usage_error(fmt::format("this command has no option '{}'", name));
+            throw usage_error(word.starts_with('-')
+                                  ? fmt::format("unknown option '{}'{}", name,
+                                                suggestion(name, accepted))
+                                  : fmt::format("unexpected argument '{}'", word));
+        }
+        const option& o = find_option(name);
+        if (o.value.empty() && equals != word.npos) {
+            throw usage_error(fmt::format("'{}' takes no value", name));
+        }
+        std::string_view value;
+        if (equals != word.npos) {
+            value = word.substr(equals + 1);
+        } else if (!o.value.empty()) {
+            if (i + 1 == words.size()) {
+                throw usage_error(fmt::format("'{}' needs a value: {} {}", name, name, o.value));
+            }
+            value = words[++i];
+        }
+        try {
+            o.apply(s, value);
+        } catch (const usage_error& problem) {
+            throw usage_error(fmt::format("{}: {}", name, problem.what()));
+        }
+    }
+    if (!s.hosts.empty() && s.servers != 1) {
+        throw usage_error("--servers is about our own servers: it makes no sense with --hosts");
+    }
+    return false;
+}
+
+}  // namespace corozk::bench

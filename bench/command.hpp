@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "result.hpp"
+#include "settings.hpp"
+#include "stage.hpp"
+
+namespace corozk::bench {
+
+/// What a command works with, and where its results go.
+struct job {
+    job(const settings& s, stage& st) : wanted(s), on(st) {}
+
+    const settings& wanted;
+    stage& on;
+    std::vector<result> results;
+    std::string output;  ///< the table and what else is to be said at the end
+};
+
+/// A subcommand of corozk-bench.
+struct command {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view details;  ///< what it measures and how to read it
+    std::vector<std::string_view> options;
+    void (*defaults)(settings&);
+    boost::asio::awaitable<void> (*run)(job&);
+};
+
+std::span<const command> all_commands();
+
+boost::asio::awaitable<void> run_demo(job& j);
+boost::asio::awaitable<void> run_floor(job& j);
+boost::asio::awaitable<void> run_handover(job& j);
+boost::asio::awaitable<void> run_herd(job& j);
+boost::asio::awaitable<void> run_uncontended(job& j);
+boost::asio::awaitable<void> run_ops(job& j);
+boost::asio::awaitable<void> run_many(job& j);
+boost::asio::awaitable<void> run_stall(job& j);
+
+}  // namespace corozk::bench

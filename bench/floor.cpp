@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "table.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+/// The same as raw_loop::measure, through corozk's client.
+boost::asio::awaitable<raw_loop::samples> measure_clients(job& j) {
+    auto clients = co_await j.on.connect(2);
+    client& a = clients[0];
+    client& b = clients[1];
+    std::string folder = j.on.fresh_path("floor");
+    co_await a.ensure_path(folder);
+    std::string node = folder + "/0";
+    create_options ephemeral;
+    ephemeral.mode = create_mode::ephemeral;
+    raw_loop::samples all;
+    for (std::size_t i = 0; i < j.wanted.operations; ++i) {
+        j.on.shown().update("measuring through the client", i, j.wanted.operations);
+        auto began = clock::now();
+        co_await a.create(node, std::string(), ephemeral);
+        all.create.add(to_microseconds(clock::now() - began));
+        began = clock::now();
+        co_await a.exists(node);
+        all.exists.add(to_microseconds(clock::now() - began));
+        began = clock::now();
+        co_await a.erase(node);
+        all.erase.add(to_microseconds(clock::now() - began));
+
+        began = clock::now();
+        co_await a.create(node, std::string(), ephemeral);
+        co_await a.erase(node);
+        all.create_and_erase.add(to_microseconds(clock::now() - began));
+
+        co_await a.create(node, std::string(), ephemeral);
+        auto seen = co_await b.watch_exists(node);
+        began = clock::now();
+        a.erase(node, any_version, [](error_code) {});
+        co_await seen.changed.next();
+        all.handover.add(to_microseconds(clock::now() - began));
+        co_await a.sync(folder);
+    }
+    co_await stage::close(clients);
+    co_return all;
+}
+
+struct line {
+    const char* title;
+    const char* key;
+    latencies raw_loop::samples::*member;
+};
+
+constexpr line lines[] = {
+    {"create", "create", &raw_loop::samples::create},
+    {"exists", "exists", &raw_loop::samples::exists},
+    {"delete", "delete", &raw_loop::samples::erase},
+    {"create + delete", "create_delete", &raw_loop::samples::create_and_erase},
+    {"delete -> watch event elsewhere", "delete_to_event", &raw_loop::samples::handover},
+    {"the same, back to back", "delete_to_event_in_row", &raw_loop::samples::handover_in_row},
+};
+
+void add_figures(result& r, const raw_loop::samples& s) {
+    for (const line& l : lines) {
+        const latencies& v = s.*l.member;
+        if (v.empty()) continue;
+        r.add(fmt::format("{}_us.p50", l.key), v.p50());
+        r.add(fmt::format("{}_us.p99", l.key), v.p99());
+    }
+    stage::add_floor(r, s);
+}
+
+}  // namespace
+
+boost::asio::awaitable<void> run_floor(job& j) {
+    result raw;
+    result ours;
+    raw.set("implementation", "c_client");
+    ours.set("implementation", "ours");
+    for (result* r : {&raw, &ours}) {
+        r->set("sessions", 2).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
+    }
+    for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+        add_figures(raw, j.on.floor(j.wanted.operations));
+        add_figures(ours, co_await measure_clients(j));
+    }
+    table t({"", "C client p50", "p99", "corozk p50", "p99", "ratio of p50"});
+    for (const line& l : lines) {
+        std::string p50 = fmt::format("{}_us.p50", l.key);
+        std::string p99 = fmt::format("{}_us.p99", l.key);
+        std::vector<std::string> row{l.title, with_spread(raw, p50, microseconds_text),
+                                     microseconds_text(raw.median(p99))};
+        if (ours.has(p50)) {
+            row.push_back(with_spread(ours, p50, microseconds_text));
+            row.push_back(microseconds_text(ours.median(p99)));
+            row.push_back(ratio_text(ours.median(p50) / raw.median(p50)));
+        }
+        t.add(std::move(row));
+    }
+    j.output = heading(j) + "\n" + t.str();
+    j.output += fmt::format("\n{} of each; nodes are ephemeral and empty\n",
+                            count_text(static_cast<double>(j.wanted.operations)));
+    j.results.push_back(std::move(raw));
+    j.results.push_back(std::move(ours));
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "help.hpp"
+
+#include <fmt/format.h>
+
+#include "arguments.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr std::size_t line_width = 88;
+constexpr std::size_t name_width = 12;
+
+std::string describe(std::string_view name) {
+    const option& o = find_option(name);
+    std::string head(o.name);
+    if (!o.value.empty()) head += fmt::format(" {}", o.value);
+    return fmt::format("  {}\n{}", head, wrapped(o.help, 6));
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t indent) {
+    std::string result;
+    std::string line(indent, ' ');
+    while (!text.empty()) {
+        auto space = text.find(' ');
+        std::string_view word = text.substr(0, space);
+        text.remove_prefix(space == text.npos ? text.size() : space + 1);
+        if (line.size() > indent && line.size() + 1 + word.size() > line_width) {
+            result += line + '\n';
+            line.assign(indent, ' ');
+        }
+        if (line.size() > indent) line += ' ';
+        line += word;
+    }
+    return result + line + '\n';
+}
+
+std::string general_help() {
+    std::string text = wrapped(
+        "corozk-bench measures corozk (ZooKeeper recipes as C++ coroutines), and what locks cost "
+        "when very many wait for them. It starts a ZooKeeper server of its own on a free port and "
+        "stops it at the end; --hosts uses one that is already there.");
+    text += "\nusage: corozk-bench COMMAND [OPTIONS]\n\n";
+    for (const auto& c : all_commands()) {
+        std::string summary = wrapped(c.summary, name_width + 2);
+        summary.replace(2, c.name.size(), c.name);
+        text += summary;
+    }
+    text += "\ncorozk-bench COMMAND --help explains a command and its options. For example\n\n"
+            "  corozk-bench handover --waiters 100,1000,10k --implementation ours\n"
+            "  corozk-bench many --waiters 100k --json many.json\n"
+            "  corozk-bench stall --watches 50k\n\n";
+    text += wrapped("Results go to standard output, progress to standard error. Exit codes: 0 good, "
+                    "1 failed, 2 wrong options, 130 interrupted.");
+    return text;
+}
+
+std::string command_help(const command& c) {
+    std::string text = fmt::format("corozk-bench {}: {}\n\n", c.name, c.summary);
+    text += wrapped(c.details) + "\n";
+    if (!c.options.empty()) text += "options:\n";
+    for (auto name : c.options) text += describe(name);
+    text += "options of every command:\n";
+    for (auto name : common_options()) text += describe(name);
+    return text;
+}
+
+}  // namespace corozk::bench

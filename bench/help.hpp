@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "command.hpp"
+
+namespace corozk::bench {
+
+std::string general_help();
+std::string command_help(const command& c);
+
+/// Breaks a text into lines, each with this many spaces in front.
+std::string wrapped(std::string_view text, std::size_t indent = 0);
+
+}  // namespace corozk::bench

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "lock_crowd.hpp"
+#include "our_lock.hpp"
+#include "plain_locks.hpp"
+#include "table.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+/// All queue, then the lock is released now and then: what does each release stir up?
+template <class Lock>
+class release_run : lock_crowd<Lock> {
+    using base = lock_crowd<Lock>;
+    using typename base::place;
+    using base::clients_;
+    using base::ended_;
+    using base::places_;
+    using base::problem_;
+    using base::stage_;
+
+public:
+    using base::base;
+    using base::until_all_are_gone;
+
+    boost::asio::awaitable<void> run(std::size_t releases, result& r) {
+        co_await this->take_all_locks();
+        auto before = use_of(clients_);
+        auto waiter = [this](place& p, Lock& lock) { return wait_and_hold(p, lock); };
+        co_await this->queue(before, waiter);
+        co_await quiet();
+        for (std::size_t i = 0; i < releases; ++i) {
+            auto earlier = use_of(clients_);
+            ended_ = 0;
+            auto held = std::move(places_.front().held);
+            auto began = clock::now();
+            co_await held.release();
+            while (ended_ == 0) co_await pause();
+            r.add("handover_us", to_microseconds(this->ended_at_ - began));
+            co_await quiet();
+            auto caused = use_of(clients_) - earlier;
+            r.add("requests_per_handover", caused.requests);
+            r.add("notifications_per_handover", caused.notifications);
+            r.add("listings_per_handover", caused.listings);
+            r.add("bytes_per_handover", caused.bytes);
+        }
+    }
+
+private:
+    boost::asio::awaitable<void> wait_and_hold(place& p, Lock& lock) {
+        auto held = co_await lock.acquire();
+        this->granted(p, held.fencing_token());
+        p.held = std::move(held);
+    }
+
+    boost::asio::awaitable<void> pause() {
+        boost::asio::steady_timer timer(this->executor_, std::chrono::milliseconds(2));
+        co_await timer.async_wait(boost::asio::use_awaitable);
+        if (problem_) std::rethrow_exception(problem_);
+    }
+
+    /// Until nothing has been on its way for a while.
+    boost::asio::awaitable<void> quiet() {
+        session_use seen;
+        for (int still = 0; still < 25;) {
+            co_await pause();
+            auto now = use_of(clients_);
+            bool same = now.on_their_way == 0 && now.requests == seen.requests &&
+                        now.notifications == seen.notifications;
+            still = same ? still + 1 : 0;
+            seen = now;
+            stage_.shown().update(this->label("releasing"));
+        }
+    }
+};
+
+template <class Lock>
+boost::asio::awaitable<void> count_releases(job& j, const contest_setup& setup, result& r) {
+    auto clients = co_await j.on.connect(setup.sessions);
+    release_run<Lock> run(j.on, setup, clients);
+    co_await run.run(j.wanted.releases, r);
+    co_await stage::close(clients);  // ends those who still wait
+    co_await run.until_all_are_gone();
+}
+
+}  // namespace
+
+boost::asio::awaitable<void> run_herd(job& j) {
+    table t({"", "waiters", "sessions", "requests", "notifications", "listings", "bytes",
+             "until the next has it", "/ floor"});
+    std::string remarks;
+    for (const auto& implementation : j.wanted.implementations) {
+        for (std::size_t waiters : j.wanted.waiters) {
+            contest_setup setup(implementation, waiters);
+            if (implementation != "ours" && waiters > 10'000) {
+                remarks += fmt::format("{}: not with {} waiters, which would take too long\n",
+                                       title_of(implementation),
+                                       count_text(static_cast<double>(waiters)));
+                continue;
+            }
+            setup.sessions = std::min(j.wanted.sessions, waiters);
+            result row;
+            row.set("implementation", implementation).set("recipe", "lock");
+            row.set("waiters", waiters).set("sessions", setup.sessions).set("processes", 1);
+            row.set("threads", 1).set("repeat", j.wanted.repeat);
+            raw_loop::samples floor;
+            for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
+                floor.add(j.on.floor(floor_samples));
+                if (implementation == "textbook") {
+                    co_await count_releases<textbook_lock>(j, setup, row);
+                } else if (implementation == "herd") {
+                    co_await count_releases<herd_lock>(j, setup, row);
+                } else {
+                    co_await count_releases<our_lock>(j, setup, row);
+                }
+            }
+            stage::add_floor(row, floor);
+            row.add("floor_ratio", row.median("handover_us") / floor.handover.p50());
+            t.add({std::string(title_of(implementation)), count_text(static_cast<double>(waiters)),
+                   count_text(static_cast<double>(setup.sessions)),
+                   count_text(row.median("requests_per_handover")),
+                   count_text(row.median("notifications_per_handover")),
+                   count_text(row.median("listings_per_handover")),
+                   bytes_text(row.median("bytes_per_handover")),
+                   microseconds_text(row.median("handover_us")), ratio_text(row.median("floor_ratio"))});
+            j.results.push_back(std::move(row));
+        }
+    }
+    j.output = heading(j) + "\nWhat one release causes until all is quiet again (medians of " +
+               std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + t.str();
+    if (!remarks.empty()) j.output += "\n" + remarks;
+}
+
+}  // namespace corozk::bench

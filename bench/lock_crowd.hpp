@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstdint>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contest.hpp"
+#include "session_use.hpp"
+#include "statistics.hpp"
+#include "table.hpp"
+
+namespace corozk::bench {
+
+/// Coroutines that want locks, and the locks: what all contests have in common. For any kind of lock:
+/// `Lock(client&, path)`, `co_await lock.acquire()` gives something movable with `fencing_token()`
+/// and `co_await release()`.
+template <class Lock>
+class lock_crowd {
+public:
+    lock_crowd(stage& s, const contest_setup& setup, std::vector<client>& clients)
+        : stage_(s),
+          setup_(setup),
+          clients_(clients) {}
+    lock_crowd(const lock_crowd&) = delete;
+    lock_crowd& operator=(const lock_crowd&) = delete;
+
+    /// After the sessions were closed: everybody has to be gone before this goes.
+    boost::asio::awaitable<void> until_all_are_gone() {
+        boost::asio::steady_timer timer(executor_);
+        while (alive_ > 0) {
+            timer.expires_after(std::chrono::milliseconds(5));
+            co_await timer.async_wait(boost::asio::use_awaitable);
+        }
+    }
+
+protected:
+    using grant_type = typename decltype(std::declval<Lock&>().acquire())::value_type;
+
+    /// One lock, as each session sees it.
+    struct place {
+        std::vector<Lock> locks;
+        grant_type held;
+        clock::time_point released_at{};
+        std::int64_t last_token = 0;
+    };
+
+    void spawn(boost::asio::awaitable<void> work) {
+        ++alive_;
+        boost::asio::co_spawn(executor_, std::move(work),
+                              [this](std::exception_ptr problem) { ended(problem); });
+    }
+
+    void ended(const std::exception_ptr& problem) {
+        ++ended_;
+        --alive_;
+        ended_at_ = clock::now();
+        if (problem && !problem_) problem_ = problem;
+    }
+
+    void granted(place& p, std::int64_t token) {
+        if (token <= p.last_token) {
+            throw std::logic_error("the lock was granted out of order: it has two owners");
+        }
+        p.last_token = token;
+    }
+
+    boost::asio::awaitable<void> take(place& p) {
+        p.held = co_await p.locks.front().acquire();
+        granted(p, p.held.fencing_token());
+    }
+
+    std::string label(const char* what) const {
+        return std::string(title_of(setup_.implementation)) + ", " +
+               count_text(static_cast<double>(setup_.waiters)) + " waiters: " + what;
+    }
+
+    boost::asio::awaitable<void> until_ended(std::size_t count, const char* what) {
+        constexpr auto interval = std::chrono::milliseconds(100);
+        constexpr auto patience = std::chrono::seconds(60);
+        std::string text = label(what);
+        boost::asio::steady_timer timer(executor_);
+        std::size_t seen = 0;
+        auto moved = clock::now();
+        while (ended_ < count && !problem_) {
+            timer.expires_after(interval);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            stage_.shown().update(text, ended_, count);
+            if (ended_ != seen) {
+                seen = ended_;
+                moved = clock::now();
+            } else if (clock::now() - moved > patience) {
+                throw std::runtime_error(text + ": nothing moves any more");
+            }
+        }
+        if (problem_) std::rethrow_exception(problem_);
+        ended_ = 0;
+    }
+
+    /// The locks are held until everybody has queued.
+    boost::asio::awaitable<void> take_all_locks() {
+        executor_ = co_await boost::asio::this_coro::executor;
+        places_.resize(setup_.locks);
+        for (place& p : places_) {
+            std::string path = stage_.fresh_path("lock");
+            co_await Lock::prepare(clients_.front(), path);
+            for (auto& c : clients_) p.locks.emplace_back(c, path);
+        }
+        for (place& p : places_) spawn(take(p));
+        co_await until_ended(setup_.locks, "taking the lock");
+    }
+
+    /// Everybody has queued when all have sent something and nothing is on its way any more.
+    /// `waiter(place&, Lock&)` is what each of them does.
+    template <class Waiter>
+    boost::asio::awaitable<void> queue(const session_use& before, Waiter waiter) {
+        std::string text = label("queueing");
+        auto began = clock::now();
+        boost::asio::steady_timer timer(executor_);
+        for (std::size_t i = 0; i < setup_.waiters; ++i) {
+            place& p = places_[i % setup_.locks];
+            spawn(waiter(p, p.locks[i / setup_.locks % clients_.size()]));
+        }
+        for (int quiet = 0; quiet < 3 && !problem_;) {
+            // Not more often than a hundredth of what it takes: looking costs time, too.
+            auto interval = quiet > 0 ? clock::duration(0) : (clock::now() - began) / 100;
+            timer.expires_after(std::max<clock::duration>(interval, std::chrono::milliseconds(1)));
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            auto now = use_of(clients_);
+            auto sent = static_cast<std::size_t>(now.requests - before.requests);
+            bool still = now.on_their_way == 0 && sent >= setup_.waiters;
+            if (still && quiet == 0) queued_at_ = clock::now();
+            quiet = still ? quiet + 1 : 0;
+            stage_.shown().update(text, sent, setup_.waiters);
+        }
+        if (problem_) std::rethrow_exception(problem_);
+        if (ended_ > 0) throw std::logic_error("somebody got a lock that was held");
+    }
+
+    stage& stage_;
+    const contest_setup& setup_;
+    std::vector<client>& clients_;
+    boost::asio::any_io_executor executor_;
+    std::vector<place> places_;
+    std::size_t ended_ = 0;  ///< of what is waited for now
+    std::size_t alive_ = 0;
+    std::exception_ptr problem_;
+    clock::time_point queued_at_{};
+    clock::time_point ended_at_{};
+};
+
+}  // namespace corozk::bench

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raw_loop.hpp"
+
+#include <poll.h>
+#include <zookeeper/zookeeper.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include "usage.hpp"
+
+namespace corozk::bench {
+
+struct raw_loop::session {
+    zhandle_t* handle = nullptr;
+    bool connected = false;
+    std::size_t started = 0;
+    std::size_t answered = 0;
+    int result = ZOK;  ///< the first one that was not good
+    std::size_t events = 0;
+    clock::time_point event_at{};
+
+    session(const std::string& hosts, int timeout_ms) {
+        handle = ::zookeeper_init(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0);
+        if (!handle) throw std::runtime_error("the C client cannot use the hosts " + hosts);
+    }
+    ~session() { ::zookeeper_close(handle); }
+    session(const session&) = delete;
+    session& operator=(const session&) = delete;
+
+    void answer(int code) {
+        ++answered;
+        if (code != ZOK && result == ZOK) result = code;
+    }
+
+    static session& of(const void* context) {
+        return *const_cast<session*>(static_cast<const session*>(context));
+    }
+    static void on_event(zhandle_t*, int type, int state, const char*, void* context) {
+        session& s = of(context);
+        if (type == ZOO_SESSION_EVENT) {
+            s.connected = state == ZOO_CONNECTED_STATE;
+        } else {
+            s.event_at = clock::now();
+            ++s.events;
+        }
+    }
+    static void on_name(int code, const char*, const void* context) { of(context).answer(code); }
+    static void on_stat(int code, const struct Stat*, const void* context) {
+        of(context).answer(code);
+    }
+    static void on_nothing(int code, const void* context) { of(context).answer(code); }
+};
+
+void raw_loop::samples::add(const samples& other) {
+    create.add(other.create);
+    exists.add(other.exists);
+    erase.add(other.erase);
+    create_and_erase.add(other.create_and_erase);
+    handover.add(other.handover);
+    handover_in_row.add(other.handover_in_row);
+}
+
+raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms)
+    : folder_(std::move(folder)),
+      first_(std::make_unique<session>(hosts, session_timeout_ms)),
+      second_(std::make_unique<session>(hosts, session_timeout_ms)) {
+    auto limit = clock::now() + std::chrono::seconds(10);
+    while (!first_->connected || !second_->connected) {
+        if (clock::now() > limit) throw std::runtime_error("no ZooKeeper server answers at " + hosts);
+        step();
+    }
+}
+
+raw_loop::~raw_loop() = default;
+
+void raw_loop::expect(int code, const char* what) const {
+    if (code != ZOK) throw std::runtime_error(fmt::format("C client: {}: {}", what, ::zerror(code)));
+}
+
+std::string raw_loop::path(std::size_t number) const {
+    return fmt::format("{}/{}", folder_, number);
+}
+
+void raw_loop::step() {
+    std::array<session*, 2> sessions{first_.get(), second_.get()};
+    std::array<pollfd, 2> polled{};
+    int timeout = 1'000;
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        int interest = 0;
+        timeval limit{};
+        int descriptor = -1;
+        ::zookeeper_interest(sessions[i]->handle, &descriptor, &interest, &limit);
+        polled[i].fd = descriptor;
+        if (interest & ZOOKEEPER_READ) polled[i].events |= POLLIN;
+        if (interest & ZOOKEEPER_WRITE) polled[i].events |= POLLOUT;
+        timeout = std::min(timeout, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
+    }
+    ::poll(polled.data(), polled.size(), timeout);
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        int ready = 0;
+        if (polled[i].revents & (POLLIN | POLLHUP | POLLERR)) ready |= ZOOKEEPER_READ;
+        if (polled[i].revents & POLLOUT) ready |= ZOOKEEPER_WRITE;
+        ::zookeeper_process(sessions[i]->handle, ready);
+    }
+}
+
+void raw_loop::wait() {
+    while (first_->answered < first_->started || second_->answered < second_->started) step();
+    expect(first_->result, "request");
+    expect(second_->result, "request");
+}
+
+void raw_loop::start(session& s, kind what, const std::string& path, bool watched) {
+    ++s.started;
+    switch (what) {
+        case kind::create:
+            expect(::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL,
+                                 session::on_name, &s),
+                   "create");
+            break;
+        case kind::exists:
+            expect(::zoo_awexists(s.handle, path.c_str(), watched ? session::on_event : nullptr, &s,
+                                  session::on_stat, &s),
+                   "exists");
+            break;
+        case kind::erase:
+            expect(::zoo_adelete(s.handle, path.c_str(), -1, session::on_nothing, &s), "delete");
+            break;
+    }
+}
+
+raw_loop::samples raw_loop::measure(std::size_t count) {
+    samples result;
+    std::string node = path(0);
+    session& a = *first_;
+    session& b = *second_;
+    auto timed = [&](latencies& into, kind what) {
+        auto began = clock::now();
+        start(a, what, node);
+        wait();
+        into.add(to_microseconds(clock::now() - began));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        if (on_progress) on_progress(i, count);
+        timed(result.create, kind::create);
+        timed(result.exists, kind::exists);
+        timed(result.erase, kind::erase);
+
+        auto began = clock::now();
+        start(a, kind::create, node);
+        wait();
+        start(a, kind::erase, node);
+        wait();
+        result.create_and_erase.add(to_microseconds(clock::now() - began));
+
+        start(a, kind::create, node);
+        wait();
+        start(b, kind::exists, node, true);
+        wait();
+        std::size_t seen = b.events;
+        began = clock::now();
+        start(a, kind::erase, node);
+        while (b.events == seen) step();
+        result.handover.add(to_microseconds(b.event_at - began));
+        wait();
+    }
+    run_all(a, kind::create, count, 500, false);
+    run_all(b, kind::exists, count, 500, true);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t seen = b.events;
+        auto began = clock::now();
+        start(a, kind::erase, path(i));
+        while (b.events == seen) step();
+        result.handover_in_row.add(to_microseconds(b.event_at - began));
+    }
+    wait();
+    return result;
+}
+
+void raw_loop::run_all(session& s,
+                       kind what,
+                       std::size_t count,
+                       std::size_t in_flight,
+                       bool watched) {
+    for (std::size_t i = 0; i < count; ++i) {
+        start(s, what, path(i), watched);
+        while (s.started - s.answered >= in_flight) step();
+        if (on_progress && i % 100 == 0) on_progress(i, count);
+    }
+    wait();
+}
+
+raw_loop::throughput raw_loop::pipeline(std::size_t count, std::size_t in_flight) {
+    throughput result;
+    double cpu = usage::process_cpu_seconds();
+    auto timed = [&](kind what) {
+        auto began = clock::now();
+        run_all(*first_, what, count, in_flight, false);
+        return static_cast<double>(count) / to_seconds(clock::now() - began);
+    };
+    result.create_per_s = timed(kind::create);
+    result.exists_per_s = timed(kind::exists);
+    result.erase_per_s = timed(kind::erase);
+    cpu = usage::process_cpu_seconds() - cpu;
+    result.cpu_us_per_request = cpu * 1e6 / static_cast<double>(3 * count);
+    return result;
+}
+
+void raw_loop::make(const std::string& path) {
+    session& s = *first_;
+    ++s.started;
+    expect(::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, session::on_name, &s),
+           "create");
+    while (s.answered < s.started) step();
+    if (s.result == ZNODEEXISTS) s.result = ZOK;
+    expect(s.result, "create");
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "statistics.hpp"
+
+namespace corozk::bench {
+
+/// What the C client and the server need by themselves: one poll loop, two sessions, no coroutine
+/// and nothing of corozk. It blocks its thread.
+class raw_loop {
+public:
+    /// Works in this folder, which must exist.
+    raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms);
+    ~raw_loop();
+    raw_loop(const raw_loop&) = delete;
+    raw_loop& operator=(const raw_loop&) = delete;
+
+    struct samples {
+        latencies create, exists, erase;  ///< round trips of one session
+        latencies create_and_erase;       ///< both, one after the other
+        latencies handover;               ///< one session erases -> the other one's watch is called
+        latencies handover_in_row;        ///< the same with all watches set before
+
+        void add(const samples& other);
+    };
+
+    /// One by one.
+    samples measure(std::size_t count);
+
+    struct throughput {
+        double create_per_s = 0;
+        double exists_per_s = 0;
+        double erase_per_s = 0;
+        double cpu_us_per_request = 0;
+    };
+
+    /// Many on their way at a time.
+    throughput pipeline(std::size_t count, std::size_t in_flight);
+
+    /// Called now and then while it works; may throw.
+    std::function<void(std::size_t done, std::size_t total)> on_progress;
+
+    void make(const std::string& path);
+
+private:
+    struct session;
+    enum class kind { create, exists, erase };
+
+    void step();
+    void wait();
+    void start(session& s, kind what, const std::string& path, bool watched = false);
+    void expect(int code, const char* what) const;
+    std::string path(std::size_t number) const;
+    void run_all(session& s, kind what, std::size_t count, std::size_t in_flight, bool watched);
+
+    std::string folder_;
+    std::unique_ptr<session> first_;
+    std::unique_ptr<session> second_;
+};
+
+}  // namespace corozk::bench

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace corozk::bench {
+
+/// What the command line says; each command has defaults of its own (see commands.cpp).
+struct settings {
+    settings() = default;
+
+    std::string hosts;  ///< empty: our own server
+    int servers = 1;
+    bool on_disk = false;
+    std::string heap = "2g";
+    std::string json_file;
+    bool show_progress = true;
+    std::size_t repeat = 3;
+    std::chrono::milliseconds session_timeout{40'000};
+
+    std::vector<std::size_t> waiters;
+    std::size_t sessions = 1;
+    std::vector<std::string> implementations;
+    std::size_t operations = 0;
+    std::size_t in_flight = 1'000;
+    std::size_t watches = 50'000;
+    std::string only;  ///< of the cases of stall, those whose name contains this
+    std::size_t releases = 5;
+    std::size_t locks = 1;
+};
+
+}  // namespace corozk::bench

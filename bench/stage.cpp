@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <charconv>
+#include <corozk/testing/four_letter.hpp>
+
+#include <fmt/format.h>
+#include <zookeeper/zookeeper.h>
+
+#include <exception>
+#include <random>
+#include <stdexcept>
+
+#include "erase_tree.hpp"
+#include "interruption.hpp"
+#include "usage.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+constexpr std::size_t warm_up_requests = 20'000;
+constexpr std::size_t warm_up_samples = 500;
+constexpr std::size_t warm_up_in_flight = 500;
+constexpr auto clean_up_limit = std::chrono::seconds(20);
+
+testing::server_options options_for(const settings& s) {
+    testing::server_options o;
+    o.tick_time = std::chrono::milliseconds(2'000);
+    o.heap = "-Xmx" + s.heap;
+    // What the virtual machine takes by default on such machines, and all others were measured with.
+    o.java_properties = {"-XX:-UseSerialGC", "-XX:+UseG1GC"};
+    o.where = s.on_disk ? testing::storage::disk : testing::storage::memory;
+    o.quick_start = false;
+    o.log_level = "WARN";
+    return o;
+}
+
+std::string random_name() {
+    std::random_device source;
+    return fmt::format("/corozk-bench-{:08x}{:08x}", source(), source());
+}
+
+}  // namespace
+
+stage::stage(const settings& s, progress& p) : settings_(s), progress_(p), root_(random_name()) {
+    ::zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    if (s.hosts.empty()) {
+        start_servers();
+    } else {
+        hosts_ = s.hosts;
+    }
+    interruption::check();
+    progress_.update("connecting to " + hosts_);
+    {
+        raw_loop loop(hosts_, root_, static_cast<int>(settings_.session_timeout.count()));
+        loop.make(root_);
+    }
+    version_ = server_version();
+    warm_up();
+    progress_.clear();
+}
+
+stage::~stage() {
+    progress_.clear();
+}
+
+void stage::start_servers() {
+    progress_.update(settings_.servers == 1 ? "starting a ZooKeeper server"
+                                            : "starting three ZooKeeper servers");
+    auto member = options_for(settings_);
+    if (settings_.servers == 1) {
+        standalone_ = std::make_unique<testing::server>(member);
+        hosts_ = standalone_->hosts();
+    } else {
+        testing::ensemble_options o;
+        o.size = static_cast<std::size_t>(settings_.servers);
+        o.member = member;
+        ensemble_ = std::make_unique<testing::ensemble>(o);
+        hosts_ = ensemble_->hosts();
+    }
+}
+
+/// Java compiles what is called often: before that, everything is several times slower.
+void stage::warm_up() {
+    auto loop = raw();
+    loop->on_progress = [this](std::size_t, std::size_t) {
+        interruption::check();
+        progress_.update("warming the server up");
+    };
+    loop->pipeline(warm_up_requests, warm_up_in_flight);
+    loop->measure(warm_up_samples);
+}
+
+std::string stage::server_version() {
+    std::string_view address = hosts_;
+    address = address.substr(0, address.find_first_of(",/"));
+    auto colon = address.rfind(':');
+    std::string_view name = address.substr(0, colon);
+    if (colon == address.npos || (name != "127.0.0.1" && name != "localhost")) return "unknown";
+    std::uint16_t port = 0;
+    std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+    try {
+        std::string text = testing::four_letter(port, "srvr");
+        constexpr std::string_view key = "ookeeper version: ";
+        auto at = text.find(key);
+        if (at == text.npos) return "unknown";
+        text = text.substr(at + key.size());
+        return text.substr(0, text.find_first_of("-, \n"));
+    } catch (const std::exception&) {
+        return "unknown";
+    }
+}
+
+std::string stage::fresh_path(std::string_view name) {
+    return fmt::format("{}/{}-{}", root_, name, ++paths_);
+}
+
+client_options stage::options() const {
+    client_options o(hosts_);
+    o.session_timeout = settings_.session_timeout;
+    o.logger.level = log_level::error;
+    return o;
+}
+
+boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count) {
+    std::vector<client> clients;
+    clients.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (count > 10) progress_.update("connecting sessions", i, count);
+        client_options o = options();
+        clients.push_back(co_await client::connect(std::move(o)));
+    }
+    co_return clients;
+}
+
+boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
+    for (auto& c : clients) co_await c.close(boost::asio::as_tuple(boost::asio::use_awaitable));
+    clients.clear();
+}
+
+std::unique_ptr<raw_loop> stage::raw() {
+    auto loop = std::make_unique<raw_loop>(hosts_, root_,
+                                           static_cast<int>(settings_.session_timeout.count()));
+    loop->on_progress = [this](std::size_t, std::size_t) {
+        interruption::check();
+        progress_.update("measuring the floor");
+    };
+    return loop;
+}
+
+raw_loop::samples stage::floor(std::size_t count) {
+    return raw()->measure(count);
+}
+
+void stage::add_floor(result& r, const raw_loop::samples& floor, std::string_view key) {
+    r.add("floor_us.p50", floor.handover.p50());
+    r.add("floor_us.p99", floor.handover.p99());
+    if (!key.empty()) r.add("floor_ratio", r.last(key) / floor.handover.p50());
+}
+
+std::size_t stage::servers() const noexcept {
+    return standalone_ ? 1 : ensemble_ ? ensemble_->size() : 0;
+}
+
+testing::server& stage::server(std::size_t index) {
+    return standalone_ ? *standalone_ : (*ensemble_)[index];
+}
+
+stage::server_use stage::use() {
+    server_use sum;
+    for (std::size_t i = 0; i < servers(); ++i) {
+        auto counts = testing::mntr(server(i).port());
+        sum.packets += std::stoll(counts["zk_packets_received"]) + std::stoll(counts["zk_packets_sent"]);
+        sum.cpu_seconds += usage::process_cpu_seconds(server(i).pid());
+    }
+    return sum;
+}
+
+std::string stage::description() const {
+    if (!owns_servers()) return fmt::format("ZooKeeper {} at {}", version_, hosts_);
+    return fmt::format("ZooKeeper {}, {} of our own on this machine, data {}", version_,
+                       servers() == 1 ? "a server" : fmt::format("{} servers", servers()),
+                       settings_.on_disk ? "on disk" : "in memory");
+}
+
+boost::json::object stage::facts() const {
+    boost::json::object facts;
+    facts["zookeeper"] = boost::json::string(version_);
+    facts["servers"] = owns_servers() ? "own" : "given";
+    facts["hosts"] = boost::json::string(hosts_);
+    if (owns_servers()) {
+        facts["server_count"] = servers();
+        facts["data"] = settings_.on_disk ? "disk" : "memory";
+        facts["heap"] = boost::json::string(settings_.heap);
+    }
+    return facts;
+}
+
+void stage::clean_up() noexcept {
+    if (owns_servers()) return;  // their data goes with them
+    try {
+        boost::asio::io_context context(1);
+        std::exception_ptr problem;
+        auto work = [this]() -> boost::asio::awaitable<void> {
+            auto clients = co_await connect(1);
+            co_await erase_tree(clients.front(), root_);
+            co_await close(clients);
+        };
+        boost::asio::co_spawn(context, work(), [&](std::exception_ptr e) { problem = e; });
+        context.run_for(clean_up_limit);
+        if (problem) std::rethrow_exception(problem);
+    } catch (const std::exception& e) {
+        progress_.clear();
+        fmt::print(stderr, "could not remove {}: {}\n", root_, e.what());
+    }
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
+#include <corozk/client.hpp>
+#include <corozk/testing/ensemble.hpp>
+#include <corozk/testing/server.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "progress.hpp"
+#include "raw_loop.hpp"
+#include "result.hpp"
+#include "settings.hpp"
+
+namespace corozk::bench {
+
+/// What a measurement plays on: the server (our own, unless one was named), warmed up, and a folder
+/// that is all ours.
+class stage {
+public:
+    /// Starts the servers and warms them up.
+    stage(const settings& s, progress& p);
+
+    /// Stops our servers and removes their data.
+    ~stage();
+
+    stage(const stage&) = delete;
+    stage& operator=(const stage&) = delete;
+
+    const std::string& hosts() const noexcept { return hosts_; }
+
+    /// A path of our folder that was not used before.
+    std::string fresh_path(std::string_view name);
+
+    /// What clients connect with.
+    client_options options() const;
+
+    /// Connects on the coroutine's executor.
+    boost::asio::awaitable<std::vector<client>> connect(std::size_t count);
+
+    static boost::asio::awaitable<void> close(std::vector<client>& clients);
+
+    /// The floor, measured now (see raw_loop); blocks for about 1.5 ms per sample.
+    raw_loop::samples floor(std::size_t count);
+
+    /// Adds the floor's keys, and a ratio to it if `key` names what to compare.
+    static void add_floor(result& r, const raw_loop::samples& floor, std::string_view key = {});
+
+    std::unique_ptr<raw_loop> raw();
+
+    /// Whether the servers are our own, to look into and to maltreat.
+    bool owns_servers() const noexcept { return standalone_ || ensemble_; }
+    testing::server& server(std::size_t index = 0);
+    std::size_t servers() const noexcept;
+
+    struct server_use {
+        double cpu_seconds = 0;
+        std::int64_t packets = 0;
+    };
+    /// Sums over our own servers; nothing when they are not ours.
+    server_use use();
+
+    std::string description() const;
+    boost::json::object facts() const;
+
+    progress& shown() noexcept { return progress_; }
+
+    /// Removes our folder from a server that is not our own; at most for a few seconds.
+    void clean_up() noexcept;
+
+private:
+    void start_servers();
+    void warm_up();
+    std::string server_version();
+
+    const settings& settings_;
+    progress& progress_;
+    std::unique_ptr<testing::server> standalone_;
+    std::unique_ptr<testing::ensemble> ensemble_;
+    std::string hosts_;
+    std::string root_;
+    std::string version_;
+    std::size_t paths_ = 0;
+};
+
+/// How many samples of the floor are taken before and after a measurement.
+inline constexpr std::size_t floor_samples = 400;
+
+}  // namespace corozk::bench

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage.hpp"
+
+#include <malloc.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace corozk::bench {
+
+double usage::process_cpu_seconds() {
+    timespec t{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+double usage::process_cpu_seconds(pid_t process) {
+    clockid_t clock{};
+    timespec t{};
+    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &t) != 0) return 0;
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+double usage::heap_bytes() {
+    struct mallinfo2 info = ::mallinfo2();
+    return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+}
+
+double usage::resident_bytes() {
+    ::malloc_trim(0);
+    std::ifstream file("/proc/self/statm");
+    double total = 0;
+    double resident = 0;
+    file >> total >> resident;
+    return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
+std::size_t usage::threads() {
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("Threads:")) return std::stoul(line.substr(8));
+    }
+    return 0;
+}
+
+}  // namespace corozk::bench

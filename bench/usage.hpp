@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+namespace corozk::bench {
+
+/// What this process uses of the machine.
+namespace usage {
+
+/// CPU time of all threads, in seconds.
+double process_cpu_seconds();
+
+/// CPU time of another process, in seconds; 0 if there is none.
+double process_cpu_seconds(pid_t process);
+
+/// Bytes that were allocated from malloc and not freed, its own overhead included.
+double heap_bytes();
+
+/// Bytes of memory that the process occupies, after giving back what malloc does not use.
+double resident_bytes();
+
+std::size_t threads();
+
+}  // namespace usage
+
+}  // namespace corozk::bench

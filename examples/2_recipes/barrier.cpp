@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate: workers wait until the database has been migrated.
+//
+//   barrier 127.0.0.1:2181
+#include <corozk/recipe/barrier.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+// As many of these as you like, in any process.
+awaitable<void> worker(corozk::client& zk, int number) {
+    corozk::barrier gate(zk, "/app/barriers/migration");
+    co_await gate.wait();  // returns at once where there is no barrier
+    std::cout << "worker " << number << " begins\n";
+}
+
+awaitable<void> migrate(corozk::client& zk) {
+    corozk::barrier gate(zk, "/app/barriers/migration");
+    std::cout << "migrating...\n";
+    co_await zk.sync();  // here the work would be done
+    bool removed = co_await gate.remove();
+    if (removed)
+        std::cout << "the gate is open\n";
+}
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+
+    // Bound to the session: if this process dies half-way, nobody waits for ever.
+    corozk::barrier_options options;
+    options.bound_to_session = true;
+    corozk::barrier gate(zk, "/app/barriers/migration", options);
+    co_await gate.set();
+
+    co_await (worker(zk, 1) && worker(zk, 2) && migrate(zk));
+
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure)
+                                  return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

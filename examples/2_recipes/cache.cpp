@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A local copy of a part of the tree, always on the way to the server's state.
+//
+//   cache HOST:PORT
+#include <corozk/recipe/cache.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> run(std::string hosts) {
+    auto executor = co_await asio::this_coro::executor;
+    corozk::client_options options(hosts);
+    corozk::client zk = co_await corozk::client::connect(executor, options);
+    co_await zk.ensure_path("/examples/cache");
+
+    corozk::tree_cache cache(zk, "/examples/cache");
+    corozk::tree_state state = co_await cache.next();
+    std::cout << "nodes at first: " << state.nodes->size() << '\n';
+
+    // Usually somebody else does this.
+    co_await zk.create("/examples/cache/color", "red");
+    co_await zk.set("/examples/cache/color", "blue");
+
+    // States that came and went in between may be skipped, the last one never is.
+    for (;;) {
+        auto node = state.nodes->find("/examples/cache/color");
+        if (node != state.nodes->end() && node->second.data == "blue")
+            break;
+        state = co_await cache.next(state.revision);
+    }
+    std::cout << "color: " << state.nodes->at("/examples/cache/color").data << '\n';
+
+    co_await zk.erase("/examples/cache/color");
+    while (state.nodes->contains("/examples/cache/color")) {
+        state = co_await cache.next(state.revision);
+    }
+    std::cout << "gone\n";
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+        return 2;
+    }
+    asio::io_context context;
+    int status = 0;
+    asio::co_spawn(context, run(argv[1]), [&status](std::exception_ptr failure) {
+        if (!failure)
+            return;
+        status = 1;
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+        }
+    });
+    context.run();
+    return status;
+}

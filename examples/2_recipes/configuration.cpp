@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that belong together: readers see all of one version, never parts of two.
+//
+//   configuration HOST:PORT
+#include <corozk/recipe/configuration.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+void print(const corozk::configuration_version& version) {
+    switch (version.status) {
+        case corozk::configuration_status::absent:
+            std::cout << "nothing published\n";
+            break;
+        case corozk::configuration_status::broken:
+            std::cout << "a writer died half-way\n";
+            break;
+        case corozk::configuration_status::published:
+            for (const auto& [name, value] : *version.parts) {
+                std::cout << name << " = " << value << '\n';
+            }
+    }
+}
+
+asio::awaitable<void> run(std::string hosts) {
+    auto executor = co_await asio::this_coro::executor;
+    corozk::client_options options(hosts);
+    corozk::client zk = co_await corozk::client::connect(executor, options);
+
+    // Each version in a folder of its own, and a pointer that is switched in one transaction.
+    corozk::versioned_configuration settings(zk, "/examples/settings");
+    corozk::configuration_version version = co_await settings.next();
+    print(version);
+
+    for (const char* host : {"db1", "db2"}) {
+        corozk::configuration_parts parts;
+        parts["database.host"] = host;
+        parts["database.port"] = "5432";
+        co_await settings.publish(parts);
+        // Whoever follows the stream sees the latest version.
+        version = co_await settings.next(version.revision);
+        print(version);
+    }
+
+    // One value that fits into one znode is simpler.
+    corozk::configuration banner(zk, "/examples/banner");
+    co_await banner.publish("welcome");
+    corozk::node_state value = co_await banner.next();
+    std::cout << value.data << '\n';
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+        return 2;
+    }
+    asio::io_context context;
+    int status = 0;
+    asio::co_spawn(context, run(argv[1]), [&status](std::exception_ptr failure) {
+        if (!failure)
+            return;
+        status = 1;
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+        }
+    });
+    context.run();
+    return status;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A number that many processes change: each addition counts exactly once, whatever happens to the
+// connection.
+//
+//   counter HOST:PORT
+#include <corozk/recipe/counter.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> visit(corozk::counter& visitors, int times) {
+    for (int i = 0; i < times; ++i)
+        co_await visitors.add(1);
+}
+
+asio::awaitable<void> run(std::string hosts) {
+    using namespace asio::experimental::awaitable_operators;
+    auto executor = co_await asio::this_coro::executor;
+    corozk::client_options options(hosts);
+    corozk::client zk = co_await corozk::client::connect(executor, options);
+
+    corozk::counter visitors(zk, "/examples/visitors");
+    std::int64_t before = co_await visitors.get();
+
+    // What is asked for at the same time shares requests; each addition gets its own result.
+    co_await (visit(visitors, 100) && visit(visitors, 100) && visit(visitors, 100));
+    std::int64_t after = co_await visitors.get();
+    std::cout << "visitors: " << before << " -> " << after << '\n';
+
+    // Another value is no error, but an answer.
+    corozk::counter_exchange result = co_await visitors.compare_and_set(after, 0);
+    std::cout << (result.exchanged ? "reset" : "somebody came in between") << '\n';
+
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+        return 2;
+    }
+    asio::io_context context;
+    int status = 0;
+    asio::co_spawn(context, run(argv[1]), [&status](std::exception_ptr failure) {
+        if (!failure)
+            return;
+        status = 1;
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+        }
+    });
+    context.run();
+    return status;
+}

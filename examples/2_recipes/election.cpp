@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three candidates; each leads for a short term, and somebody watches who leads.
+//
+//   election 127.0.0.1:2181
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <corozk.hpp>
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+using namespace std::chrono_literals;
+
+const char* const folder = "/corozk-example/election";
+
+awaitable<void> candidate(corozk::client& zk, std::string name) {
+    corozk::election election(zk, folder, corozk::election_options(name));
+    auto term = [&](corozk::ownership& leadership) -> awaitable<void> {
+        // First the leader procedure: take over what has to be taken over. Then tell the others.
+        co_await election.acknowledge(leadership);
+        std::cout << name << " leads\n";
+        boost::asio::steady_timer work(co_await boost::asio::this_coro::executor, 30ms);
+        co_await work.async_wait(boost::asio::use_awaitable);
+    };
+    // If the session were lost, the term would be cancelled and begun again later.
+    co_await election.run(term);
+}
+
+awaitable<void> watch(corozk::client& zk) {
+    corozk::election election(zk, folder);
+    corozk::election_leader leader = co_await election.leader();
+    for (;;) {
+        std::string what = leader ? leader.identity : "nobody";
+        std::cout << "  seen: " << what << (leader.acknowledged ? ", acknowledged\n" : "\n");
+        leader = co_await election.next_leader(leader);
+    }
+}
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    auto all = [&]() -> awaitable<void> {
+        co_await (candidate(zk, "anna") && candidate(zk, "berta") && candidate(zk, "carla"));
+    };
+    // The watcher is cancelled when all have had their term.
+    co_await (all() || watch(zk));
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure) return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

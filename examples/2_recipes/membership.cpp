@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is there: one process joins a group, another watches it change.
+//
+//   membership 127.0.0.1:2181
+#include <corozk/recipe/membership.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+
+using boost::asio::awaitable;
+
+void print(const corozk::membership_change& change) {
+    for (const auto& m : change.joined)
+        std::cout << "+ " << m.name << " at " << m.data << '\n';
+    for (const auto& m : change.left)
+        std::cout << "- " << m.name << '\n';
+    for (const auto& m : change.updated)
+        std::cout << "~ " << m.name << " at " << m.data << '\n';
+}
+
+awaitable<void> work(std::string hosts) {
+    // Two clients stand for two processes.
+    auto here = co_await corozk::client::connect(corozk::client_options(hosts));
+    auto there = co_await corozk::client::connect(corozk::client_options(hosts));
+
+    corozk::membership observer(here, "/app/workers");
+    print(co_await observer.next_change());  // the first call tells who is there already
+
+    // A member stays one over lost connections and lost sessions, until it leaves.
+    corozk::membership worker(there, "/app/workers");
+    co_await worker.join("worker-7", "10.0.0.7:4000");
+    print(co_await observer.next_change());
+
+    co_await worker.set_data("10.0.0.7:4001");
+    print(co_await observer.next_change());
+
+    // What happens between two calls is told as one difference; nothing is missed.
+    co_await worker.leave();
+    co_await worker.join("worker-8", "10.0.0.8:4000");
+    co_await here.sync();
+    bool joined = false;
+    while (!joined) {
+        auto change = co_await observer.next_change();
+        print(change);
+        joined = !change.joined.empty();
+    }
+
+    auto members = co_await observer.members();
+    std::cout << members.size() << " member(s)\n";
+
+    co_await there.close();  // its members are gone with it
+    print(co_await observer.next_change());
+    co_await here.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure)
+                                  return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue of jobs whose consumers work before the job is gone: who dies half-way leaves it to the
+// next.
+//
+//   queue HOST:PORT
+#include <corozk/recipe/queue.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <exception>
+#include <iostream>
+
+namespace asio = boost::asio;
+
+/// Works until there is nothing left.
+asio::awaitable<void> work(corozk::queue& jobs) {
+    for (;;) {
+        auto claim = co_await jobs.consume_until(std::chrono::steady_clock::now() +
+                                                 std::chrono::milliseconds(200));
+        std::cout << "working on " << claim.data() << '\n';
+        // The job goes and its result appears, both or neither. If our session had ended meanwhile,
+        // somebody else has the job, and this fails.
+        corozk::create_options sequential;
+        sequential.mode = corozk::create_mode::persistent_sequential;
+        corozk::transaction result;
+        result.create("/examples/results/done-", claim.data(), sequential);
+        co_await claim.acknowledge(result);
+    }
+}
+
+asio::awaitable<void> run(std::string hosts) {
+    auto executor = co_await asio::this_coro::executor;
+    corozk::client_options options(hosts);
+    corozk::client zk = co_await corozk::client::connect(executor, options);
+    co_await zk.ensure_path("/examples/results");
+
+    corozk::queue jobs(zk, "/examples/jobs");
+    for (int i = 0; i < 5; ++i)
+        co_await jobs.put("job " + std::to_string(i));
+    try {
+        co_await work(jobs);
+    } catch (const corozk::error& e) {
+        if (e.code() != corozk::errc::deadline_exceeded)
+            throw;
+    }
+    std::size_t left = co_await jobs.size();
+    std::cout << left << " jobs left\n";
+
+    // Items that may be lost with their consumer are simply taken.
+    co_await jobs.put("a message");
+    corozk::queue_item item = co_await jobs.take();
+    std::cout << "took " << item.data << '\n';
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
+        return 2;
+    }
+    asio::io_context context;
+    int status = 0;
+    asio::co_spawn(context, run(argv[1]), [&status](std::exception_ptr failure) {
+        if (!failure)
+            return;
+        status = 1;
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+        }
+    });
+    context.run();
+    return status;
+}

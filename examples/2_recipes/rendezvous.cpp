@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker finds its master, whoever starts first, and follows it when it moves.
+//
+//   rendezvous 127.0.0.1:2181
+#include <corozk/recipe/rendezvous.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+awaitable<void> master(std::string hosts, std::string address) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    corozk::rendezvous point(zk, "/app/master");
+    co_await point.publish(address);
+    co_await zk.close();  // or it dies: what it has published goes with it
+}
+
+awaitable<void> worker(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    corozk::rendezvous point(zk, "/app/master");
+
+    // The first call tells how things are, the next ones wait for a difference.
+    std::string last;
+    while (last != "host-2:5000") {
+        auto now = co_await point.next();
+        std::cout << (now.present ? "the master is at " + now.data : "no master") << '\n';
+        if (now.present)
+            last = now.data;
+    }
+    co_await zk.close();
+}
+
+awaitable<void> work(std::string hosts) {
+    // Where the master is restarted. It does not publish over one that is still alive.
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    corozk::rendezvous elsewhere(zk, "/app/master");
+    auto restart = [&]() -> awaitable<void> {
+        co_await master(hosts, "host-1:5000");
+        co_await elsewhere.publish("host-2:5000");
+    };
+
+    co_await (worker(hosts) && restart());
+
+    co_await elsewhere.withdraw();
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure)
+                                  return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

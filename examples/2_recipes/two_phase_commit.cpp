@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two accounts at two sites: both are changed, or none is.
+//
+//   two_phase_commit 127.0.0.1:2181
+#include <corozk/recipe/two_phase_commit.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+awaitable<void> site(corozk::client& zk, std::string path, std::string name, int balance) {
+    corozk::commit_site self(zk, path, name);
+    auto transaction = co_await self.join();  // waits until it has begun
+    int amount = std::stoi(transaction.payload);
+
+    auto wish = balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
+    auto outcome = co_await self.vote(wish);  // the same for everybody, for ever
+
+    std::cout << name << ": " << (outcome.committed ? "done" : "not done, " + outcome.reason)
+              << '\n';
+    co_await self.finish();  // this site needs the decision no more
+}
+
+awaitable<void> transfer(corozk::client& zk, std::string path, std::string amount) {
+    // Only the coordinator watches the votes. In the other form every site does, and then they can
+    // decide without it.
+    corozk::commit_options options;
+    options.form = corozk::commit_form::coordinator;
+    corozk::commit_coordinator coordinator(zk, path, options);
+
+    std::vector<std::string> sites{"bank-a", "bank-b"};
+    co_await coordinator.begin(sites, amount);
+    auto deciding = [&]() -> awaitable<void> {
+        // Silence counts as a vote to abort after this time.
+        co_await coordinator.decide_for(std::chrono::seconds(10));
+    };
+    co_await (deciding() && site(zk, path, "bank-a", 100) && site(zk, path, "bank-b", 50));
+    co_await coordinator.clean_up();
+}
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await transfer(zk, "/app/transfers/1", "30");
+    co_await transfer(zk, "/app/transfers/2", "70");
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure)
+                                  return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <corozk/client.hpp>
+#include <corozk/recipe/contender_info.hpp>
+#include <corozk/recipe/ownership.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+class line_object;
+
+/**
+ * @brief What all recipes that queue have in common: a folder with one node for each contender.
+ *
+ * Not to be used by itself.
+ */
+class COROZK_DECL line_user {
+public:
+    using duration = std::chrono::steady_clock::duration;
+    using time_point = std::chrono::steady_clock::time_point;
+
+    /** @brief The folder; empty after a move. */
+    const std::string& path() const noexcept;
+
+    /**
+     * @brief Who holds something and who waits, in order, with what each waits for.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<contender_info>)`
+     *
+     * @par Errors
+     * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
+     * `errc::bad_path`. A folder that does not exist is an empty line.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once.
+     */
+    template <class Token = default_token>
+    auto contenders(Token&& token = Token{}) {
+        return initiate<void(error_code, std::vector<contender_info>)>(
+            call_site("contenders", path()), token, [s = session_, impl = impl_](auto handler) {
+                start_contenders(s, impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has lost
+     *        what it held, or that it waits no more.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::no_node`: it was gone already. `errc::bad_path`: not a contender of this folder.
+     * Otherwise as `contenders`.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once; the node may be erased all the same.
+     */
+    template <class Token = default_token>
+    auto break_contender(std::string contender_path, Token&& token = Token{}) {
+        return initiate<void(error_code)>(
+            call_site("break_contender", contender_path), token,
+            [s = session_, impl = impl_, contender_path](auto handler) mutable {
+                start_break(s, impl, std::move(contender_path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it holds:
+     *        its `ownership::release_requested` completes, once it holds it.
+     *
+     * The request is written into the node, behind what its owner wrote there.
+     *
+     * @par Completion signature
+     * `void(error_code)`: the request is written; the owner decides.
+     *
+     * @par Errors
+     * `zk_errc::no_node`: it was gone already. `errc::bad_path`: not a contender of this folder.
+     * Otherwise as `contenders`.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once; the request may be written all the same.
+     *
+     * @see Recipes page, "Revocable Shared Locks".
+     */
+    template <class Token = default_token>
+    auto request_release(std::string contender_path, Token&& token = Token{}) {
+        return initiate<void(error_code)>(
+            call_site("request_release", contender_path), token,
+            [s = session_, impl = impl_, contender_path](auto handler) mutable {
+                start_request(s, impl, std::move(contender_path), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief As `request_release`, and waits until the node is gone; after the grace time it is
+     *        removed, and its owner is told that it has lost what it held.
+     *
+     * Only for those who have agreed on that: the owner may still be at work.
+     *
+     * @par Completion signature
+     * `void(error_code, bool)`: whether the node had to be removed.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once; what was asked for or removed stays so.
+     */
+    template <class Token = default_token>
+    auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
+        return initiate<void(error_code, bool)>(
+            call_site("insist_on_release", contender_path), token,
+            [s = session_, impl = impl_, contender_path, grace](auto handler) mutable {
+                start_insist(s, impl, std::move(contender_path), grace, std::move(handler));
+            });
+    }
+
+protected:
+    using session_ptr = std::shared_ptr<session>;
+    using impl_ptr = std::shared_ptr<const line_object>;
+
+    /// What one acquisition asks for.
+    struct claim {
+        std::uint8_t kind = 0;
+        bool try_only = false;
+        std::int32_t weight = 1;
+        time_point deadline = time_point::max();
+    };
+
+    line_user(const client& c, impl_ptr impl, const char* recipe);
+    line_user(line_user&&) noexcept;
+    line_user& operator=(line_user&&) noexcept;
+    ~line_user();
+
+    template <class Token>
+    auto begin(const char* operation, claim what, Token&& token) {
+        return initiate<void(error_code, ownership)>(
+            call_site(operation, path()), token, [s = session_, impl = impl_, what](auto handler) {
+                start_acquire(s, impl, what, std::move(handler));
+            });
+    }
+
+    static time_point deadline_in(duration budget) noexcept {
+        auto now = std::chrono::steady_clock::now();
+        return budget >= time_point::max() - now ? time_point::max() : now + budget;
+    }
+
+    static void start_acquire(const session_ptr& s,
+                              const impl_ptr& impl,
+                              claim what,
+                              any_handler<void(error_code, ownership)> handler);
+    static void start_contenders(
+        const session_ptr& s,
+        const impl_ptr& impl,
+        any_handler<void(error_code, std::vector<contender_info>)> handler);
+    static void start_break(const session_ptr& s,
+                            const impl_ptr& impl,
+                            std::string contender_path,
+                            any_handler<void(error_code)> handler);
+    static void start_request(const session_ptr& s,
+                              const impl_ptr& impl,
+                              std::string contender_path,
+                              any_handler<void(error_code)> handler);
+    static void start_insist(const session_ptr& s,
+                             const impl_ptr& impl,
+                             std::string contender_path,
+                             duration grace,
+                             any_handler<void(error_code, bool)> handler);
+
+    session_ptr session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk::detail

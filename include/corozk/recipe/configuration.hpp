@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/recipe/cache.hpp>
+#include <corozk/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace corozk {
+
+namespace detail {
+class configuration_core;
+class configuration_writer;
+enum class configuration_layout : std::uint8_t;
+}  // namespace detail
+
+/**
+ * @brief A configuration that fits into one znode: an awaitable stream of its values.
+ *
+ * `next` gives the latest value that differs from the one seen before; none is older than one that
+ * was given out before, reconnects included, and deletion is visible (`node_state::exists`).
+ * Errors, cancellation, thread safety and lifetime of `next` are those of `basic_cache`.
+ *
+ * Where it comes from: "Configuration" of the recipes page; bug catalogue C2, C3.
+ */
+class COROZK_DECL configuration {
+public:
+    configuration(const client& c, std::string path, corozk::acl entries = corozk::acl());
+
+    const std::string& path() const noexcept { return cache_.path(); }
+
+    /** @brief The latest value; revision 0 if none is known yet. */
+    node_state current() const { return cache_.current(); }
+
+    /** @brief As `node_cache::next`. */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+        return cache_.next(seen, token);
+    }
+
+    /**
+     * @brief Writes a value; creates the node and its parents if they are missing.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::too_large`; `zk_errc::connection_loss` if the answer was lost and others wrote before
+     * we could look: a value that was overwritten is not written again.
+     *
+     * @par Cancellation
+     * All types: completes at once with `operation_aborted`; what was sent may be carried out.
+     */
+    template <class Token = default_token>
+    auto publish(std::string data, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("configuration.publish", path()),
+            token,
+            [session = session_, writer = writer_, data = std::move(data)](auto handler) mutable {
+                start_publish(session, writer, std::move(data), std::move(handler));
+            });
+    }
+
+private:
+    static void start_publish(const std::shared_ptr<detail::session>& session,
+                              const std::shared_ptr<detail::configuration_writer>& writer,
+                              std::string data,
+                              detail::any_handler<void(error_code)> handler);
+
+    node_cache cache_;
+    std::shared_ptr<detail::session> session_;
+    std::shared_ptr<detail::configuration_writer> writer_;
+};
+
+/** @brief The parts of a configuration: name to data. */
+using configuration_parts = std::map<std::string, std::string>;
+
+/** @brief What a reader sees of a configuration of several parts. */
+enum class configuration_status : std::uint8_t {
+    absent,     ///< never published, or removed
+    published,  ///< `parts` is one whole version
+    broken,     ///< a writer died half-way; publish again to take over
+};
+
+/** @brief One state in a stream of versions. Cheap to copy. */
+struct configuration_version {
+    configuration_version() = default;
+    std::uint64_t revision = 0;  ///< of the stream; 0: nothing is known yet
+    configuration_status status = configuration_status::absent;
+    std::int64_t number = 0;  ///< grows with each version that is published: a zxid
+    std::shared_ptr<const configuration_parts> parts;  ///< null unless published
+};
+
+/** @brief How a configuration of several parts is stored. */
+struct configuration_options {
+    configuration_options() = default;
+
+    /// `versioned_configuration`: how many old versions are kept beside the current one, for
+    /// readers that are still reading them.
+    std::size_t keep = 1;
+
+    /// Of all nodes. Empty: open.
+    corozk::acl acl;
+};
+
+/**
+ * @brief What the two configurations of several parts have in common.
+ *
+ * Readers always get one whole version, never parts of two. Any number of `next` may wait.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ *
+ * @par Lifetime
+ * May be destroyed in any state, before or after the client: what waits completes with
+ * `operation_aborted`; a publication that has begun is finished in the background.
+ */
+class COROZK_DECL basic_configuration {
+public:
+    basic_configuration(basic_configuration&&) noexcept;
+    basic_configuration& operator=(basic_configuration&&) noexcept;
+    ~basic_configuration();
+
+    const std::string& path() const noexcept { return path_; }
+
+    /** @brief The latest version; revision 0 if none is known yet. Reads after the first `next`. */
+    configuration_version current() const;
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *
+     * The latest wins; while a writer is at work the version before stays current. Lost connections
+     * and sessions are no errors; afterwards everything is looked at again, behind a `sync`.
+     *
+     * @par Completion signature
+     * `void(error_code, configuration_version)`; `errc::closed`, or what the server answers to a
+     * reader that may not read.
+     *
+     * @par Cancellation
+     * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, configuration_version)>(
+            detail::call_site("configuration.next", path_),
+            token,
+            [session = session_, core = core_, seen](auto handler) {
+                start_next(session, core, seen, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces the whole by these parts. Parts that are not named are removed.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * - `errc::busy`: another writer is at work, or was faster; nothing was published.
+     * - `errc::bad_path`: a part's name is empty, contains '/', or is one that the layout uses.
+     * - `errc::too_large`: a part does not fit into one request. (The whole may be of any size.)
+     * - `zk_errc::session_expired`, `errc::ownership_lost`: given up half-way. Publish again.
+     * - `zk_errc::connection_loss`: the session was lost at the last step: look what is published.
+     *
+     * @par Cancellation
+     * All types: completes at once with `operation_aborted`; what has begun is finished in the
+     * background, so that cancelling never leaves half a version.
+     */
+    template <class Token = default_token>
+    auto publish(configuration_parts parts, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("configuration.publish", path_),
+            token,
+            [session = session_, core = core_, parts = std::move(parts)](auto handler) mutable {
+                start_publish(session, core, std::move(parts), std::move(handler));
+            });
+    }
+
+protected:
+    using session_ptr = std::shared_ptr<detail::session>;
+    using core_ptr = std::shared_ptr<detail::configuration_core>;
+
+    basic_configuration(const client& c,
+                        std::string path,
+                        configuration_options options,
+                        detail::configuration_layout layout);
+
+private:
+    static void start_next(const session_ptr& session,
+                           const core_ptr& core,
+                           std::uint64_t seen,
+                           detail::any_handler<void(error_code, configuration_version)> handler);
+    static void start_publish(const session_ptr& session,
+                              const core_ptr& core,
+                              configuration_parts parts,
+                              detail::any_handler<void(error_code)> handler);
+
+    std::string path_;
+    session_ptr session_;
+    core_ptr core_;
+};
+
+/**
+ * @brief Several znodes that are published together behind a znode `ready`.
+ *
+ * The parts are children of the path, with fixed names. A writer takes `ready` away, changes them,
+ * and creates it again; readers read only while it is there, and start again if it is not the same
+ * one afterwards. So there is no version to read while a writer is at work, and a writer that dies
+ * half-way leaves none: `configuration_status::broken`, until somebody publishes again.
+ *
+ * Where it comes from: the configuration of the notes on the ZooKeeper paper; bug catalogue C6.
+ */
+class COROZK_DECL ready_configuration : public basic_configuration {
+public:
+    ready_configuration(const client& c,
+                        std::string path,
+                        configuration_options options = configuration_options());
+};
+
+/**
+ * @brief Several znodes in a folder that is never changed; a pointer is switched to the next one.
+ *
+ * A version is written beside the current one, in as many requests as it takes, and becomes current
+ * in one transaction. Readers always have a version to read, and what a dead writer leaves hurts
+ * nobody: the next writer removes it. Old versions are removed, see `configuration_options::keep`.
+ *
+ * Below the path: `current`, whose data is the name of the folder, and `versions`.
+ *
+ * Where it comes from: bug catalogue C6.
+ */
+class COROZK_DECL versioned_configuration : public basic_configuration {
+public:
+    versioned_configuration(const client& c,
+                            std::string path,
+                            configuration_options options = configuration_options());
+};
+
+}  // namespace corozk

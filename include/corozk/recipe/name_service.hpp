@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+namespace detail {
+class name_service_impl;
+class name_watch_impl;
+}  // namespace detail
+
+/** @brief How long a name lives. */
+enum class name_lifetime : std::uint8_t {
+    persistent,  ///< until it is unregistered
+    session,     ///< as long as the object that registered it; renewed with each session
+};
+
+/** @brief A name and what it stands for. */
+struct name_entry {
+    name_entry() = default;
+
+    bool present = false;  ///< whether it is registered
+    std::string name;
+    std::string value;
+    name_lifetime lifetime = name_lifetime::persistent;
+    std::int64_t session_id = 0;  ///< of the one who registered it; 0 for persistent names
+};
+
+/** @brief How names are kept. */
+struct name_service_options {
+    name_service_options() = default;
+
+    /// What registering does with a name that is taken by another value: replace it (true), or fail
+    /// with `errc::already_exists` (false). A name that is bound to another session cannot be
+    /// replaced: then a session-bound registration waits for its end.
+    bool replace = false;
+
+    /// Of the names' nodes and of folders that are made for them; empty means open.
+    corozk::acl acl;
+};
+
+/**
+ * @brief The values of one name, as they change. Made by `name_service::follow`.
+ *
+ * @par Cancellation
+ * Terminal, partial, total: completes at once; nothing is lost to the next call.
+ *
+ * @par Executor, thread safety, lifetime
+ * As `name_service`.
+ */
+class COROZK_DECL name_watch {
+public:
+    name_watch() noexcept;
+    name_watch(std::shared_ptr<detail::session> session,
+               std::shared_ptr<detail::name_watch_impl> impl) noexcept;
+    name_watch(name_watch&&) noexcept;
+    name_watch& operator=(name_watch&&) noexcept;
+    ~name_watch();
+
+    /** @brief The path of the name's node. */
+    std::string path() const;
+
+    /**
+     * @brief Waits until the name is different from what was told last: another value, registered
+     *        anew, unregistered. The first call tells at once how things are. The latest state
+     * wins.
+     *
+     * @par Completion signature
+     * `void(error_code, name_entry)`
+     *
+     * @par Errors
+     * `errc::busy` (another `next` waits), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, name_entry)>(
+            detail::call_site("name_watch.next", path()), token, [impl = impl_](auto handler) {
+                start_next(impl, std::move(handler));
+            });
+    }
+
+private:
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
+                           detail::any_handler<void(error_code, name_entry)> handler);
+
+    std::shared_ptr<detail::session> session_;
+    std::shared_ptr<detail::name_watch_impl> impl_;
+};
+
+/**
+ * @brief Names below a folder, each with a value: register, resolve, list, follow.
+ *
+ * A name may have several parts ("printers/second-floor"): they are folders. A node without data is
+ * a folder and no name, so a value is never empty.
+ *
+ * @par Cancellation
+ * Terminal, partial, total: all operations complete at once with
+ * `boost::asio::error::operation_aborted`. A cancelled registration for a session is taken back in
+ * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
+ *
+ * @par Executor and thread safety
+ * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying the object takes its session-bound names away (in the background); what waits
+ * completes with `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ *
+ * @par Origin
+ * "Name Service" on ZooKeeper's recipes page.
+ */
+class COROZK_DECL name_service {
+public:
+    /** @brief The names below `root`. Nothing is sent. */
+    name_service(const client& c,
+                 std::string root,
+                 name_service_options options = name_service_options());
+
+    name_service() noexcept;
+    name_service(name_service&&) noexcept;
+    name_service& operator=(name_service&&) noexcept;
+    ~name_service();
+
+    /** @brief The folder of all names. */
+    std::string root() const;
+
+    /**
+     * @brief Gives a name a value. Doing it twice with the same value is no error.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::already_exists` (see the options; also a folder that was made for other names),
+     * `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
+     * (a part of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto register_name(std::string name,
+                       std::string value,
+                       name_lifetime lifetime = name_lifetime::persistent,
+                       Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("name_service.register_name", name),
+            token,
+            [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
+                start_register(
+                    impl, std::move(name), std::move(value), lifetime, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Takes a name away, whoever registered a persistent one.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (there are names below it),
+     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto unregister(std::string name, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("name_service.unregister", name),
+            token,
+            [impl = impl_, name](auto handler) mutable {
+                start_unregister(impl, std::move(name), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Looks a name up.
+     *
+     * @par Completion signature
+     * `void(error_code, name_entry)`
+     *
+     * @par Errors
+     * `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto resolve(std::string name, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, name_entry)>(
+            detail::call_site("name_service.resolve", name),
+            token,
+            [impl = impl_, name](auto handler) mutable {
+                start_resolve(
+                    impl, std::move(name), std::chrono::nanoseconds::min(), std::move(handler));
+            });
+    }
+
+    /** @brief The same, but waits for the name to be registered, for a limited time. */
+    template <class Token = default_token>
+    auto await_for(std::chrono::nanoseconds limit, std::string name, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, name_entry)>(
+            detail::call_site("name_service.await", name),
+            token,
+            [impl = impl_, limit, name](auto handler) mutable {
+                start_resolve(impl,
+                              std::move(name),
+                              std::max(limit, std::chrono::nanoseconds(0)),
+                              std::move(handler));
+            });
+    }
+
+    /**
+     * @brief The names in a folder (in the root, if it is empty), ordered. Folders are not listed;
+     * a missing one is empty.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<name_entry>)`
+     */
+    template <class Token = default_token>
+    auto list(std::string folder = std::string(), Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::vector<name_entry>)>(
+            detail::call_site("name_service.list", folder),
+            token,
+            [impl = impl_, folder](auto handler) mutable {
+                start_list(impl, std::move(folder), std::move(handler));
+            });
+    }
+
+    /** @brief Follows a name, whether it is registered or not. Nothing is sent. */
+    name_watch follow(std::string name) const;
+
+private:
+    using impl_ptr = std::shared_ptr<detail::name_service_impl>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    static void start_register(const impl_ptr& impl,
+                               std::string name,
+                               std::string value,
+                               name_lifetime lifetime,
+                               handler_of<> handler);
+    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
+    static void start_resolve(const impl_ptr& impl,
+                              std::string name,
+                              std::chrono::nanoseconds limit,
+                              handler_of<name_entry> handler);
+    static void start_list(const impl_ptr& impl,
+                           std::string folder,
+                           handler_of<std::vector<name_entry>> handler);
+
+    std::shared_ptr<detail::session> session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/export.hpp>
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+#include <corozk/types.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace corozk {
+
+namespace detail {
+class rendezvous_impl;
+}
+
+/** @brief What is published at a meeting point. */
+struct rendezvous_point {
+    rendezvous_point() = default;
+
+    bool present = false;          ///< whether anybody is there
+    std::string data;              ///< such as the master's address
+    std::int64_t session_id = 0;   ///< of the one who published it
+    std::int64_t incarnation = 0;  ///< grows with each new publisher or session (the czxid)
+};
+
+/** @brief How a meeting point is kept. */
+struct rendezvous_options {
+    rendezvous_options() = default;
+
+    /// What `publish` does while somebody else's data is there: wait until that one is gone (true),
+    /// or fail with `errc::already_exists` (false).
+    bool wait_for_predecessor = true;
+
+    /// Of the node and of folders that are made for it; empty means open.
+    corozk::acl acl;
+};
+
+/**
+ * @brief A place where processes meet whose start has no order: a master publishes where it is, its
+ *        workers wait for that, whoever comes first.
+ *
+ * The node belongs to the publisher's session. It is published again by itself with the next
+ * session, and when somebody erased it, until `withdraw`. A worker follows a master that restarts
+ * elsewhere with `next`.
+ *
+ * @par Cancellation
+ * | operation | terminal, partial, total |
+ * |---|---|
+ * | `publish` | completes at once; the node is erased in the background |
+ * | `update` | completes at once; the data is still to be written |
+ * | `withdraw` | completes at once; withdrawing goes on in the background |
+ * | `await`, `next` | complete at once; `next` loses nothing to the next call |
+ *
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`.
+ *
+ * @par Executor and thread safety
+ * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ *
+ * @par Lifetime
+ * Destroying the object withdraws (in the background); what waits completes with
+ * `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ *
+ * @par Origin
+ * "Rendezvous" in the ZooKeeper paper (section 2.4).
+ */
+class COROZK_DECL rendezvous {
+public:
+    /** @brief The meeting point whose node is `path`. Nothing is sent. */
+    rendezvous(const client& c,
+               std::string path,
+               rendezvous_options options = rendezvous_options());
+
+    rendezvous() noexcept;
+    rendezvous(rendezvous&&) noexcept;
+    rendezvous& operator=(rendezvous&&) noexcept;
+    ~rendezvous();
+
+    /** @brief The path of the node. */
+    std::string path() const;
+
+    /** @brief Whether the server has our node now, as far as is known. */
+    bool published() const noexcept;
+
+    /**
+     * @brief Publishes, and keeps it published.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::busy` (published by this object already), `errc::already_exists` (see the options),
+     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto publish(std::string data, Token&& token = Token{}) {
+        return publish_for(
+            std::chrono::nanoseconds::max(), std::move(data), std::forward<Token>(token));
+    }
+
+    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    template <class Token = default_token>
+    auto publish_for(std::chrono::nanoseconds limit, std::string data, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("rendezvous.publish", path()),
+            token,
+            [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
+                start_publish(impl, limit, std::move(data), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Replaces what is published, for this session and later ones.
+     *
+     * @par Completion signature
+     * `void(error_code)`; `errc::not_a_member` if nothing is published.
+     */
+    template <class Token = default_token>
+    auto update(std::string data, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("rendezvous.update", path()),
+            token,
+            [impl = impl_, data = std::move(data)](auto handler) mutable {
+                start_update(impl, std::move(data), std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Takes it away.
+     *
+     * @par Completion signature
+     * `void(error_code)`: the node is gone, or its session is; `errc::not_a_member` if nothing was
+     * published.
+     */
+    template <class Token = default_token>
+    auto withdraw(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("rendezvous.withdraw", path()), token, [impl = impl_](auto handler) {
+                start_withdraw(impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Waits until somebody is there.
+     *
+     * @par Completion signature
+     * `void(error_code, rendezvous_point)`
+     *
+     * @par Errors
+     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto await(Token&& token = Token{}) {
+        return await_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+    }
+
+    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    template <class Token = default_token>
+    auto await_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+        return detail::initiate<void(error_code, rendezvous_point)>(
+            detail::call_site("rendezvous.await", path()),
+            token,
+            [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
+    }
+
+    /**
+     * @brief Waits until it is different from what this object told last: other data, another
+     *        publisher, nobody. The first call tells at once how things are. The latest state wins.
+     *
+     * @par Completion signature
+     * `void(error_code, rendezvous_point)`
+     *
+     * @par Errors
+     * `errc::busy` (another `next` of this object waits), `errc::bad_path`, `zk_errc::no_auth`,
+     * `errc::closed`.
+     */
+    template <class Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, rendezvous_point)>(
+            detail::call_site("rendezvous.next", path()), token, [impl = impl_](auto handler) {
+                start_next(impl, std::move(handler));
+            });
+    }
+
+private:
+    using impl_ptr = std::shared_ptr<detail::rendezvous_impl>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
+
+    static void start_publish(const impl_ptr& impl,
+                              std::chrono::nanoseconds limit,
+                              std::string data,
+                              handler_of<> handler);
+    static void start_update(const impl_ptr& impl, std::string data, handler_of<> handler);
+    static void start_withdraw(const impl_ptr& impl, handler_of<> handler);
+    static void start_await(const impl_ptr& impl,
+                            std::chrono::nanoseconds limit,
+                            handler_of<rendezvous_point> handler);
+    static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
+
+    std::shared_ptr<detail::session> session_;
+    impl_ptr impl_;
+};
+
+}  // namespace corozk

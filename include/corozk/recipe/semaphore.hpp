@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/run_owned.hpp>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+/** @brief How a semaphore behaves. */
+struct semaphore_options {
+    semaphore_options() = default;
+    explicit semaphore_options(std::string identity_) : identity(std::move(identity_)) {}
+
+    /// Written into the contender's node: who is it? Shown by `contenders` and `holders`.
+    std::string identity;
+
+    /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
+    acl entries;
+
+    /// What is written into a holder's node by `request_release`.
+    std::string release_request = "unlock";
+};
+
+/**
+ * @brief A number of permits for all processes that use the same path.
+ *
+ * An acquisition takes any number of permits at once, in one node ("<guid>-lease-<sequence>",
+ * "<guid>-lease3-<sequence>" for three), so that nobody holds some while it waits for more. Strictly
+ * first come, first served: a large request is not overtaken by small ones.
+ *
+ * The limit stands in the folder's data. The first one who comes writes it; whoever is configured with
+ * another one is told so (`errc::limit_mismatch`). `set_limit` changes it for everybody while the
+ * semaphore is in use; configure the new one for those who start afterwards.
+ *
+ * Waiting survives reconnects. It ends with `zk_errc::session_expired` when the session is lost.
+ *
+ * @par Thread safety
+ * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ *
+ * @par Lifetime
+ * May be destroyed while an acquisition is under way (it goes on), and outlive the client (then
+ * everything fails with `errc::closed`).
+ *
+ * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases), Kazoo
+ * issue 213 (more holders than permits).
+ */
+class COROZK_DECL semaphore : public detail::line_user {
+public:
+    /// `path` is the folder of the semaphore; it is created when it is needed. `limit` is the number
+    /// of permits, at least 1 (else everything fails with `errc::bad_option`).
+    semaphore(const client& c,
+              std::string path,
+              std::int32_t limit,
+              semaphore_options options = semaphore_options());
+    semaphore(semaphore&&) noexcept;
+    semaphore& operator=(semaphore&&) noexcept;
+    ~semaphore();
+
+    /**
+     * @brief Waits for permits, all of them or none.
+     *
+     * @par Completion signature
+     * `void(error_code, ownership)`: one object for all of them; releasing it gives all back.
+     *
+     * @par Errors
+     * `errc::bad_option`: less than 1, or more than the limit (also when the limit becomes too small
+     * meanwhile). `errc::limit_mismatch`: the limit of this object is not the one of the folder when
+     * it is first used. `errc::foreign_data`: the folder's data is no limit.
+     * `zk_errc::session_expired`: the session was lost while waiting. `errc::ownership_lost`:
+     * somebody erased the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
+     * `errc::not_connected`. After an error nothing is left behind.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once. The contender's node is erased for certain, also
+     * if its creation is still under way; if the permits were granted in the same instant, they are
+     * either delivered or given back.
+     */
+    template <class Token = default_token>
+    auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
+        return begin("semaphore.acquire", claim_of(permits), token);
+    }
+
+    /** @brief The same, with an absolute budget over all steps.
+     *  @par Errors
+     *  Also `errc::deadline_exceeded`. */
+    template <class Token = default_token>
+    auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
+        return begin("semaphore.acquire", claim_of(permits, deadline), token);
+    }
+
+    /** @brief The same, with a budget from now on. */
+    template <class Token = default_token>
+    auto acquire_for(duration budget, std::int32_t permits = 1, Token&& token = Token{}) {
+        return acquire_until(deadline_in(budget), permits, std::forward<Token>(token));
+    }
+
+    /** @brief The same, if so many permits are free and nobody waits.
+     *  @par Errors
+     *  Also `errc::would_block`. */
+    template <class Token = default_token>
+    auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
+        return begin("semaphore.try_acquire", claim_of(permits, time_point::max(), true), token);
+    }
+
+    /**
+     * @brief Runs a coroutine with permits: `co_await s.run(body, permits)` with
+     *        `awaitable<T> body(ownership&)`.
+     *
+     * Acquires, awaits the body, releases, and gives the body's result. If the permits are lost
+     * meanwhile the body is cancelled (terminal), and this throws the reason (`errc::ownership_lost`,
+     * `zk_errc::session_expired`, `errc::closed`) when the body has ended.
+     *
+     * @par Cancellation
+     * As `acquire`; then the body is cancelled, and when it has ended this throws what it threw, or
+     * `operation_aborted`. The permits are released in every case.
+     */
+    template <class Body>
+    auto run(Body body, std::int32_t permits = 1) {
+        return detail::run_owned(acquire(permits), std::move(body), "semaphore.run", path());
+    }
+
+    /**
+     * @brief How many permits a newcomer could take at once.
+     *
+     * @par Completion signature
+     * `void(error_code, std::int32_t)`
+     *
+     * @par Errors
+     * `errc::foreign_data`, and as `contenders`.
+     *
+     * @par Cancellation
+     * Terminal, partial, total: completes at once.
+     */
+    template <class Token = default_token>
+    auto available(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::int32_t)>(
+            detail::call_site("semaphore.available", path()), token,
+            [s = session_, impl = impl_](auto handler) {
+                start_available(s, impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Those of the contenders who hold permits, by the order of their nodes and the limit.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<contender_info>)`
+     *
+     * @par Errors, cancellation
+     * As `available`.
+     */
+    template <class Token = default_token>
+    auto holders(Token&& token = Token{}) {
+        return detail::initiate<void(error_code, std::vector<contender_info>)>(
+            detail::call_site("semaphore.holders", path()), token,
+            [s = session_, impl = impl_](auto handler) {
+                start_holders(s, impl, std::move(handler));
+            });
+    }
+
+    /**
+     * @brief Changes the limit for everybody, at once. Nobody loses a permit: if there are more
+     *        holders than the new limit allows, nobody is granted before enough of them have left.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `errc::bad_option`: less than 1. `errc::foreign_data`: the folder's data is no limit.
+     * Otherwise as `contenders`.
+     *
+     * @par Cancellation
+     * Terminal and partial: stops waiting; the limit may change all the same. Total: ignored.
+     */
+    template <class Token = default_token>
+    auto set_limit(std::int32_t limit, Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("semaphore.set_limit", path()), token,
+            [s = session_, impl = impl_, limit](auto handler) {
+                start_set_limit(s, impl, limit, std::move(handler));
+            });
+    }
+
+private:
+    static claim claim_of(std::int32_t permits,
+                          time_point deadline = time_point::max(),
+                          bool try_only = false) noexcept {
+        claim c;
+        c.weight = permits;
+        c.deadline = deadline;
+        c.try_only = try_only;
+        return c;
+    }
+
+    static void start_available(const session_ptr& s,
+                                const impl_ptr& impl,
+                                detail::any_handler<void(error_code, std::int32_t)> handler);
+    static void start_holders(
+        const session_ptr& s,
+        const impl_ptr& impl,
+        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
+    static void start_set_limit(const session_ptr& s,
+                                const impl_ptr& impl,
+                                std::int32_t limit,
+                                detail::any_handler<void(error_code)> handler);
+};
+
+}  // namespace corozk

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/erase_one.hpp"
+
+#include "block/recipe_core.hpp"
+#include "session/request.hpp"
+
+#include <optional>
+
+namespace corozk::detail {
+
+task<error_code> erase_one(port& p, std::string path, bool& erased) {
+    std::optional<std::int64_t> meant;
+    erased = false;
+    for (;;) {
+        request look(p, op_code::exists, path);
+        error_code ec = co_await look;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec == zk_errc::no_node) {
+            // After a lost answer: gone by us, or by somebody else in our place.
+            erased = meant.has_value();
+            co_return error_code();
+        }
+        if (ec)
+            co_return ec;
+        if (meant && *meant != look.record.czxid) {
+            erased = true;
+            co_return error_code();
+        }
+        request erase(p, op_code::erase, path);
+        ec = co_await erase;
+        if (worth_asking_again(p, ec)) {
+            if (is_outcome_unknown(ec))
+                meant = look.record.czxid;
+            continue;
+        }
+        erased = !ec || meant.has_value();
+        co_return ec == zk_errc::no_node ? error_code() : ec;
+    }
+}
+
+}  // namespace corozk::detail

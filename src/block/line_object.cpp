@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block/line_object.hpp"
+
+#include "block/inspection.hpp"
+#include "block/release_request.hpp"
+#include "session/path.hpp"
+
+namespace corozk::detail {
+
+line_object::line_object(line_settings settings,
+                         std::string identity,
+                         std::vector<std::string> kinds)
+    : settings_(std::move(settings)),
+      identity_(std::move(identity)),
+      kinds_(std::move(kinds)) {
+    // The root itself cannot be used: the server keeps nodes of its own there.
+    if (path_problem(path()) || path() == "/") problem_ = errc::bad_path;
+}
+
+void line_object::enter(session& s, contender_request request, user_call<ownership> call) const {
+    s.use_service<lines>().get(settings_).enter(std::move(request), std::move(call));
+}
+
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const line_object>& impl) noexcept {
+    return s && impl ? impl->problem() : make_error_code(errc::closed);
+}
+
+line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
+    : session_(c.implementation()),
+      impl_(std::move(impl)) {
+    if (problem_of(session_, impl_) == errc::bad_path && session_->logs(log_level::warning)) {
+        const char* problem = path_problem(impl_->path());
+        session_->log(log_level::warning, std::string(recipe) + ": path \"" + impl_->path() +
+                                              "\" " +
+                                              (problem ? problem : "is the root: name a folder"));
+    }
+}
+
+line_user::line_user(line_user&&) noexcept = default;
+line_user& line_user::operator=(line_user&&) noexcept = default;
+line_user::~line_user() = default;
+
+const std::string& line_user::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path() : none;
+}
+
+void line_user::start_acquire(const session_ptr& s,
+                              const impl_ptr& impl,
+                              claim what,
+                              any_handler<void(error_code, ownership)> handler) {
+    if (error_code ec = problem_of(s, impl)) return refuse<ownership>(s, ec, std::move(handler));
+    contender_request request;
+    request.kind = what.kind;
+    request.weight = what.weight;
+    request.data = impl->identity();
+    request.try_only = what.try_only;
+    if (what.deadline != time_point::max()) request.deadline = what.deadline;
+    if (error_code ec = impl->refusal(request)) {
+        return refuse<ownership>(s, ec, std::move(handler));
+    }
+    impl->enter(*s, std::move(request), user_call<ownership>(*s, std::move(handler)));
+}
+
+void line_user::start_contenders(
+    const session_ptr& s,
+    const impl_ptr& impl,
+    any_handler<void(error_code, std::vector<contender_info>)> handler) {
+    using infos = std::vector<contender_info>;
+    if (error_code ec = problem_of(s, impl)) return refuse<infos>(s, ec, std::move(handler));
+    s->spawn(list_contenders(*s, impl->settings(), impl->kinds(),
+                             user_call<infos>(*s, std::move(handler))));
+}
+
+void line_user::start_break(const session_ptr& s,
+                            const impl_ptr& impl,
+                            std::string contender_path,
+                            any_handler<void(error_code)> handler) {
+    if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
+    s->spawn(detail::break_contender(*s, impl->settings(), std::move(contender_path),
+                             user_call<>(*s, std::move(handler))));
+}
+
+void line_user::start_request(const session_ptr& s,
+                              const impl_ptr& impl,
+                              std::string contender_path,
+                              any_handler<void(error_code)> handler) {
+    if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
+    s->spawn(ask_for_release(*s, impl->settings(), std::move(contender_path),
+                             user_call<>(*s, std::move(handler))));
+}
+
+void line_user::start_insist(const session_ptr& s,
+                             const impl_ptr& impl,
+                             std::string contender_path,
+                             duration grace,
+                             any_handler<void(error_code, bool)> handler) {
+    if (error_code ec = problem_of(s, impl)) return refuse<bool>(s, ec, std::move(handler));
+    s->spawn(detail::insist_on_release(*s, impl->settings(), std::move(contender_path), grace,
+                               user_call<bool>(*s, std::move(handler))));
+}
+
+}  // namespace corozk::detail

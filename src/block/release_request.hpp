@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "block/line.hpp"
+
+namespace corozk::detail {
+
+/// Whether a node's data asks its owner to release: the text alone, or as its last line.
+bool has_release_request(std::string_view data, std::string_view text) noexcept;
+
+/// The data with the request. What the owner wrote stays in front of it.
+std::string with_release_request(std::string_view data, std::string_view text);
+
+/// What the owner wrote.
+std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;
+
+/// Asks the owner of a contender's node to release it.
+task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call);
+
+/// The same, waits until it is gone, and erases it if that takes longer than the grace time.
+/// Completes with whether that was necessary.
+task<> insist_on_release(port& p,
+                         line_settings settings,
+                         std::string path,
+                         std::chrono::steady_clock::duration grace,
+                         user_call<bool> call);
+
+}  // namespace corozk::detail

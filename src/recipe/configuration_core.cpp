@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/configuration_core.hpp"
+
+#include "block/parents.hpp"
+#include "session/path.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t reads_at_once = 64;
+constexpr std::size_t overhead = 1024;
+
+transaction::step make_step(transaction::step_kind kind,
+                            std::string path,
+                            std::string data = std::string()) {
+    transaction::step step;
+    step.kind = kind;
+    step.path = std::move(path);
+    step.data = std::move(data);
+    return step;
+}
+
+/// Which step was the reason.
+std::size_t failed_step(const request& multi) {
+    std::size_t i = 0;
+    while (i < multi.results.size() && multi.results[i].error != multi.error)
+        ++i;
+    return i;
+}
+
+using kind = transaction::step_kind;
+
+}  // namespace
+
+configuration_core::configuration_core(port& p,
+                                       std::string path,
+                                       configuration_options options,
+                                       configuration_layout layout)
+    : port_(p), wake_(p), path_(std::move(path)), options_(std::move(options)), layout_(layout) {}
+
+std::string configuration_core::at(std::string_view name) const {
+    return join_path(path_, name);
+}
+
+std::size_t configuration_core::request_bytes() const {
+    constexpr std::size_t comfortable = 256 * 1024;
+    return std::min(comfortable, port_.max_request_size() / 2);
+}
+
+void configuration_core::stop() {
+    stopped_ = true;
+    fail_all(boost::asio::error::operation_aborted);
+    wake_.set();
+}
+
+void configuration_core::fail_all(error_code ec) {
+    auto calls = std::move(calls_);
+    calls_.clear();
+    for (auto& call : calls) {
+        if (call->waiting())
+            call->fail(ec);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Reading
+
+void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
+    if (ended_)
+        return call->fail(ended_);
+    if (latest_.revision != 0 && latest_.revision != seen) {
+        return call->complete(error_code(), latest_);
+    }
+    std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
+    calls_.push_back(std::move(call));
+    if (reading_)
+        return;
+    reading_ = true;
+    port_.spawn(run_reader(shared_from_this()));
+}
+
+void configuration_core::show(configuration_status status,
+                              std::int64_t number,
+                              configuration_parts parts) {
+    bool same = latest_.revision != 0 && latest_.status == status && latest_.number == number;
+    if (same)
+        return;
+    ++latest_.revision;
+    latest_.status = status;
+    latest_.number = number;
+    latest_.parts.reset();
+    if (status == configuration_status::published) {
+        latest_.parts = std::make_shared<const configuration_parts>(std::move(parts));
+    }
+    auto calls = std::move(calls_);
+    calls_.clear();
+    for (auto& call : calls) {
+        if (call->waiting())
+            call->complete(error_code(), latest_);
+    }
+}
+
+task<> configuration_core::run_reader(std::shared_ptr<configuration_core> self) {
+    co_await self->read_versions();
+    self->reading_ = false;
+}
+
+task<> configuration_core::read_versions() {
+    session_signal states(port_, wake_);
+    watch_signal first(wake_);
+    watch_signal second(wake_);
+    bool ready = layout_ == configuration_layout::ready;
+    std::string first_path = at(ready ? ready_name : "current");
+    std::string second_path = at(writer_name);
+    std::uint64_t synced = 0;
+    for (;;) {
+        if (stopped_)
+            break;
+        const session_status status = port_.status();
+        if (status.state == session_state::closed) {
+            ended_ = errc::closed;
+            fail_all(ended_);
+            break;
+        }
+        if (status.state != session_state::connected && status.state != session_state::read_only) {
+            co_await wake_.wait();
+            continue;
+        }
+        if (synced != status.revision) {
+            // The new connection's server may be behind the old one's.
+            synced = status.revision;
+            request sync(port_, op_code::sync, path_);
+            if (co_await sync)
+                continue;
+        }
+        // Whatever happens from here on is seen, or wakes us.
+        first.disarm();
+        second.disarm();
+        error_code ec =
+            ready ? co_await look_ready(first, second) : co_await look_versioned(first, second);
+        if (ec == zk_errc::bad_version || worth_another_try(ec))
+            continue;
+        if (ec && ec != errc::closed) {
+            // Such as a missing right to read: who asks is told, and may ask again.
+            fail_all(ec);
+            break;
+        }
+        bool watching = first.armed() && (!ready || second.armed());
+        if (watching && synced == port_.status().revision)
+            co_await wake_.wait();
+    }
+    forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
+    forget_watch(port_, second, watch_kind::exists, second_path);
+}
+
+/// `bad_version`: it was changed meanwhile, look again.
+task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signal& writer) {
+    request ready_before(port_, op_code::exists, at(ready_name));
+    request writer_there(port_, op_code::exists, at(writer_name));
+    request ready_after(port_, op_code::exists, at(ready_name));
+    request listing(port_, op_code::children, path_);
+    ready_before.attach(ready);
+    writer_there.attach(writer);
+    ready_before.send();
+    writer_there.send();
+    ready_after.send();
+    listing.send();
+    error_code before_ec = co_await ready_before;
+    error_code writer_ec = co_await writer_there;
+    error_code after_ec = co_await ready_after;
+    error_code list_ec = co_await listing;
+    for (error_code ec : {before_ec, writer_ec, after_ec, list_ec}) {
+        if (ec && ec != zk_errc::no_node)
+            co_return ec;
+    }
+    if (!before_ec) {
+        configuration_parts parts;
+        error_code ec = co_await read_parts(path_, parts);
+        request again(port_, op_code::exists, at(ready_name));
+        error_code again_ec = co_await again;
+        if (ec == zk_errc::no_node || again_ec == zk_errc::no_node) {
+            co_return make_error_code(zk_errc::bad_version);
+        }
+        if (ec || again_ec)
+            co_return ec ? ec : again_ec;
+        if (again.record.czxid != ready_before.record.czxid) {
+            co_return make_error_code(zk_errc::bad_version);
+        }
+        show(configuration_status::published, again.record.czxid, std::move(parts));
+        co_return error_code();
+    }
+    if (!writer_ec)
+        co_return error_code();  // somebody is writing: the one before stays current
+    // Both away at the same time? Events come before the answers of later requests.
+    if (!after_ec || !ready.armed() || !writer.armed()) {
+        co_return make_error_code(zk_errc::bad_version);
+    }
+    bool parts = false;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        parts = parts || good_part_name(layout_, listing.names[i]);
+    }
+    show(parts ? configuration_status::broken : configuration_status::absent,
+         parts ? listing.record.pzxid : 0,
+         {});
+    co_return error_code();
+}
+
+task<error_code> configuration_core::look_versioned(watch_signal& current, watch_signal&) {
+    request get(port_, op_code::get, at("current"));
+    get.attach(current);
+    error_code ec = co_await get;
+    if (ec == zk_errc::no_node) {
+        request exists(port_, op_code::exists, at("current"));
+        exists.attach(current);
+        ec = co_await exists;
+        if (!ec)
+            co_return make_error_code(zk_errc::bad_version);
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        show(configuration_status::absent, 0, {});
+        co_return error_code();
+    }
+    if (ec)
+        co_return ec;
+    bool known = latest_.status == configuration_status::published &&
+                 latest_.number == get.record.mzxid && latest_.revision != 0;
+    if (known)
+        co_return error_code();
+    if (!version_number(get.answer))
+        co_return make_error_code(errc::foreign_data);
+    configuration_parts parts;
+    ec = co_await read_parts(join_path(at("versions"), get.answer), parts);
+    if (ec == zk_errc::no_node) {
+        // Removed because there is a newer one, or by somebody who should not.
+        if (!current.armed())
+            co_return make_error_code(zk_errc::bad_version);
+        show(configuration_status::broken, get.record.mzxid, {});
+        co_return error_code();
+    }
+    if (ec)
+        co_return ec;
+    show(configuration_status::published, get.record.mzxid, std::move(parts));
+    co_return error_code();
+}
+
+task<error_code> configuration_core::read_parts(std::string folder, configuration_parts& parts) {
+    request listing(port_, op_code::children, folder);
+    if (error_code ec = co_await listing)
+        co_return ec;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (good_part_name(layout_, listing.names[i]))
+            names.emplace_back(listing.names[i]);
+    }
+    error_code result;
+    for (std::size_t begin = 0; begin < names.size(); begin += reads_at_once) {
+        std::vector<std::unique_ptr<request>> gets;
+        std::size_t end = std::min(names.size(), begin + reads_at_once);
+        for (std::size_t i = begin; i < end; ++i) {
+            gets.push_back(
+                std::make_unique<request>(port_, op_code::get, join_path(folder, names[i])));
+            gets.back()->send();
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            request& get = *gets[i - begin];
+            error_code ec = co_await get;
+            if (ec)
+                result = ec;
+            parts.emplace(names[i], std::move(get.answer));
+        }
+        if (result)
+            co_return result;
+    }
+    co_return result;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+void configuration_core::publish(configuration_parts parts, std::unique_ptr<pending_call<>> call) {
+    for (const auto& [name, data] : parts) {
+        if (!good_part_name(layout_, name))
+            return call->fail(errc::bad_path);
+        // Beside the part: paths, the check of the writer, a version's folder.
+        std::size_t size = data.size() + name.size() + 2 * path_.size() + overhead;
+        if (size > port_.max_request_size())
+            return call->fail(errc::too_large);
+    }
+    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(call)));
+}
+
+task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
+                                      configuration_parts parts,
+                                      std::shared_ptr<pending_call<>> call) {
+    error_code ec = self->layout_ == configuration_layout::ready
+                        ? co_await self->publish_ready(std::move(parts))
+                        : co_await self->publish_versioned(std::move(parts));
+    if (call->waiting())
+        call->complete(ec);
+}
+
+task<error_code> configuration_core::publish_ready(configuration_parts parts) {
+    std::string guid = port_.new_guid();
+    std::uint64_t generation = port_.status().generation;
+    error_code ec = co_await begin_ready(guid, generation);
+    if (ec)
+        co_return ec;
+    ec = co_await write_ready(parts, generation);
+    if (!ec)
+        ec = co_await finish_ready(guid, generation);
+    if (ec && port_.alive(generation))
+        co_await release_writer(guid, generation);
+    co_return ec;
+}
+
+task<error_code> configuration_core::begin_ready(std::string guid, std::uint64_t generation) {
+    bool with_ready = true;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::create, at(writer_name), guid));
+        multi.steps.back().mode = create_mode::ephemeral;
+        multi.steps.back().entries = options_.acl;
+        if (with_ready)
+            multi.steps.push_back(make_step(kind::erase, at(ready_name)));
+        error_code ec = co_await multi;
+        if (!ec)
+            co_return ec;
+        if (is_recoverable(ec))
+            continue;
+        std::size_t failed = failed_step(multi);
+        if (ec == zk_errc::node_exists && failed == 0) {
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = generation;
+            ec = co_await writer;
+            if (!ec && writer.answer == guid)
+                co_return ec;  // an attempt whose answer was lost
+            if (!ec)
+                co_return make_error_code(errc::busy);
+            if (ec == zk_errc::no_node || is_recoverable(ec))
+                continue;
+            co_return ec;
+        }
+        if (ec == zk_errc::no_node && failed == 1) {
+            with_ready = false;
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, path_, options_.acl);
+            if (!ec || is_recoverable(ec))
+                continue;
+        }
+        co_return ec;
+    }
+}
+
+/// May be done again from the beginning after any failure.
+task<error_code> configuration_core::write_ready(const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        request listing(port_, op_code::children, path_);
+        listing.generation = generation;
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::set<std::string> present;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            if (good_part_name(layout_, listing.names[i]))
+                present.emplace(listing.names[i]);
+        }
+        std::vector<transaction::step> steps;
+        for (const auto& [name, data] : parts) {
+            bool there = present.erase(name) > 0;
+            steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
+            steps.back().entries = options_.acl;
+        }
+        for (const std::string& name : present)
+            steps.push_back(make_step(kind::erase, at(name)));
+
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = generation;
+            multi.steps = std::move(chunk);
+            multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            if (ec == zk_errc::no_node && failed_step(multi) == 0) {
+                co_return make_error_code(errc::ownership_lost);
+            }
+            again = is_recoverable(ec) || ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
+    bool doubtful = false;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, at(writer_name)));
+        multi.steps.push_back(make_step(kind::create, at(ready_name), guid));
+        multi.steps.back().entries = options_.acl;
+        error_code ec = co_await multi;
+        if (!ec)
+            co_return ec;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (is_recoverable(ec) && port_.alive(generation))
+            continue;
+        if (!doubtful) {
+            bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            co_return gone ? make_error_code(errc::ownership_lost) : ec;
+        }
+        for (;;) {
+            request sync(port_, op_code::sync, path_);
+            request ready(port_, op_code::get, at(ready_name));
+            sync.send();
+            ready.send();
+            error_code sync_ec = co_await sync;
+            ec = co_await ready;
+            if (worth_another_try(sync_ec) || worth_another_try(ec))
+                continue;
+            if (!ec && ready.answer == guid)
+                co_return ec;
+            // The next writer may have taken our version away again.
+            co_return make_error_code(zk_errc::connection_loss);
+        }
+    }
+}
+
+/// Gives up without leaving the door locked. Never touches another's node.
+task<> configuration_core::release_writer(std::string guid, std::uint64_t generation) {
+    for (;;) {
+        request get(port_, op_code::get, at(writer_name));
+        get.generation = generation;
+        error_code ec = co_await get;
+        if (!ec && get.answer == guid) {
+            request erase(port_, op_code::erase, at(writer_name));
+            erase.generation = generation;
+            ec = co_await erase;
+        }
+        bool again = is_recoverable(ec) || ec == errc::not_connected;
+        if (!again || !port_.alive(generation))
+            co_return;
+    }
+}
+
+task<error_code> configuration_core::publish_versioned(configuration_parts parts) {
+    std::uint64_t generation = port_.status().generation;
+    std::string guid = port_.new_guid();
+    bool missing = false;
+    std::int32_t version = 0;
+    std::uint64_t number = 1;
+    for (;;) {
+        request sync(port_, op_code::sync, path_);
+        request get(port_, op_code::get, at("current"));
+        sync.send();
+        get.send();
+        error_code sync_ec = co_await sync;
+        error_code ec = co_await get;
+        if (is_recoverable(sync_ec) || is_recoverable(ec))
+            continue;
+        missing = ec == zk_errc::no_node;
+        if (ec && !missing)
+            co_return ec;
+        if (missing)
+            break;
+        auto current = version_number(get.answer);
+        if (!current)
+            co_return make_error_code(errc::foreign_data);
+        version = get.record.version;
+        number = *current + 1;
+        break;
+    }
+    std::string name = version_name(number, guid);
+    std::string folder = join_path(at("versions"), name);
+    std::string writer = join_path(folder, folder_writer_name);
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::create, folder));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.push_back(make_step(kind::create, writer));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().mode = create_mode::ephemeral;
+        error_code ec = co_await multi;
+        if (!ec || ec == zk_errc::node_exists)
+            break;  // the name is ours alone
+        if (is_recoverable(ec))
+            continue;
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        ec = co_await ensure_folder(port_, at("versions"), options_.acl);
+        if (ec && !is_recoverable(ec))
+            co_return ec;
+    }
+    error_code ec = co_await fill_folder(folder, parts, generation);
+    if (ec) {
+        co_await remove_folder(folder);
+        co_return ec;
+    }
+    bool doubtful = false;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, writer));
+        multi.steps.push_back(make_step(missing ? kind::create : kind::set, at("current"), name));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().version = version;
+        ec = co_await multi;
+        if (!ec)
+            break;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (is_recoverable(ec) && port_.alive(generation))
+            continue;
+        if (doubtful) {
+            // Either it names our folder, or it never did, or somebody has switched since.
+            request sync(port_, op_code::sync, path_);
+            request get(port_, op_code::get, at("current"));
+            sync.send();
+            get.send();
+            error_code sync_ec = co_await sync;
+            error_code get_ec = co_await get;
+            if (worth_another_try(sync_ec) || worth_another_try(get_ec))
+                continue;
+            if (!get_ec && get.answer == name)
+                break;
+            co_return make_error_code(zk_errc::connection_loss);
+        }
+        bool faster =
+            ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
+        co_await remove_folder(folder);
+        co_return faster ? make_error_code(errc::busy) : ec;
+    }
+    co_await remove_old();
+    co_return error_code();
+}
+
+task<error_code> configuration_core::fill_folder(std::string folder,
+                                                 const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        listing.generation = generation;
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::set<std::string, std::less<>> present;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            present.emplace(listing.names[i]);
+        }
+        std::vector<transaction::step> steps;
+        for (const auto& [name, data] : parts) {
+            if (present.contains(name))
+                continue;
+            steps.push_back(make_step(kind::create, join_path(folder, name), data));
+            steps.back().entries = options_.acl;
+        }
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = generation;
+            multi.steps = std::move(chunk);
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            again = is_recoverable(ec) || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+/// With its parts. What is left is left to the next writer.
+task<> configuration_core::remove_folder(std::string folder) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return;
+        std::vector<std::unique_ptr<request>> erasures;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            erasures.push_back(std::make_unique<request>(
+                port_, op_code::erase, join_path(folder, listing.names[i])));
+            erasures.back()->send();
+        }
+        request last(port_, op_code::erase, folder);
+        last.send();
+        for (auto& e : erasures) {
+            request& erase = *e;
+            co_await erase;
+        }
+        if (is_recoverable(co_await last))
+            continue;
+        co_return;
+    }
+}
+
+task<> configuration_core::remove_old() {
+    request get(port_, op_code::get, at("current"));
+    request listing(port_, op_code::children, at("versions"));
+    get.send();
+    listing.send();
+    error_code get_ec = co_await get;
+    error_code ec = co_await listing;
+    if (get_ec || ec)
+        co_return;
+    std::vector<std::string> candidates =
+        outdated_versions(listing.names.to_vector(), get.answer, {}, 0);
+    std::vector<std::string> in_use;
+    for (const std::string& name : candidates) {
+        request writer(
+            port_, op_code::exists, join_path(join_path(at("versions"), name), folder_writer_name));
+        if (co_await writer != zk_errc::no_node)
+            in_use.push_back(name);
+    }
+    for (const std::string& name :
+         outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
+        co_await remove_folder(join_path(at("versions"), name));
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "block/pending_call.hpp"
+#include "recipe/configuration_algo.hpp"
+#include "session/request.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+/// Writes a configuration of one znode.
+class configuration_writer final : public std::enable_shared_from_this<configuration_writer> {
+public:
+    configuration_writer(port& p, std::string path, acl entries)
+        : port_(p), wake_(p), path_(std::move(path)), entries_(std::move(entries)) {}
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    void publish(std::string data, std::unique_ptr<pending_call<>> call);
+
+private:
+    static task<> run(std::shared_ptr<configuration_writer> self,
+                      std::string data,
+                      std::unique_ptr<pending_call<>> call);
+    task<error_code> write(std::string data);
+
+    port& port_;
+    signal wake_;
+    std::string path_;
+    acl entries_;
+};
+
+/// What is behind a configuration of several parts: a driver that reads, once somebody asked for a
+/// version, and one for each publication.
+class configuration_core final : public std::enable_shared_from_this<configuration_core> {
+public:
+    using call_type = pending_call<configuration_version>;
+
+    configuration_core(port& p,
+                       std::string path,
+                       configuration_options options,
+                       configuration_layout layout);
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    configuration_version current() const { return latest_; }
+
+    void next(std::uint64_t seen, std::unique_ptr<call_type> call);
+    void publish(configuration_parts parts, std::unique_ptr<pending_call<>> call);
+    void stop();
+
+private:
+    // Reading.
+    static task<> run_reader(std::shared_ptr<configuration_core> self);
+    task<> read_versions();
+    task<error_code> look_ready(watch_signal& ready, watch_signal& writer);
+    task<error_code> look_versioned(watch_signal& current, watch_signal&);
+    task<error_code> read_parts(std::string folder, configuration_parts& parts);
+    void show(configuration_status status, std::int64_t number, configuration_parts parts);
+    void fail_all(error_code ec);
+
+    // Writing.
+    static task<> run_writer(std::shared_ptr<configuration_core> self,
+                             configuration_parts parts,
+                             std::shared_ptr<pending_call<>> call);
+    task<error_code> publish_ready(configuration_parts parts);
+    task<error_code> begin_ready(std::string guid, std::uint64_t generation);
+    task<error_code> write_ready(const configuration_parts& parts, std::uint64_t generation);
+    task<error_code> finish_ready(std::string guid, std::uint64_t generation);
+    task<> release_writer(std::string guid, std::uint64_t generation);
+    task<error_code> publish_versioned(configuration_parts parts);
+    task<error_code> fill_folder(std::string folder,
+                                 const configuration_parts& parts,
+                                 std::uint64_t generation);
+    task<> remove_folder(std::string folder);
+    task<> remove_old();
+
+    std::string at(std::string_view name) const;
+    std::size_t request_bytes() const;
+
+    port& port_;
+    signal wake_;
+    std::string path_;
+    configuration_options options_;
+    configuration_layout layout_;
+    bool stopped_ = false;
+    bool reading_ = false;
+    error_code ended_;
+    configuration_version latest_;
+    std::vector<std::unique_ptr<call_type>> calls_;
+};
+
+}  // namespace corozk::detail

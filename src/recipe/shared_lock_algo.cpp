@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/shared_lock_algo.hpp"
+
+namespace corozk::detail {
+
+void shared_rule::blockers(ahead_of& ahead,
+                           const line_entry& me,
+                           std::vector<const line_entry*>& out) const {
+    while (const line_entry* e = ahead.next()) {
+        bool blocks = me.kind == read_kind ? e->kind != read_kind : e->order != me.except;
+        if (!blocks) continue;
+        out.push_back(e);
+        return;
+    }
+}
+
+bool shared_rule::follows(const line_entry& granted, const line_entry& me) const {
+    return granted.kind == read_kind && me.kind == read_kind;
+}
+
+bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
+    if (me.except == no_order) return false;
+    while (const line_entry* e = ahead.next()) {
+        if (e->order <= me.except) break;
+        if (e->kind != read_kind) return true;
+    }
+    return false;
+}
+
+const shared_rule& the_shared_rule() noexcept {
+    static const shared_rule rule;
+    return rule;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# One consumer test; see CMakeLists.txt, which passes the variables.
+
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+    list(JOIN ARGV " " shown)
+    message(STATUS "${shown}")
+    execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+if(KIND STREQUAL "shared")
+    set(shared ON)
+else()
+    set(shared OFF)
+endif()
+cmake_host_system_information(RESULT jobs QUERY NUMBER_OF_LOGICAL_CORES)
+if(jobs GREATER 2)
+    set(jobs 2)
+endif()
+
+# Always from nothing, except the compiled objects of a source tree.
+set(prefix "${WORK}/prefix")
+set(build "${WORK}/build")
+file(REMOVE_RECURSE "${prefix}")
+if(HOW STREQUAL "find_package")
+    file(REMOVE_RECURSE "${build}")
+    run("${CMAKE_COMMAND}" --install "${INSTALL_FROM}" --prefix "${prefix}" --config "${CONFIG}")
+endif()
+
+run("${CMAKE_COMMAND}"
+    -S "${SOURCE}/test/consumer/${HOW}"
+    -B "${build}"
+    -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_C_COMPILER=${CC}"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}"
+    "-DCMAKE_BUILD_TYPE=None"
+    "-DCMAKE_PREFIX_PATH=${prefix}"
+    "-DBUILD_SHARED_LIBS=${shared}"
+    "-DCOROZK_SOURCE=${SOURCE}"
+    "-DCOROZK_EXPECTED_VERSION=${VERSION}"
+    -DCOROZK_INSTALL=ON
+    --no-warn-unused-cli
+)
+run("${CMAKE_COMMAND}" --build "${build}" --parallel ${jobs})
+run("${build}/consumer")
+
+if(HOW STREQUAL "add_subdirectory")
+    return()
+endif()
+
+# Nothing in the package may point to where it was made.
+file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc" "${prefix}/*.hpp")
+foreach(file IN LISTS texts)
+    file(READ "${file}" text)
+    string(FIND "${text}" "${SOURCE}" at)
+    if(NOT at EQUAL -1)
+        message(FATAL_ERROR "${file} names the source tree ${SOURCE}")
+    endif()
+endforeach()
+
+# A version that does not fit is refused.
+foreach(version IN ITEMS 0.0.1 99.0.0)
+    execute_process(
+        COMMAND
+            "${CMAKE_COMMAND}" -S "${SOURCE}/test/consumer/${HOW}" -B "${WORK}/refused" -G
+            "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_PREFIX_PATH=${prefix}"
+            "-DCOROZK_EXPECTED_VERSION=${version}"
+        RESULT_VARIABLE result
+        OUTPUT_QUIET
+        ERROR_VARIABLE error
+    )
+    file(REMOVE_RECURSE "${WORK}/refused")
+    if(result EQUAL 0 OR NOT error MATCHES "requested version")
+        message(FATAL_ERROR "find_package(corozk ${version}) was not refused:\n${error}")
+    endif()
+endforeach()
+
+if(PKG_CONFIG)
+    set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+    execute_process(
+        COMMAND "${PKG_CONFIG}" --cflags --libs "corozk = ${VERSION}"
+        OUTPUT_VARIABLE flags
+        OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY
+    )
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run("${CXX}" -std=c++20 "-DCOROZK_EXPECTED_VERSION=\"${VERSION}\""
+        "${SOURCE}/test/consumer/main.cpp" ${flags} "-Wl,-rpath,${prefix}/${LIBDIR}" -o
+        "${build}/consumer-pkg-config"
+    )
+    run("${build}/consumer-pkg-config")
+endif()

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/barrier.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+TEST_CASE("barrier: a waiter survives a cut at every frame") {
+    cut_at_every_frame([](fault_run& r) -> awaitable<void> {
+        std::string node = r.path + "/gate";
+        barrier mine(r.zk, node);
+        bool set = co_await mine.set();
+        CHECK(set);
+        pending_result<> waits;
+        mine.wait(waits.handler());
+        co_await settle(r.zk);
+        CHECK_FALSE(waits.done());
+        observer().erase(node);
+        CHECK(!co_await finished(waits));
+        CHECK(waits.calls() == 1);
+        set = co_await mine.set();
+        CHECK(set);
+        bool removed = co_await mine.remove();
+        CHECK(removed);
+        CHECK_FALSE(observer().exists(node));
+    });
+}
+
+TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(proxy.hosts());
+        std::string node = fresh_path();
+        observer().plant(node);
+        barrier b(zk, node);
+        proxy.arm(at_op(op_code::erase), swallow_reply_and_cut().then_refuse());
+        pending_result<bool> removing;
+        b.remove(removing.handler());
+        co_await eventually_async(
+            [&] { return proxy.statistics().replies_of(op_code::erase) > 0; });
+        co_await eventually_async([&] { return !observer().exists(node); });
+        observer().plant(node, "the next");
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(removing));
+        CHECK(removing.value());
+        CHECK(observer().data(node) == "the next");
+        observer().erase(node);
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("barrier: a waiter survives the loss of its session at every frame") {
+    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
+        std::string node = r.path;
+        observer().plant(node);
+        barrier b(r.zk, node);
+        pending_result<> waits;
+        b.wait(waits.handler());
+        co_await r.zk.sync("/", as_tuple());
+        co_await r.zk.sync("/", as_tuple());
+        CHECK_FALSE(waits.done());
+        observer().erase(node);
+        CHECK(!co_await finished(waits));
+    });
+}
+
+TEST_CASE("barrier: cancelled at every frame nothing is left") {
+    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+        std::string node = r.path;
+        observer().plant(node);
+        barrier b(r.zk, node);
+        auto [ec] =
+            co_await b.wait_for(50ms, boost::asio::bind_cancellation_slot(slot, as_tuple()));
+        CHECK((ec == errc::deadline_exceeded || ec == boost::asio::error::operation_aborted));
+        co_await eventually_async([&] { return watches_below(node) == 0; });
+        observer().erase(node);
+    });
+}
+
+TEST_CASE("barrier: removed while the server was down") {
+    server own(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        fault_proxy proxy(own.port());
+        client zk = co_await connect_to(proxy.hosts());
+        barrier b(zk, "/gate");
+        co_await b.set();
+        pending_result<> waits;
+        b.wait(waits.handler());
+        co_await settle(zk);
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        own.kill();
+        own.restart();
+        admin(own.port()).erase("/gate");
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(waits));
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("barrier: a deadline holds without a connection, too") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(proxy.hosts());
+        std::string node = fresh_path();
+        observer().plant(node);
+        barrier b(zk, node);
+        proxy.set_acceptance(acceptance::close_at_once);
+        proxy.cut();
+        auto started = std::chrono::steady_clock::now();
+        auto [ec] = co_await b.wait_for(30ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        CHECK(std::chrono::steady_clock::now() - started < 2s);
+        proxy.set_acceptance(acceptance::normal);
+        observer().erase(node);
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/cache.hpp>
+
+#include <boost/asio/post.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <random>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+
+namespace {
+
+std::map<std::string, std::string> tree_at(std::uint16_t port, const std::string& root) {
+    std::map<std::string, std::string> result;
+    admin hand(port);
+    if (!hand.exists(root))
+        return result;
+    result[root] = hand.data(root);
+    for (const std::string& path : hand.tree(root))
+        result[path] = hand.data(path);
+    return result;
+}
+
+std::map<std::string, std::string> tree_of(const tree_state& state) {
+    std::map<std::string, std::string> result;
+    if (!state.nodes)
+        return result;
+    for (const auto& [path, node] : *state.nodes)
+        result[path] = node.data;
+    return result;
+}
+
+/// Changes something anywhere below the root, or the root.
+void mutate(admin& hand, const std::string& root, std::mt19937& random) {
+    std::string path = root;
+    for (auto depth = random() % 4; depth > 0; --depth) {
+        path += "/n" + std::to_string(random() % 3);
+    }
+    switch (random() % 4) {
+        case 0:
+            hand.erase_recursively(path);
+            break;
+        case 1:
+            if (hand.exists(path))
+                hand.set(path, std::to_string(random() % 1000));
+            break;
+        default:
+            if (!hand.exists(path))
+                hand.plant(path, std::to_string(random() % 1000));
+    }
+}
+
+awaitable<void> watch_changes(fault_run& run) {
+    admin hand(shared_server().port());
+    hand.plant(run.path + "/a/b", "1");
+    {
+        tree_cache cache(run.zk, run.path);
+        tree_state state = co_await cache.next();
+        hand.set(run.path + "/a/b", "2");
+        hand.plant(run.path + "/a/c", "3");
+        hand.erase(run.path + "/a/b");
+        hand.plant(run.path + "/a/b", "4");
+        auto expected = tree_at(shared_server().port(), run.path);
+        while (tree_of(state) != expected)
+            state = co_await cache.next(state.revision);
+        hand.erase_recursively(run.path);
+        while (state.exists)
+            state = co_await cache.next(state.revision);
+        hand.plant(run.path + "/x", "5");
+        expected = tree_at(shared_server().port(), run.path);
+        while (tree_of(state) != expected)
+            state = co_await cache.next(state.revision);
+    }
+    // Taking a watch from the server is one request, and not tried again.
+    if (run.fault != "none")
+        co_return;
+    co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+}
+
+}  // namespace
+
+TEST_CASE("cache: a connection cut at any frame is caught up with") {
+    cut_at_every_frame(watch_changes);
+}
+
+TEST_CASE("cache: an expired session is caught up with") {
+    expire_at_every_frame(watch_changes);
+}
+
+TEST_CASE("cache: what happens while the connection is away is seen") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                             options_for(proxy.hosts()));
+        std::string path = fresh_path();
+        admin hand(shared_server().port());
+        hand.plant(path, "1");
+        node_cache cache(zk, path);
+        node_state state = co_await cache.next();
+        for (bool expire : {false, true}) {
+            proxy.set_acceptance(acceptance::close_at_once);
+            proxy.cut();
+            if (expire) {
+                raw_session_options victim;
+                victim.session_id = proxy.session().session_id;
+                victim.password = proxy.session().password;
+                raw_session(shared_server().port(), victim).close();
+            }
+            // The same version, another node.
+            hand.erase(path);
+            hand.plant(path, expire ? "3" : "2");
+            proxy.set_acceptance(acceptance::normal);
+            state = co_await cache.next(state.revision);
+            CHECK(state.data == (expire ? "3" : "2"));
+        }
+        co_await zk.close();
+    });
+}
+
+TEST_CASE("cache: equal to the server after random changes, kills and restarts") {
+    server victim(recipe_server_options());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client_options options = options_for(victim.hosts());
+            options.session_timeout = std::chrono::milliseconds(20'000);
+            client zk = co_await client::connect(executor, options);
+            tree_cache cache(zk, "/root");
+            std::mt19937 random(5);
+            tree_state state;
+            for (int round = 0; round < 12; ++round) {
+                admin hand(victim.port());
+                for (int i = 0; i < 60; ++i) {
+                    mutate(hand, "/root", random);
+                    if (i % 10 == 0)
+                        co_await boost::asio::post(executor, boost::asio::use_awaitable);
+                }
+                if (round % 4 == 1) {
+                    victim.kill();
+                    victim.restart();
+                    for (int i = 0; i < 10; ++i) {
+                        admin again(victim.port());
+                        mutate(again, "/root", random);
+                    }
+                }
+                auto expected = tree_at(victim.port(), "/root");
+                co_await eventually_async([&] { return tree_of(cache.current()) == expected; });
+            }
+            co_await zk.close();
+        },
+        std::chrono::seconds(60));
+}

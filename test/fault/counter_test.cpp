@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <catch2/catch.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+
+namespace {
+
+std::int64_t value_at(const std::string& path) {
+    return std::stoll(admin(shared_server().port()).data(path));
+}
+
+}  // namespace
+
+TEST_CASE("counter: a connection cut at any frame neither loses nor doubles an addition") {
+    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
+        counter c(run.zk, run.path + "/folder/c");
+        std::int64_t first = co_await c.add(1);
+        std::int64_t second = co_await c.add(10);
+        counter_exchange swapped = co_await c.compare_and_set(11, 20);
+        std::int64_t before = co_await c.exchange(30);
+        std::int64_t last = co_await c.add(-1);
+        CHECK(first == 1);
+        CHECK(second == 11);
+        CHECK(swapped.exchanged);
+        CHECK(before == 20);
+        CHECK(last == 29);
+        CHECK(value_at(run.path + "/folder/c") == 29);
+    });
+}
+
+TEST_CASE("counter: an expired session neither loses nor doubles an addition") {
+    expire_at_every_frame([](fault_run& run) -> awaitable<void> {
+        counter c(run.zk, run.path + "/folder/c");
+        for (int i = 1; i <= 4; ++i) {
+            std::int64_t value = co_await c.add(1);
+            CHECK(value == i);
+        }
+        CHECK(value_at(run.path + "/folder/c") == 4);
+    });
+}
+
+TEST_CASE("counter: a lost answer is decided although others wrote in between") {
+    for (bool delivered : {false, true}) {
+        boost::asio::io_context context;
+        fault_proxy proxy(shared_server().port());
+        run(context, [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+            client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+            std::string path = fresh_path() + "/c";
+            counter mine(zk, path);
+            counter theirs(other, path);
+            co_await mine.add(1);
+            proxy.arm(at_op(testing::op_code::set_data),
+                      delivered ? swallow_reply_and_cut().then_refuse()
+                                : drop_request_and_cut().then_refuse());
+            bool done = false;
+            std::int64_t value = 0;
+            error_code result;
+            mine.add(100, [&](error_code ec, std::int64_t v) {
+                result = ec;
+                value = v;
+                done = true;
+            });
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            for (int i = 0; i < 10; ++i)
+                co_await theirs.add(1);
+            CHECK_FALSE(done);
+            proxy.set_acceptance(acceptance::normal);
+            co_await eventually_async([&] { return done; });
+            CHECK_FALSE(result);
+            CHECK(value == (delivered ? 101 : 111));
+            CHECK(value_at(path) == 111);
+            co_await zk.close();
+            co_await other.close();
+        });
+    }
+}
+
+TEST_CASE("counter: in a foreign format a lost answer is told, never doubled") {
+    std::int64_t acknowledged = 0;
+    std::int64_t unknown = 0;
+    cut_at_every_frame([&](fault_run& run) -> awaitable<void> {
+        counter_options options;
+        options.format = counter_format::kazoo;
+        counter c(run.zk, run.path + "/c", options);
+        acknowledged = unknown = 0;
+        for (int i = 0; i < 4; ++i) {
+            auto [ec, value] = co_await c.add(1, as_tuple());
+            if (!ec) {
+                ++acknowledged;
+            } else {
+                CHECK(is_outcome_unknown(ec));
+                ++unknown;
+            }
+        }
+        std::int64_t value = value_at(run.path + "/c");
+        CHECK(unknown <= 1);
+        CHECK(value >= acknowledged);
+        CHECK(value <= acknowledged + unknown);
+    });
+}
+
+TEST_CASE("counter: cancelled at any frame it completes at once, and goes on") {
+    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
+        counter c(run.zk, run.path + "/folder/c");
+        int completed = 0;
+        error_code result;
+        c.add(1, boost::asio::bind_cancellation_slot(slot, [&](error_code ec, std::int64_t) {
+                  ++completed;
+                  result = ec;
+              }));
+        co_await eventually_async([&] { return completed == 1; });
+        CHECK((!result || result == boost::asio::error::operation_aborted));
+        std::int64_t value = co_await c.add(1);
+        CHECK(value >= 1);
+        CHECK(value <= 2);
+        CHECK(completed == 1);
+        CHECK(value_at(run.path + "/folder/c") == value);
+    });
+}
+
+TEST_CASE("counter: the server is killed and restarted under load") {
+    server victim(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = options_for(victim.hosts());
+        options.session_timeout = std::chrono::milliseconds(20'000);
+        client zk = co_await client::connect(executor, options);
+        co_await zk.ensure_path("/folder");
+        counter c(zk, "/folder/c");
+        std::int64_t last = 0;
+        bool ordered = true;
+        bool stop = false;
+        bool stopped = false;
+        std::int64_t count = 0;
+        auto work = [&]() -> awaitable<void> {
+            while (!stop) {
+                std::int64_t value = co_await c.add(1);
+                ordered = ordered && value == last + 1;
+                last = value;
+                ++count;
+            }
+            stopped = true;
+        };
+        boost::asio::co_spawn(executor, work(), boost::asio::detached);
+        for (int i = 0; i < 3; ++i) {
+            std::int64_t before = count;
+            co_await eventually_async([&] { return count > before + 100; });
+            victim.kill();
+            victim.restart();
+        }
+        std::int64_t before = count;
+        co_await eventually_async([&] { return count > before + 100; });
+        stop = true;
+        co_await eventually_async([&] { return stopped; });
+        CHECK(ordered);
+        CHECK(count == last);
+        CHECK(std::stoll(admin(victim.port()).data("/folder/c")) == count);
+        co_await zk.close();
+    });
+}
+
+TEST_CASE("counter: object or client goes first, with an update on its way") {
+    for (bool client_first : {false, true}) {
+        boost::asio::io_context context;
+        fault_proxy proxy(shared_server().port());
+        int completed = 0;
+        error_code result;
+        run(context, [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+            std::string path = fresh_path();
+            co_await zk.ensure_path(path);
+            auto c = std::make_unique<counter>(zk, path + "/c");
+            co_await c->add(1);
+            auto hold = proxy.arm(at_op(testing::op_code::set_data), hold_reply());
+            c->add(1, [&](error_code ec, std::int64_t) {
+                ++completed;
+                result = ec;
+            });
+            co_await eventually_async([&] { return proxy.fired(hold) == 1; });
+            if (client_first) {
+                zk = client();
+                co_await eventually_async([&] { return completed == 1; });
+                c.reset();
+            } else {
+                c.reset();
+                co_await eventually_async([&] { return completed == 1; });
+                proxy.release(hold);
+                co_await zk.close(as_tuple());
+            }
+            proxy.disarm_all();
+        });
+        run_to_idle(context);
+        CHECK(completed == 1);
+        if (client_first) {
+            CHECK((is_outcome_unknown(result) || result == errc::closed));
+        } else {
+            CHECK(result == boost::asio::error::operation_aborted);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/double_barrier.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool empty(const std::string& path) {
+    return observer().children(path).empty();
+}
+
+}  // namespace
+
+TEST_CASE("double barrier: two rounds with a cut at every frame") {
+    cut_at_every_frame([](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(r.zk, r.path, 2);
+        double_barrier b(other, r.path, 2);
+        for (std::uint64_t round = 1; round <= 2; ++round) {
+            pending_result<> a_in, b_in, a_out, b_out;
+            if (round == 1) {
+                a.enter(a_in.handler());
+                co_await settle(r.zk);
+                CHECK_FALSE(a_in.done());
+                CHECK(observer().children(r.path).size() <= 1);
+                b.enter(b_in.handler());
+            } else {
+                b.enter(b_in.handler());
+                co_await settle(other);
+                CHECK_FALSE(b_in.done());
+                a.enter(a_in.handler());
+            }
+            CHECK(!co_await finished(a_in));
+            CHECK(!co_await finished(b_in));
+            CHECK(a.round() == round);
+            CHECK(b.round() == round);
+            CHECK(observer().children(r.path).size() == 2);
+            if (round == 1) {
+                a.leave(a_out.handler());
+                co_await settle(r.zk);
+                CHECK_FALSE(a_out.done());
+                b.leave(b_out.handler());
+            } else {
+                b.leave(b_out.handler());
+                co_await settle(other);
+                CHECK_FALSE(b_out.done());
+                a.leave(a_out.handler());
+            }
+            CHECK(!co_await finished(a_out));
+            CHECK(!co_await finished(b_out));
+            CHECK(a_in.calls() + b_in.calls() + a_out.calls() + b_out.calls() == 4);
+        }
+        CHECK(empty(r.path));
+        co_await eventually_async([&] { return watches_below(r.path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: the session lost at every frame of entering") {
+    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(r.zk, r.path, 2);
+        double_barrier b(other, r.path, 2);
+        pending_result<> a_in, b_in;
+        a.enter(a_in.handler());
+        co_await r.zk.sync("/", as_tuple());
+        co_await r.zk.sync("/", as_tuple());
+        CHECK_FALSE(a_in.done());
+        b.enter(b_in.handler());
+        CHECK(!co_await finished(b_in));
+        // Either a learns that it is in, or its node that was counted is gone before: then it comes
+        // again, and waits for the next round.
+        pending_result<> a_out, b_out, c_in, c_out;
+        double_barrier c(other, r.path, 2);
+        b.leave(b_out.handler());
+        co_await eventually_async([&] { return a_in.done() || b_out.done(); });
+        if (!a_in.done())
+            c.enter(c_in.handler());
+        CHECK(!co_await finished(a_in));
+        bool next_round = a.round() == 2;
+        if (next_round) {
+            CHECK(!co_await finished(c_in));
+            c.leave(c_out.handler());
+        }
+        a.leave(a_out.handler());
+        error_code ec = co_await finished(a_out);
+        // Its session may have been lost after it had entered.
+        CHECK((!ec || (!next_round && ec == zk_errc::session_expired)));
+        CHECK(!co_await finished(b_out));
+        if (next_round) {
+            CHECK(!co_await finished(c_out));
+        } else {
+            c_in.cancel();
+        }
+        co_await eventually_async([&] { return empty(r.path); });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: the session lost while inside and while leaving") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(proxy.hosts());
+        client other = co_await one_more_client();
+        std::string path = fresh_path();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        for (bool leaving : {false, true}) {
+            INFO("leaving: " << leaving);
+            pending_result<> a_in, b_in, a_out, b_out;
+            a.enter(a_in.handler());
+            b.enter(b_in.handler());
+            CHECK(!co_await finished(a_in));
+            CHECK(!co_await finished(b_in));
+            if (leaving) {
+                a.leave(a_out.handler());
+                co_await settle(zk);
+                CHECK_FALSE(a_out.done());
+            }
+            auto generation = zk.generation();
+            expire(proxy.session());
+            co_await eventually_async([&] {
+                return zk.generation() > generation && zk.state() == session_state::connected;
+            });
+            if (!leaving)
+                a.leave(a_out.handler());
+            // While leaving its node may be gone already: then it waits for the others as before.
+            if (leaving)
+                b.leave(b_out.handler());
+            error_code ec = co_await finished(a_out);
+            CHECK((ec == zk_errc::session_expired || (leaving && !ec)));
+            CHECK_FALSE(a.inside());
+            if (!leaving)
+                b.leave(b_out.handler());
+            CHECK(!co_await finished(b_out));
+            CHECK(empty(path));
+        }
+        co_await zk.close(as_tuple());
+        co_await other.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("double barrier: entering cancelled at every frame") {
+    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(r.zk, r.path, 2);
+        auto [ec] =
+            co_await a.enter_for(50ms, boost::asio::bind_cancellation_slot(slot, as_tuple()));
+        CHECK((ec == errc::deadline_exceeded || ec == boost::asio::error::operation_aborted));
+        co_await eventually_async([&] { return empty(r.path); });
+        co_await eventually_async([&] { return watches_below(r.path) == 0; });
+        // The next two proceed, and one alone does not.
+        double_barrier b(other, r.path, 2);
+        double_barrier c(other, r.path, 2);
+        pending_result<> b_in;
+        b.enter(b_in.handler());
+        co_await settle(other);
+        CHECK_FALSE(b_in.done());
+        co_await c.enter();
+        CHECK(!co_await finished(b_in));
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: leaving cancelled at every frame") {
+    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(r.zk, r.path, 2);
+        double_barrier b(other, r.path, 2);
+        pending_result<> a_in, b_in, b_out;
+        b.enter(b_in.handler());
+        co_await settle(other);
+        a.enter(a_in.handler());
+        CHECK(!co_await finished(a_in));
+        CHECK(!co_await finished(b_in));
+        auto [ec] =
+            co_await a.leave_for(50ms, boost::asio::bind_cancellation_slot(slot, as_tuple()));
+        CHECK((ec == errc::deadline_exceeded || ec == boost::asio::error::operation_aborted));
+        CHECK_FALSE(a.inside());
+        b.leave(b_out.handler());
+        CHECK(!co_await finished(b_out));
+        co_await eventually_async([&] { return empty(r.path); });
+        co_await eventually_async([&] { return watches_below(r.path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
+    for (op_code op : {op_code::create2, op_code::multi}) {
+        for (bool applied : {false, true}) {
+            boost::asio::io_context context;
+            fault_proxy proxy(shared_server().port());
+            run(context, [&]() -> awaitable<void> {
+                client zk = co_await connect_to(proxy.hosts());
+                client other = co_await one_more_client();
+                std::string path = fresh_path();
+                co_await zk.ensure_path(path);
+                proxy.arm(at_op(op).under(path),
+                          applied ? swallow_reply_and_cut().then_refuse(300ms)
+                                  : drop_request_and_cut().then_refuse(300ms));
+                double_barrier a(zk, path, 2);
+                auto [ec] = co_await a.enter_for(100ms, as_tuple());
+                CHECK(ec == errc::deadline_exceeded);
+                co_await eventually_async([&] { return empty(path); });
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+                CHECK(empty(path));
+                double_barrier b(other, path, 2);
+                pending_result<> b_in;
+                b.enter(b_in.handler());
+                co_await settle(other);
+                CHECK_FALSE(b_in.done());
+                co_await zk.close(as_tuple());
+                co_await other.close();
+            });
+            run_to_idle(context);
+        }
+    }
+}
+
+TEST_CASE("double barrier: the slow member of a round that is being left (curator 1290)") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client slow = co_await connect_to(proxy.hosts());
+        client other = co_await one_more_client();
+        std::string path = fresh_path();
+        double_barrier a(slow, path, 3);
+        double_barrier b(other, path, 3);
+        double_barrier c(other, path, 3);
+        pending_result<> a_in, b_in, c_in, a_out, b_out, c_out;
+        // a's node is there, and a hears nothing until b and c are leaving.
+        co_await slow.ensure_path(path);
+        rule_id held = proxy.arm(at_op(op_code::create2).under(path), hold_reply());
+        a.enter(a_in.handler());
+        co_await eventually_async([&] { return !empty(path); });
+        b.enter(b_in.handler());
+        c.enter(c_in.handler());
+        CHECK(!co_await finished(b_in));
+        CHECK(!co_await finished(c_in));
+        b.leave(b_out.handler());
+        c.leave(c_out.handler());
+        co_await settle(other);
+        CHECK_FALSE(b_out.done());
+        proxy.release(held);
+        CHECK(!co_await finished(a_in));
+        a.leave(a_out.handler());
+        CHECK(!co_await finished(a_out));
+        CHECK(!co_await finished(b_out));
+        CHECK(!co_await finished(c_out));
+        co_await slow.close(as_tuple());
+        co_await other.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("double barrier: cut again and again with one of two members nobody is let in") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(proxy.hosts());
+        client other = co_await one_more_client();
+        std::string path = fresh_path();
+        double_barrier a(zk, path, 2);
+        pending_result<> a_in;
+        a.enter(a_in.handler());
+        co_await settle(zk);
+        for (int i = 0; i < 5; ++i) {
+            std::uint64_t connects = zk.counters().connects;
+            proxy.cut();
+            co_await eventually_async([&] { return zk.counters().connects > connects; });
+            co_await settle(zk);
+            CHECK_FALSE(a_in.done());
+            CHECK(observer().children(path).size() == 1);
+        }
+        double_barrier b(other, path, 2);
+        co_await b.enter();
+        CHECK(!co_await finished(a_in));
+        co_await zk.close(as_tuple());
+        co_await other.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("double barrier: the server killed and restarted while waiting and while leaving") {
+    server own(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(own.hosts());
+        client other = co_await connect_to(own.hosts());
+        double_barrier a(zk, "/gate", 2);
+        double_barrier b(other, "/gate", 2);
+        pending_result<> a_in, b_in, a_out, b_out;
+        a.enter(a_in.handler());
+        co_await settle(zk);
+        own.kill();
+        b.enter(b_in.handler());
+        own.restart();
+        CHECK(!co_await finished(a_in));
+        CHECK(!co_await finished(b_in));
+        a.leave(a_out.handler());
+        co_await settle(zk);
+        own.kill();
+        own.restart();
+        b.leave(b_out.handler());
+        CHECK(!co_await finished(a_out));
+        CHECK(!co_await finished(b_out));
+        co_await zk.close(as_tuple());
+        co_await other.close();
+    });
+    run_to_idle(context);
+}

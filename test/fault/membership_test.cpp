@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/membership.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+using names = std::map<std::string, std::string>;
+
+// Named: g++ 12.2 does not compile lists in braces beside co_await.
+const names nobody;
+const names a1{{"a", "1"}};
+const names a2{{"a", "2"}};
+const names b1{{"b", "1"}};
+const names a2_b1{{"a", "2"}, {"b", "1"}};
+
+/// Takes changes until the observer knows exactly these names.
+awaitable<void> follow_until(membership& g, names& known, const names& wanted) {
+    while (known != wanted) {
+        membership_change c = co_await g.next_change();
+        for (const auto& m : c.left)
+            CHECK(known.erase(m.name) == 1);
+        for (const auto& m : c.joined)
+            CHECK(known.emplace(m.name, m.data).second);
+        for (const auto& m : c.updated) {
+            CHECK(known.contains(m.name));
+            known[m.name] = m.data;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("membership: a member's life with a cut at every frame") {
+    cut_at_every_frame([](fault_run& r) -> awaitable<void> {
+        membership g(r.zk, r.path);
+        co_await g.join("a", "1");
+        CHECK(observer().data(r.path + "/a") == "1");
+        CHECK(observer().stat(r.path + "/a")->ephemeral_owner == r.zk.session_id());
+        co_await g.set_data("2");
+        CHECK(observer().data(r.path + "/a") == "2");
+        observer().erase(r.path + "/a");
+        co_await eventually_async([&] { return observer().exists(r.path + "/a"); });
+        CHECK(observer().data(r.path + "/a") == "2");
+        co_await g.leave();
+        CHECK(observer().children(r.path).empty());
+        co_await eventually_async([&] { return watches_below(r.path) == 0; });
+    });
+}
+
+TEST_CASE("membership: an observer with a cut at every frame ends with the server's state") {
+    cut_at_every_frame([](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership watcher(r.zk, r.path);
+        membership a(other, r.path);
+        membership b(other, r.path);
+        names known;
+        co_await a.join("a", "1");
+        co_await follow_until(watcher, known, a1);
+        co_await b.join("b", "1");
+        co_await a.set_data("2");
+        co_await follow_until(watcher, known, a2_b1);
+        co_await a.leave();
+        co_await follow_until(watcher, known, b1);
+        co_await b.leave();
+        co_await follow_until(watcher, known, nobody);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("membership: the session lost at every frame: the member is back with its last data") {
+    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership watcher(other, r.path);
+        names known;
+        membership g(r.zk, r.path);
+        co_await g.join("a", "1");
+        co_await g.set_data("2");
+        co_await eventually_async([&] {
+            auto s = observer().stat(r.path + "/a");
+            return s && s->ephemeral_owner == r.zk.session_id();
+        });
+        CHECK(observer().data(r.path + "/a") == "2");
+        co_await follow_until(watcher, known, a2);
+        co_await g.leave();
+        co_await follow_until(watcher, known, nobody);
+        CHECK(observer().children(r.path).empty());
+        co_await other.close();
+    });
+}
+
+TEST_CASE("membership: an observer whose session is lost at every frame") {
+    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership watcher(r.zk, r.path);
+        membership a(other, r.path);
+        names known;
+        co_await follow_until(watcher, known, nobody);
+        co_await a.join("a", "1");
+        co_await follow_until(watcher, known, a1);
+        co_await a.set_data("2");
+        co_await follow_until(watcher, known, a2);
+        co_await a.leave();
+        co_await follow_until(watcher, known, nobody);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("membership: joining cancelled at every frame leaves nothing") {
+    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+        membership g(r.zk, r.path);
+        auto [ec] =
+            co_await g.join("a", "1", boost::asio::bind_cancellation_slot(slot, as_tuple()));
+        if (ec) {
+            CHECK(ec == boost::asio::error::operation_aborted);
+            co_await eventually_async([&] { return observer().children(r.path).empty(); });
+        }
+        if (!ec)
+            co_await g.leave();
+        co_await g.join("a", "2");
+        CHECK(observer().data(r.path + "/a") == "2");
+        co_await g.leave();
+        CHECK(observer().children(r.path).empty());
+        co_await eventually_async([&] { return watches_below(r.path) == 0; });
+    });
+}
+
+TEST_CASE("membership: left in an outage, it stays away (curator 164, 617)") {
+    for (bool expired : {false, true}) {
+        boost::asio::io_context context;
+        fault_proxy proxy(shared_server().port());
+        run(context, [&]() -> awaitable<void> {
+            client zk = co_await connect_to(proxy.hosts());
+            std::string path = fresh_path();
+            membership g(zk, path);
+            co_await g.join("a", "1");
+            session_record session = proxy.session();
+            proxy.set_acceptance(acceptance::close_at_once);
+            proxy.cut();
+            co_await eventually_async([&] { return zk.state() != session_state::connected; });
+            pending_result<> changing, leaving;
+            g.set_data("2", changing.handler());
+            g.leave(leaving.handler());
+            if (expired)
+                expire(session);
+            proxy.set_acceptance(acceptance::normal);
+            CHECK(!co_await finished(leaving));
+            CHECK(changing.done());
+            CHECK(observer().children(path).empty());
+            co_await eventually_async([&] { return zk.state() == session_state::connected; });
+            co_await settle(zk);
+            CHECK(observer().children(path).empty());
+            co_await zk.close(as_tuple());
+        });
+        run_to_idle(context);
+    }
+}
+
+TEST_CASE("membership: the server killed and restarted") {
+    server own(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(own.hosts());
+        client other = co_await connect_to(own.hosts());
+        membership a(zk, "/group");
+        membership watcher(other, "/group");
+        names known;
+        co_await a.join("a", "1");
+        co_await follow_until(watcher, known, a1);
+        own.kill();
+        pending_result<> changing;
+        a.set_data("2", changing.handler());
+        own.restart();
+        CHECK(!co_await finished(changing));
+        co_await follow_until(watcher, known, a2);
+        co_await zk.close();
+        co_await follow_until(watcher, known, nobody);
+        co_await other.close(as_tuple());
+    });
+    run_to_idle(context);
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+
+namespace {
+
+admin observer() {
+    return admin(shared_server().port());
+}
+
+std::vector<std::string> items_at(const std::string& path) {
+    std::vector<std::string> items;
+    admin hand = observer();
+    for (const std::string& name : hand.children(path)) {
+        items.push_back(hand.data(path + "/" + name));
+    }
+    return items;
+}
+
+/// No claim, no ledger and no watch of the run is left.
+awaitable<void> nothing_left(std::string path) {
+    co_await eventually_async([&] {
+        for (const auto& [node, session] : ephemerals(shared_server().port())) {
+            if (node.starts_with(path + "/"))
+                return false;
+        }
+        return observer().children(path + "/q-control").empty() &&
+               watch_count(shared_server().port()) == 0;
+    });
+}
+
+/// Puts five, takes three. What was taken and what is there make up what was put, in order.
+awaitable<void> put_and_take(fault_run& run) {
+    {
+        queue q(run.zk, run.path + "/q");
+        for (int i = 0; i < 3; ++i)
+            co_await q.put(std::to_string(i));
+        std::vector<std::string> two{"3", "4"};
+        co_await q.put_many(two);
+        for (int i = 0; i < 3; ++i) {
+            queue_item item = co_await q.take();
+            CHECK(item.data == std::to_string(i));
+        }
+        CHECK(items_at(run.path + "/q") == std::vector<std::string>{"3", "4"});
+        queue_item item = co_await q.try_take();
+        CHECK(item.data == "3");
+        item = co_await q.peek();
+        CHECK(item.data == "4");
+    }
+    co_await nothing_left(run.path);
+}
+
+}  // namespace
+
+TEST_CASE("queue: a connection cut at any frame neither loses nor doubles an item") {
+    cut_at_every_frame(put_and_take);
+}
+
+TEST_CASE("queue: an expired session neither loses nor doubles an item") {
+    expire_at_every_frame(put_and_take);
+}
+
+TEST_CASE("bounded queue: a connection cut at any frame") {
+    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
+        queue_options options;
+        options.bound = 2;
+        queue q(run.zk, run.path + "/q", options);
+        for (int i = 0; i < 2; ++i)
+            co_await q.put(std::to_string(i));
+        bool third = false;
+        q.put("2", [&](error_code ec) { third = !ec; });
+        for (int i = 0; i < 3; ++i) {
+            CHECK(items_at(run.path + "/q").size() <= 2);
+            queue_item item = co_await q.take();
+            CHECK(item.data == std::to_string(i));
+        }
+        co_await eventually_async([&] { return third; });
+    });
+}
+
+TEST_CASE("queue: a put whose answer is lost is not doubled though its item was taken meanwhile") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+        std::string path = fresh_path();
+        queue mine(zk, path + "/q");
+        queue theirs(other, path + "/q");
+        co_await mine.put("a");
+        proxy.arm(at_op(testing::op_code::multi), swallow_reply_and_cut().then_refuse());
+        bool done = false;
+        error_code result;
+        mine.put("b", [&](error_code ec) {
+            done = true;
+            result = ec;
+        });
+        queue_item item = co_await theirs.take();
+        item = co_await theirs.take();
+        CHECK(item.data == "b");
+        CHECK_FALSE(done);
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return done; });
+        CHECK_FALSE(result);
+        CHECK(items_at(path + "/q").empty());
+        co_await zk.close();
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: a connection cut at any frame of consume and acknowledge") {
+    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
+        {
+            queue q(run.zk, run.path + "/q");
+            for (int i = 0; i < 3; ++i)
+                co_await q.put(std::to_string(i));
+            for (int i = 0; i < 2; ++i) {
+                queue_claim claim = co_await q.consume();
+                CHECK(claim.data() == std::to_string(i));
+                transaction effect;
+                effect.create(run.path + "/effect-" + claim.data());
+                co_await claim.acknowledge(effect);
+                CHECK(observer().exists(run.path + "/effect-" + std::to_string(i)));
+            }
+            CHECK(items_at(run.path + "/q").size() == 1);
+            queue_claim claim = co_await q.consume();
+            co_await claim.release();
+            claim = co_await q.try_consume();
+            CHECK(claim.data() == "2");
+        }
+        co_await nothing_left(run.path);
+        CHECK(items_at(run.path + "/q") == std::vector<std::string>{"2"});
+    });
+}
+
+TEST_CASE("queue: an expired session while consuming: each item has its effect once") {
+    expire_at_every_frame([](fault_run& run) -> awaitable<void> {
+        {
+            queue q(run.zk, run.path + "/q");
+            for (int i = 0; i < 3; ++i)
+                co_await q.put(std::to_string(i));
+            int done = 0;
+            while (done < 3) {
+                queue_claim claim = co_await q.consume();
+                transaction effect;
+                effect.create(run.path + "/effect-" + claim.data());
+                auto [ec] = co_await claim.acknowledge(effect, as_tuple());
+                if (!ec)
+                    ++done;
+                CHECK((!ec || ec == errc::ownership_lost || is_outcome_unknown(ec)));
+                if (is_outcome_unknown(ec) &&
+                    observer().exists(run.path + "/effect-" + claim.data())) {
+                    ++done;
+                }
+            }
+            CHECK(items_at(run.path + "/q").empty());
+            for (int i = 0; i < 3; ++i) {
+                CHECK(observer().exists(run.path + "/effect-" + std::to_string(i)));
+            }
+        }
+        co_await nothing_left(run.path);
+    });
+}
+
+TEST_CASE("queue: a late acknowledgement fails") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+        std::string path = fresh_path();
+        queue mine(zk, path + "/q");
+        queue theirs(other, path + "/q");
+        co_await mine.put("a");
+        queue_claim claim = co_await mine.consume();
+        bool lost = false;
+        claim.lost([&](error_code ec) { lost = !ec; });
+        session_record session = proxy.session();
+        raw_session_options victim;
+        victim.session_id = session.session_id;
+        victim.password = session.password;
+        // The server ends the session; our client hears of it later than the other consumer.
+        proxy.black_hole(true);
+        raw_session(shared_server().port(), victim).close();
+        queue_claim second = co_await theirs.consume();
+        CHECK(second.data() == "a");
+        proxy.black_hole(false);
+        auto [ec] = co_await claim.acknowledge(transaction(), as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        co_await eventually_async([&] { return lost; });
+        co_await second.acknowledge();
+        CHECK(items_at(path + "/q").empty());
+        co_await zk.close();
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: a take cancelled at any frame gives its item back") {
+    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
+        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                options_for(shared_server().hosts()));
+        {
+            queue producer(other, run.path + "/q");
+            for (int i = 0; i < 3; ++i)
+                co_await producer.put(std::to_string(i));
+            queue q(run.zk, run.path + "/q");
+            int completed = 0;
+            error_code result;
+            std::string first;
+            q.take(boost::asio::bind_cancellation_slot(slot, [&](error_code ec, queue_item item) {
+                ++completed;
+                result = ec;
+                first = item.data;
+            }));
+            co_await eventually_async([&] { return completed == 1; });
+            CHECK((!result || result == boost::asio::error::operation_aborted));
+            std::vector<std::string> taken;
+            if (!result)
+                taken.push_back(first);
+            while (taken.size() < 3) {
+                queue_item item = co_await q.take();
+                taken.push_back(item.data);
+            }
+            CHECK(taken == std::vector<std::string>{"0", "1", "2"});
+            CHECK(completed == 1);
+        }
+        co_await nothing_left(run.path);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: a consume cancelled at any frame leaves no claim") {
+    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
+        {
+            queue q(run.zk, run.path + "/q");
+            int completed = 0;
+            queue_claim claim;
+            q.consume(boost::asio::bind_cancellation_slot(slot, [&](error_code ec, queue_claim c) {
+                ++completed;
+                CHECK((!ec || ec == boost::asio::error::operation_aborted));
+                claim = std::move(c);
+            }));
+            client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                    options_for(shared_server().hosts()));
+            {
+                queue producer(other, run.path + "/q");
+                co_await producer.put("a");
+                co_await eventually_async([&] { return completed == 1; });
+                claim = queue_claim();
+                queue consumer(other, run.path + "/q");
+                queue_claim next = co_await consumer.consume();
+                CHECK(next.data() == "a");
+                co_await next.acknowledge();
+            }
+            // Closing right behind would leave the producer's ledger to be swept later.
+            co_await eventually_async(
+                [&] { return observer().children(run.path + "/q-control").empty(); });
+            co_await other.close();
+        }
+        co_await nothing_left(run.path);
+    });
+}
+
+TEST_CASE("queue: an object destroyed at any frame of a take loses nothing") {
+    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
+        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                options_for(shared_server().hosts()));
+        {
+            queue producer(other, run.path + "/q");
+            co_await producer.put("a");
+            auto q = std::make_unique<queue>(run.zk, run.path + "/q");
+            int completed = 0;
+            std::string got;
+            slot.assign([&](boost::asio::cancellation_type) { q.reset(); });
+            q->take([&](error_code, queue_item item) {
+                ++completed;
+                got = item.data;
+            });
+            co_await eventually_async([&] { return completed == 1; });
+            slot.clear();
+            if (got.empty()) {
+                queue_item item = co_await producer.take();
+                got = item.data;
+            }
+            CHECK(got == "a");
+            q.reset();
+        }
+        co_await nothing_left(run.path);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: consumed + remaining = produced while the server is killed") {
+    server victim(recipe_server_options());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client_options options = options_for(victim.hosts());
+            options.session_timeout = std::chrono::milliseconds(20'000);
+            client producing = co_await client::connect(executor, options);
+            client consuming = co_await client::connect(executor, options);
+            queue in(producing, "/folder/q");
+            queue out(consuming, "/folder/q");
+            bool stop = false;
+            int running = 3;
+            int produced = 0;
+            std::vector<int> consumed;
+            auto produce = [&]() -> awaitable<void> {
+                while (!stop) {
+                    co_await in.put(std::to_string(produced));
+                    ++produced;
+                }
+                --running;
+            };
+            auto take = [&]() -> awaitable<void> {
+                while (!stop) {
+                    auto [ec, item] = co_await out.try_take(as_tuple());
+                    if (!ec)
+                        consumed.push_back(std::stoi(item.data));
+                }
+                --running;
+            };
+            auto consume = [&]() -> awaitable<void> {
+                while (!stop) {
+                    auto [ec, claim] = co_await out.try_consume(as_tuple());
+                    if (ec)
+                        continue;
+                    std::string data = claim.data();
+                    auto [ack] = co_await claim.acknowledge(transaction(), as_tuple());
+                    if (!ack)
+                        consumed.push_back(std::stoi(data));
+                }
+                --running;
+            };
+            boost::asio::co_spawn(executor, produce(), boost::asio::detached);
+            boost::asio::co_spawn(executor, take(), boost::asio::detached);
+            boost::asio::co_spawn(executor, consume(), boost::asio::detached);
+            for (int i = 0; i < 3; ++i) {
+                int before = produced;
+                co_await eventually_async([&] { return produced > before + 100; });
+                victim.kill();
+                victim.restart();
+            }
+            stop = true;
+            co_await eventually_async([&] { return running == 0; });
+            admin hand(victim.port());
+            std::multiset<int> all(consumed.begin(), consumed.end());
+            for (const std::string& name : hand.children("/folder/q")) {
+                all.insert(std::stoi(hand.data("/folder/q/" + name)));
+            }
+            std::multiset<int> expected;
+            for (int i = 0; i < produced; ++i)
+                expected.insert(i);
+            CHECK(all == expected);
+            co_await producing.close();
+            co_await consuming.close();
+        },
+        std::chrono::seconds(60));
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections that break, stand still or come back, and sessions that end: what the client says of
+// it, and what it does.
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <catch2/catch.hpp>
+#include <corozk/client.hpp>
+#include <corozk/testing/port.hpp>
+#include <corozk/testing/process_guard.hpp>
+#include <corozk/testing/temporary_directory.hpp>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "client_fixture.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+using boost::asio::co_spawn;
+using boost::asio::detached;
+using boost::asio::use_awaitable;
+using boost::asio::ip::tcp;
+using wire = corozk::testing::op_code;
+
+namespace {
+
+/// Runs something that blocks on another thread, so that the client goes on meanwhile.
+template <class Function>
+awaitable<void> in_background(Function& f) {
+    auto done = std::async(std::launch::async, [&f] { f(); });
+    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; }, 60s,
+                              "the end of a function on another thread");
+    done.get();
+}
+
+create_options ephemeral() {
+    create_options options;
+    options.mode = create_mode::ephemeral;
+    return options;
+}
+
+/// The states that the client went through until `last`, which is waited for.
+class history {
+public:
+    explicit history(client& zk) : status_(zk.status()) {}
+
+    awaitable<void> follow(client& zk, session_state last) {
+        do {
+            status_ = co_await zk.next_state(status_);
+            states.push_back(status_.state);
+        } while (status_.state != last);
+    }
+
+    std::vector<session_state> states;
+
+private:
+    session_status status_;
+};
+
+}  // namespace
+
+TEST_CASE("server killed and restarted: the session, its nodes and its watches survive") {
+    server mine(client_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(mine.hosts());
+        options.session_timeout = 60s;
+        client zk = co_await connected_client(options);
+        std::int64_t id = zk.session_id();
+        co_await zk.create("/a", "1");
+        co_await zk.create("/e", "", ephemeral());
+        watched_data on_data = co_await zk.watch_data("/a");
+        watched_children on_children = co_await zk.watch_children("/a");
+        watched_stat on_none = co_await zk.watch_exists("/none");
+        mine.kill();
+        co_await reach(zk, session_state::suspended);
+        outcome<node_data> queued;
+        zk.get("/a", queued.handler());
+        auto restart = [&] { mine.restart(); };
+        co_await in_background(restart);
+        co_await reach(zk, session_state::connected);
+        error_code ec = co_await queued.wait();
+        CHECK_FALSE(ec);
+        CHECK(zk.session_id() == id);
+        CHECK(zk.generation() == 1);
+        auto e = co_await zk.exists("/e");
+        REQUIRE(e);
+        CHECK(e->ephemeral_owner == id);
+        CHECK(on_data.changed.pending());
+        admin hand(mine.port());
+        hand.set("/a", "2");
+        hand.plant("/a/b");
+        hand.plant("/none");
+        watch_event event = co_await on_data.changed.next();
+        CHECK(event.type == watch_event_type::data_changed);
+        event = co_await on_children.changed.next();
+        CHECK(event.type == watch_event_type::children_changed);
+        event = co_await on_none.changed.next();
+        CHECK(event.type == watch_event_type::created);
+        co_await zk.close();
+    }, 120s);
+    run_to_idle(context);
+}
+
+TEST_CASE("black hole shorter than the timeout: suspended, then connected, the same session") {
+    client_options options = quiet_options("");
+    options.session_timeout = 30s;
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            std::int64_t id = zk.session_id();
+            co_await zk.create(path + "/e", "", ephemeral());
+            watched_data w = co_await zk.watch_data(path);
+            history h(zk);
+            // The silence is noticed by the client; the cut only makes it happen sooner.
+            proxy.black_hole(true);
+            proxy.cut();
+            co_await h.follow(zk, session_state::suspended);
+            observer().set(at_server(path), "changed meanwhile");
+            proxy.black_hole(false);
+            co_await h.follow(zk, session_state::connected);
+            CHECK(h.states ==
+                  std::vector{session_state::suspended, session_state::connected});
+            CHECK(zk.session_id() == id);
+            CHECK(zk.generation() == 1);
+            auto there = co_await zk.exists(path + "/e");
+            CHECK(there);
+            // The change that happened in between is not missed.
+            co_await w.changed.next();
+        },
+        options);
+}
+
+TEST_CASE("black hole longer than the timeout: lost without the server's word, then a new session") {
+    client_options options = quiet_options("");
+    options.session_timeout = 4000ms;
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.create(path + "/e", "", ephemeral());
+            watched_data w = co_await zk.watch_data(path);
+            std::int64_t id = zk.session_id();
+            outcome<watch_event> event;
+            w.changed.next(event.handler());
+            history h(zk);
+            proxy.black_hole(true);
+            outcome<node_data> unanswered;
+            zk.get(path, unanswered.handler());
+            co_await h.follow(zk, session_state::lost);
+            // The hole is still there: nobody told us.
+            CHECK(zk.status().reason == zk_errc::session_expired);
+            CHECK(zk.generation() == 1);
+            CHECK(zk.counters().expirations == 1);
+            error_code lost = co_await unanswered.wait();
+            bool gone = lost == zk_errc::connection_loss || lost == zk_errc::session_expired;
+            CHECK(gone);
+            error_code dropped = co_await event.wait();
+            CHECK(dropped == zk_errc::session_expired);
+            proxy.black_hole(false);
+            co_await h.follow(zk, session_state::connected);
+            CHECK(zk.generation() == 2);
+            CHECK(zk.session_id() != id);
+            CHECK(h.states == std::vector{session_state::suspended, session_state::lost,
+                                          session_state::connected});
+            // The old session ends at the server, too.
+            admin hand = observer();
+            co_await eventually_async([&] { return !hand.exists(at_server(path + "/e")); }, 30s);
+        },
+        options);
+}
+
+TEST_CASE("expired by a second handle: known when it is not answered any more") {
+    client_options options = quiet_options("");
+    options.session_timeout = 4000ms;
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.create(path + "/e", "", ephemeral());
+            session_status before = zk.status();
+            session_record record = proxy.session();
+            REQUIRE(expire_session(the_server().port(), record.session_id, record.password));
+            session_status status = before;
+            while (status.state != session_state::lost) status = co_await zk.next_state(status);
+            CHECK(status.reason == zk_errc::session_expired);
+            while (status.generation != 2) status = co_await zk.next_state(status);
+            CHECK_FALSE(observer().exists(at_server(path + "/e")));
+            co_await zk.create(path + "/e", "", ephemeral());
+        },
+        options);
+}
+
+TEST_CASE("answer lost, request dropped: both are outcome unknown, and the session goes on") {
+    for (bool applied : {true, false}) {
+        with_proxy([applied](client& zk, fault_proxy& proxy,
+                             std::string path) -> awaitable<void> {
+            if (applied) {
+                proxy.arm(at_op(wire::create2), swallow_reply_and_cut());
+            } else {
+                proxy.arm(at_op(wire::create2), drop_request_and_cut());
+            }
+            auto [ec, made] = co_await zk.create(path + "/a", "x", create_options(), as_tuple());
+            CHECK(ec == zk_errc::connection_loss);
+            CHECK(is_outcome_unknown(ec));
+            CHECK(is_recoverable(ec));
+            CHECK_FALSE(is_session_lost(ec));
+            co_await reach(zk, session_state::connected);
+            auto there = co_await zk.exists(path + "/a");
+            CHECK(there.has_value() == applied);
+            CHECK(zk.generation() == 1);
+            CHECK(zk.counters().connection_losses >= 1);
+        });
+    }
+}
+
+TEST_CASE("cut at every request: each operation ends once, with an answer or unknown") {
+    auto scenario = [](client& zk, std::string path) -> awaitable<void> {
+        // Everything started at once, so that what is behind the cut is on its way, too.
+        std::vector<outcome<corozk::stat>> writes(8);
+        std::vector<outcome<node_data>> reads(8);
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+            zk.set(path, std::to_string(i), any_version, writes[i].handler());
+            zk.get(path, reads[i].handler());
+        }
+        int known = -1;
+        for (std::size_t i = 0; i < writes.size(); ++i) {
+            error_code written = co_await writes[i].wait();
+            error_code read = co_await reads[i].wait();
+            bool fine = (!written || written == zk_errc::connection_loss) &&
+                        (!read || read == zk_errc::connection_loss);
+            CHECK(fine);
+            CHECK(writes[i].calls() == 1);
+            CHECK(reads[i].calls() == 1);
+            if (!written) known = static_cast<int>(i);
+        }
+        // What was confirmed is there, or something newer.
+        std::string last = observer().data(at_server(path));
+        CHECK((last.empty() ? -1 : std::stoi(last)) >= known);
+        co_await reach(zk, session_state::connected);
+        CHECK(zk.generation() == 1);
+    };
+    for (std::uint64_t k = 1; k <= 16; ++k) {
+        for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
+            INFO("request " << k);
+            with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                proxy.reset_numbering();
+                proxy.arm(at_request(k), fault());
+                co_await scenario(zk, path);
+            });
+        }
+    }
+}
+
+TEST_CASE("connection refused at one server while another is fine") {
+    boost::asio::io_context context;
+    fault_proxy one(the_server().port());
+    fault_proxy two(the_server().port());
+    port_reservation nobody;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(
+            one.hosts() + ",127.0.0.1:" + std::to_string(nobody.port()) + "," + two.hosts());
+        options.session_timeout = 20s;
+        client zk = co_await connected_client(options);
+        std::int64_t id = zk.session_id();
+        for (int i = 0; i < 6; ++i) {
+            fault_proxy& dead = i % 2 == 0 ? one : two;
+            fault_proxy& fine = i % 2 == 0 ? two : one;
+            fine.set_acceptance(acceptance::normal);
+            dead.set_acceptance(i < 2   ? acceptance::not_listening
+                                : i < 4 ? acceptance::close_at_once
+                                        : acceptance::normal);
+            dead.black_hole(i >= 4);
+            fine.black_hole(false);
+            dead.cut();
+            // It may have been at the other one.
+            co_await eventually_async([&] { return fine.statistics().connections_open == 1; }, 20s);
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+            CHECK(zk.session_id() == id);
+        }
+        one.black_hole(false);
+        two.black_hole(false);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("descriptors: other sockets in the same process are not damaged by a bouncing connection") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    bool stop = false;
+    int running = 0;
+    std::uint64_t echoes = 0;
+    int damaged = 0;
+    auto echo_once = [&]() -> awaitable<void> {
+        ++running;
+        auto executor = co_await boost::asio::this_coro::executor;
+        while (!stop) {
+            // New descriptors all the time, so that numbers are reused at once.
+            tcp::acceptor acceptor(executor, tcp::endpoint(tcp::v4(), 0));
+            tcp::socket near(executor);
+            tcp::endpoint address(boost::asio::ip::address_v4::loopback(),
+                                  acceptor.local_endpoint().port());
+            auto [connected] = co_await near.async_connect(address, as_tuple());
+            auto [accepted, far] = co_await acceptor.async_accept(as_tuple());
+            if (connected || accepted) {
+                ++damaged;
+                continue;
+            }
+            for (int i = 0; i < 20 && !stop; ++i) {
+                std::string sent = "message " + std::to_string(echoes);
+                std::string got(sent.size(), ' ');
+                auto [w, wn] = co_await boost::asio::async_write(
+                    near, boost::asio::buffer(sent), as_tuple());
+                auto [r, rn] = co_await boost::asio::async_read(
+                    far, boost::asio::buffer(got), as_tuple());
+                if (w || r || got != sent) ++damaged;
+                ++echoes;
+            }
+        }
+        --running;
+    };
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()));
+            options.session_timeout = 60s;
+            client zk = co_await connected_client(options);
+            for (int i = 0; i < 4; ++i) co_spawn(context, echo_once(), detached);
+            for (int i = 0; i < 100; ++i) {
+                std::vector<outcome<node_data>> reads(5);
+                for (auto& read : reads) zk.get("/", read.handler());
+                session_status status = zk.status();
+                proxy.cut();
+                if (status.state == session_state::connected) {
+                    co_await zk.next_state(status);
+                }
+                co_await reach(zk, session_state::connected);
+                for (auto& read : reads) co_await read.wait();
+            }
+            CHECK(zk.generation() == 1);
+            CHECK(zk.counters().connects == 101);
+            stop = true;
+            co_await eventually_async([&] { return running == 0; });
+            co_await zk.close();
+        },
+        120s);
+    run_to_idle(context);
+    CHECK(damaged == 0);
+    CHECK(echoes > 100);
+}
+
+TEST_CASE("descriptors: none is left behind") {
+    auto count = [] {
+        auto all = std::filesystem::directory_iterator("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connected_client(quiet_options(rooted(proxy.hosts())));
+        co_await zk.get("/");
+        co_await eventually_async([&] { return proxy.statistics().connections_open == 1; });
+        auto before = count();
+        for (int i = 0; i < 20; ++i) {
+            session_status status = zk.status();
+            proxy.cut();
+            co_await zk.next_state(status);
+            co_await reach(zk, session_state::connected);
+        }
+        co_await eventually_async([&] { return proxy.statistics().connections_open == 1; });
+        co_await eventually_async([&] { return count() <= before; });
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+// The victim of the test below: a process of its own. What it sees goes to a file, a line each.
+TEST_CASE("child: tells what it sees", "[.]") {
+    std::ofstream out(std::getenv("COROZK_TEST_OUTPUT"));
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            auto executor = co_await boost::asio::this_coro::executor;
+            client_options options = quiet_options(std::getenv("COROZK_TEST_HOSTS"));
+            options.session_timeout = 1000ms;
+            client zk = co_await client::connect(executor, options);
+            co_await zk.create("/child", "", ephemeral());
+            out << "connected" << std::endl;
+            bool stop = false;
+            // Somebody who only looks, as often as possible, without waiting for a change.
+            auto look = [&]() -> awaitable<void> {
+                boost::asio::steady_timer timer(executor);
+                std::string last = "connected";
+                while (!stop) {
+                    std::string now(to_string(zk.state()));
+                    if (now != last) out << "look " << now << std::endl;
+                    last = now;
+                    timer.expires_after(1ms);
+                    co_await timer.async_wait(use_awaitable);
+                }
+            };
+            co_spawn(context, look(), detached);
+            session_status status = zk.status();
+            while (status.generation < 2) {
+                status = co_await zk.next_state(status);
+                out << "told " << to_string(status.state) << std::endl;
+            }
+            stop = true;
+            co_await zk.close(as_tuple());
+            out << "end" << std::endl;
+        },
+        60s);
+}
+
+TEST_CASE("process stopped beyond the timeout: the first thing to be seen is the loss") {
+    temporary_directory folder;
+    auto output = folder.path() / "seen";
+    auto lines = [&] {
+        std::vector<std::string> all;
+        std::ifstream in(output);
+        for (std::string line; std::getline(in, line);) all.push_back(line);
+        return all;
+    };
+    process_options options;
+    options.command = {std::filesystem::read_symlink("/proc/self/exe"), "child: tells what it sees"};
+    options.environment = {{"COROZK_TEST_OUTPUT", output}, {"COROZK_TEST_HOSTS", the_server().hosts()}};
+    process_guard child(options);
+    eventually([&] { return !lines().empty(); }, 30s, "the child's connection");
+    REQUIRE(observer().exists("/child"));
+    child.stop();
+    // Whatever it saw before it stood still does not count.
+    std::size_t before = lines().size();
+    eventually([] { return !observer().exists("/child"); }, 30s, "the end of its session");
+    child.cont();
+    eventually([&] { return !lines().empty() && lines().back() == "end"; }, 30s,
+               "the child's end");
+    std::vector<std::string> seen = lines();
+    std::string all;
+    for (const auto& line : seen) all += line + "; ";
+    INFO(all);
+    REQUIRE(seen.size() > before);
+    for (const char* who : {"look ", "told "}) {
+        for (std::size_t i = before; i < seen.size(); ++i) {
+            if (!seen[i].starts_with(who)) continue;
+            CHECK(seen[i] == std::string(who) + "lost");
+            break;
+        }
+    }
+    CHECK(child.wait(30s));
+    CHECK(child.exit_status() == 0);
+}

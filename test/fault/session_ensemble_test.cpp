@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three servers: another one takes over, a quorum is lost and comes back, members change.
+// ctest: PROCESSORS 2
+#include <catch2/catch.hpp>
+#include <corozk/client.hpp>
+#include <corozk/testing/ensemble.hpp>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "client_fixture.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+ensemble_options configurable() {
+    ensemble_options options;
+    options.member.java_properties = {"zookeeper.skipACL=yes"};
+    options.member.config_lines = {"reconfigEnabled=true"};
+    return options;
+}
+
+template <class Function>
+awaitable<void> in_background(Function& f) {
+    auto done = std::async(std::launch::async, [&f] { f(); });
+    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; }, 120s,
+                              "the end of a function on another thread");
+    done.get();
+}
+
+/// The member that a session is connected to.
+std::optional<std::size_t> home_of(ensemble& all, std::int64_t session) {
+    char id[32];
+    std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(session));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i].running()) continue;
+        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) != std::string::npos) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("ensemble: the session moves on when its server dies, and waits for a quorum") {
+    ensemble all(configurable());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(all.hosts());
+            options.session_timeout = 60s;
+            client zk = co_await connected_client(options);
+            std::int64_t id = zk.session_id();
+            create_options fleeting;
+            fleeting.mode = create_mode::ephemeral;
+            co_await zk.create("/e", "x", fleeting);
+            watched_data w = co_await zk.watch_data("/e");
+
+            // Twice: its server dies and comes back; the session goes elsewhere.
+            for (int i = 0; i < 2; ++i) {
+                auto home = home_of(all, id);
+                REQUIRE(home);
+                session_status status = zk.status();
+                all[*home].kill();
+                co_await zk.next_state(status);
+                co_await reach(zk, session_state::connected);
+                co_await zk.sync();
+                CHECK(zk.session_id() == id);
+                auto next = home_of(all, id);
+                REQUIRE(next);
+                CHECK(*next != *home);
+                auto e = co_await zk.exists("/e");
+                REQUIRE(e);
+                CHECK(e->ephemeral_owner == id);
+                CHECK(w.changed.pending());
+                auto restart = [&] { all[*home].restart(); };
+                co_await in_background(restart);
+            }
+            co_await zk.set("/e", "y");
+            co_await w.changed.next();
+
+            // One server alone gives no session; with a quorum the old one goes on.
+            auto last = home_of(all, id);
+            REQUIRE(last);
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                if (i != *last) all[i].kill();
+            }
+            co_await reach(zk, session_state::suspended);
+            auto bring_back = [&] {
+                for (std::size_t i = 0; i < all.size(); ++i) {
+                    if (i != *last) all[i].launch();
+                }
+                all.wait_for_quorum();
+            };
+            co_await in_background(bring_back);
+            co_await reach(zk, session_state::connected);
+            CHECK(zk.session_id() == id);
+            CHECK(zk.generation() == 1);
+            node_data read = co_await zk.get("/e");
+            CHECK(read.data == "y");
+            co_await zk.close();
+        },
+        150s);
+    run_to_idle(context);
+}
+
+TEST_CASE("ensemble: its configuration, read, watched and changed") {
+    ensemble all(configurable());
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk = co_await connected_client(quiet_options(all.hosts()));
+            watched_data config = co_await zk.watch_config();
+            for (const char* member : {"server.1=", "server.2=", "server.3=", "version="}) {
+                CHECK_THAT(config.node.data, Catch::Contains(member));
+            }
+            // Not the leader, which would have to be elected anew.
+            auto followers = all.followers();
+            REQUIRE_FALSE(followers.empty());
+            std::string leaving = std::to_string(followers[0] + 1);
+            auto [stale, none] = co_await zk.reconfigure("", leaving, "", 77, as_tuple());
+            CHECK(stale == zk_errc::bad_version);
+            node_data changed = co_await zk.reconfigure("", leaving, "");
+            CHECK_THAT(changed.data, !Catch::Contains("server." + leaving + "="));
+            watch_event event = co_await config.changed.next();
+            CHECK(event.path == "/zookeeper/config");
+            co_await zk.sync();
+            node_data read = co_await zk.config();
+            CHECK(read.data == changed.data);
+            co_await zk.close(as_tuple());
+        },
+        120s);
+    run_to_idle(context);
+}

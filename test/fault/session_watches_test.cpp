@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Very many watches, and what becomes of watches when the connection goes.
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <catch2/catch.hpp>
+#include <corozk/client.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client_fixture.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+using wire = corozk::testing::op_code;
+
+namespace {
+
+/// Starts many operations at once and waits for the last: `start(i, handler)`.
+template <class Value, class Start>
+awaitable<std::vector<Value>> all_of(std::size_t count, Start& start) {
+    std::vector<Value> values(count);
+    std::size_t done = 0;
+    std::size_t failed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        start(i, [&values, &done, &failed, i](error_code ec, Value value = Value()) {
+            values[i] = std::move(value);
+            if (ec) ++failed;
+            ++done;
+        });
+    }
+    co_await eventually_async([&] { return done == count; }, 120s, "many operations");
+    CHECK(failed == 0);
+    co_return values;
+}
+
+/// Nobody else watches anything at this server. (`wchc` would not show children's watches.)
+std::int64_t at_the_server() {
+    return watch_count(the_server().port());
+}
+
+/// The longest time that a timer was late: what others on this context had to wait.
+class watchdog {
+public:
+    explicit watchdog(boost::asio::io_context& context) {
+        boost::asio::co_spawn(context, watch_loop(state_), boost::asio::detached);
+    }
+    ~watchdog() { stop(); }
+    void stop() { state_->stop = true; }
+    void reset() { state_->longest = {}; }
+    auto longest() const {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(state_->longest).count();
+    }
+
+private:
+    struct state_type {
+        bool stop = false;
+        std::chrono::steady_clock::duration longest{};
+    };
+    static awaitable<void> watch_loop(std::shared_ptr<state_type> s) {
+        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+        while (!s->stop) {
+            auto due = std::chrono::steady_clock::now() + 1ms;
+            timer.expires_at(due);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            s->longest = std::max(s->longest, std::chrono::steady_clock::now() - due);
+        }
+    }
+    std::shared_ptr<state_type> state_ = std::make_shared<state_type>();
+};
+
+client_options patient_options() {
+    client_options options = quiet_options("");
+    options.session_timeout = 60s;
+    return options;
+}
+
+awaitable<void> bounce(client& zk, fault_proxy& proxy) {
+    session_status status = zk.status();
+    proxy.cut();
+    while (status.state != session_state::suspended) status = co_await zk.next_state(status);
+    while (status.state != session_state::connected) status = co_await zk.next_state(status);
+}
+
+}  // namespace
+
+TEST_CASE("50,000 watches and a disconnect") {
+    constexpr std::size_t count = 50'000;
+    boost::asio::io_context context;
+    watchdog dog(context);
+    fault_proxy proxy(the_server().port());
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = patient_options();
+            options.hosts = rooted(proxy.hosts());
+            client zk = co_await connected_client(options);
+            std::string path = fresh_path();
+            auto name = [&](std::size_t i) { return path + "-" + std::to_string(i); };
+            auto start = [&](std::size_t i, auto handler) { zk.watch_exists(name(i), handler); };
+            std::vector<watched_stat> watches = co_await all_of<watched_stat>(count, start);
+            CHECK(zk.counters().watches == count);
+            WARN("setting the watches: longest turn " << dog.longest() << " ms");
+            dog.reset();
+            co_await bounce(zk, proxy);
+            WARN("disconnect and reconnect: longest turn " << dog.longest() << " ms");
+            co_await eventually_async([&] { return zk.counters().in_flight == 0; }, 60s);
+            co_await zk.sync();
+            CHECK(zk.counters().watches == count);
+            CHECK(zk.counters().connects == 2);
+            for (std::size_t i : {std::size_t{0}, std::size_t{1}, count / 2, count - 1}) {
+                CHECK(watches[i].changed.pending());
+                co_await zk.create(name(i));
+                watch_event event = co_await watches[i].changed.next();
+                CHECK(event.path == name(i));
+                co_await zk.erase(name(i));
+            }
+            dog.reset();
+            co_await zk.close();
+            WARN("closing: longest turn " << dog.longest() << " ms");
+            dog.stop();
+        },
+        240s);
+    run_to_idle(context, 30s);
+}
+
+TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch still fires") {
+    constexpr std::size_t count = 3000;  // of 512 bytes each
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            auto name = [&](std::size_t i) {
+                std::string n = path + "/" + std::to_string(i) + "-";
+                return n + std::string(512 - n.size(), 'x');
+            };
+            // A third of each kind.
+            auto kind = [](std::size_t i) { return i % 3; };
+            auto create = [&](std::size_t i, auto handler) {
+                if (kind(i) == 0) return handler(error_code());
+                zk.create(name(i), "", create_options(), handler);
+            };
+            co_await all_of<created_node>(count, create);
+            std::vector<watch> watches(count);
+            std::size_t set = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                auto keep = [&watches, &set, i](error_code ec, auto watched) {
+                    if (!ec) ++set;
+                    watches[i] = std::move(watched.changed);
+                };
+                if (kind(i) == 0) zk.watch_exists(name(i), keep);
+                if (kind(i) == 1) zk.watch_data(name(i), keep);
+                if (kind(i) == 2) zk.watch_children(name(i), keep);
+            }
+            co_await eventually_async([&] { return set == count; }, 60s);
+            auto fire = [](client& by, auto own_name, std::size_t i) {
+                if (i % 3 == 0) by.create(own_name(i), "", create_options(), boost::asio::detached);
+                if (i % 3 == 1) by.set(own_name(i), "x", any_version, boost::asio::detached);
+                if (i % 3 == 2) {
+                    by.create(own_name(i) + "/c", "", create_options(), boost::asio::detached);
+                }
+            };
+            client other = co_await connected_client(quiet_options(the_hosts()));
+            // Some fire while the connection is away.
+            proxy.set_acceptance(acceptance::not_listening);
+            session_status status = zk.status();
+            proxy.cut();
+            while (status.state != session_state::suspended) {
+                status = co_await zk.next_state(status);
+            }
+            constexpr std::size_t meanwhile = 300;
+            for (std::size_t i = 0; i < meanwhile; ++i) fire(other, name, i);
+            co_await other.sync();
+            proxy.set_acceptance(acceptance::normal);
+            while (status.state != session_state::connected) {
+                status = co_await zk.next_state(status);
+            }
+            for (std::size_t i = 0; i < meanwhile; ++i) {
+                INFO("watch " << i);
+                watch_event event = co_await watches[i].next();
+                CHECK(event.path == name(i));
+            }
+            co_await eventually_async([&] { return zk.counters().in_flight == 0; }, 60s);
+            co_await zk.sync();
+            CHECK(zk.generation() == 1);
+            CHECK(zk.counters().connects == 2);
+            std::size_t pending = 0;
+            for (const watch& w : watches) pending += w.pending() ? 1 : 0;
+            CHECK(pending == count - meanwhile);
+            for (std::size_t i = meanwhile; i < count; ++i) fire(other, name, i);
+            for (std::size_t i = meanwhile; i < count; ++i) {
+                watch_event event = co_await watches[i].next();
+                CHECK(event.path == name(i));
+            }
+            std::size_t largest = 0;
+            for (const frame_record& r : proxy.log()) {
+                if (r.frame.op == wire::set_watches) largest = std::max(largest, r.frame.size);
+            }
+            CHECK(largest > 0);
+            CHECK(largest < 1'048'575);
+            co_await zk.sync();
+            CHECK(zk.counters().watches == 0);
+            CHECK(at_the_server() == 0);
+            co_await other.close();
+        },
+        patient_options(), fault_proxy_options{.log_capacity = 50'000}, 240s);
+}
+
+TEST_CASE("watches: what changed while the connection was away is told once") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.create(path + "/changed");
+        co_await zk.create(path + "/erased");
+        co_await zk.create(path + "/parent");
+        co_await zk.create(path + "/same");
+        watched_data changed = co_await zk.watch_data(path + "/changed");
+        watched_data erased = co_await zk.watch_data(path + "/erased");
+        watched_children parent = co_await zk.watch_children(path + "/parent");
+        watched_stat created = co_await zk.watch_exists(path + "/created");
+        watched_data same = co_await zk.watch_data(path + "/same");
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await reach(zk, session_state::suspended);
+        CHECK(changed.changed.pending());
+        admin hand = observer();
+        std::string at = at_server(path);
+        hand.set(at + "/changed", "x");
+        hand.erase(at + "/erased");
+        hand.plant(at + "/parent/child");
+        hand.plant(at + "/created");
+        proxy.set_acceptance(acceptance::normal);
+        watch_event event = co_await changed.changed.next();
+        CHECK(event.type == watch_event_type::data_changed);
+        event = co_await erased.changed.next();
+        CHECK(event.type == watch_event_type::erased);
+        event = co_await parent.changed.next();
+        CHECK(event.type == watch_event_type::children_changed);
+        event = co_await created.changed.next();
+        CHECK(event.type == watch_event_type::created);
+        co_await zk.sync();
+        CHECK(same.changed.pending());
+        CHECK(zk.counters().watches == 1);
+    });
+}
+
+TEST_CASE("watches: dropped ones are taken from the server, whenever they are dropped") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.create(path + "/kept");
+        SECTION("while connected") {
+            {
+                watched_data data = co_await zk.watch_data(path);
+                watched_children children = co_await zk.watch_children(path);
+                watched_stat none = co_await zk.watch_exists(path + "/none");
+                CHECK(at_the_server() == 3);
+            }
+            co_await zk.sync();
+        }
+        SECTION("while suspended") {
+            {
+                watched_data data = co_await zk.watch_data(path);
+                watched_children children = co_await zk.watch_children(path);
+                watched_stat none = co_await zk.watch_exists(path + "/none");
+                proxy.set_acceptance(acceptance::not_listening);
+                proxy.cut();
+                co_await reach(zk, session_state::suspended);
+            }
+            proxy.set_acceptance(acceptance::normal);
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+        }
+        SECTION("and the answer is lost") {
+            {
+                watched_data data = co_await zk.watch_data(path);
+                proxy.arm(at_op(wire::remove_watches), swallow_reply_and_cut());
+            }
+            session_status status = zk.status();
+            while (status.state != session_state::suspended) {
+                status = co_await zk.next_state(status);
+            }
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+        }
+        SECTION("and the request is lost") {
+            {
+                watched_children data = co_await zk.watch_children(path);
+                proxy.arm(at_op(wire::remove_watches), drop_request_and_cut());
+            }
+            session_status status = zk.status();
+            while (status.state != session_state::suspended) {
+                status = co_await zk.next_state(status);
+            }
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+        }
+        SECTION("while another one on the same node is on its way") {
+            outcome<watched_data> second;
+            rule_id rule{};
+            {
+                watched_children first = co_await zk.watch_children(path);
+                rule = proxy.arm(at_op(wire::get_data), hold_request());
+                zk.watch_data(path, second.handler());
+                co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+            }
+            proxy.release(rule);
+            co_await second.wait();
+            co_await zk.sync();
+            // A change of the children is nobody's business any more.
+            auto before = zk.counters().notifications;
+            co_await zk.create(path + "/child");
+            co_await zk.sync();
+            CHECK(zk.counters().notifications == before);
+            CHECK(second.value().changed.pending());
+            second.value().changed = watch();
+            co_await zk.sync();
+        }
+        co_await zk.sync();
+        CHECK(at_the_server() == 0);
+        CHECK(zk.counters().watches == 0);
+        // One that is set again afterwards works.
+        watched_data again = co_await zk.watch_data(path);
+        co_await bounce(zk, proxy);
+        CHECK(again.changed.pending());
+        co_await zk.set(path, "x");
+        co_await again.changed.next();
+    });
+}

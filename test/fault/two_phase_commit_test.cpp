@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/two_phase_commit.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+using outcome_result = pending_result<commit_outcome>;
+
+const std::vector<std::string> two{"mine", "other"};
+
+constexpr commit_form forms[] = {commit_form::all_sites, commit_form::coordinator};
+
+commit_options with_form(commit_form form) {
+    commit_options options;
+    options.form = form;
+    return options;
+}
+
+/// A whole transaction; everything of ours goes through the proxy, the other site does not.
+/// @return what was decided, according to the server.
+awaitable<bool> whole_transaction(fault_run& r, commit_form form, bool may_abort) {
+    client clean = co_await one_more_client();
+    commit_coordinator c(r.zk, r.path, with_form(form));
+    co_await c.begin(two, "payload");
+    commit_site mine(r.zk, r.path, "mine");
+    commit_site other(clean, r.path, "other");
+    co_await other.join();
+    commit_transaction joined = co_await mine.join();
+    CHECK(joined.payload == "payload");
+    outcome_result deciding, mine_votes, other_votes;
+    c.decide(deciding.handler());
+    mine.vote(commit_vote::commit, mine_votes.handler());
+    other.vote(commit_vote::commit, other_votes.handler());
+    CHECK(!co_await finished(deciding));
+    CHECK(!co_await finished(mine_votes));
+    CHECK(!co_await finished(other_votes));
+    bool committed = observer().data(r.path + "/decision") == "commit";
+    CHECK((committed || may_abort));
+    CHECK(deciding.value().committed == committed);
+    CHECK(mine_votes.value().committed == committed);
+    CHECK(other_votes.value().committed == committed);
+    CHECK(deciding.calls() + mine_votes.calls() + other_votes.calls() == 3);
+    co_await mine.finish();
+    co_await other.finish();
+    co_await c.clean_up();
+    CHECK_FALSE(observer().exists(r.path));
+    co_await eventually_async([&] { return watches_below(r.path) == 0; });
+    co_await clean.close();
+    co_return committed;
+}
+
+}  // namespace
+
+TEST_CASE("two-phase commit: cut at every frame, all sites agree on commit") {
+    for (commit_form form : forms) {
+        cut_at_every_frame([form](fault_run& r) -> awaitable<void> {
+            bool committed = co_await whole_transaction(r, form, false);
+            CHECK(committed);
+        });
+    }
+}
+
+TEST_CASE("two-phase commit: the session lost at every frame, all sites agree") {
+    for (commit_form form : forms) {
+        expire_at_every_frame([form](fault_run& r) -> awaitable<void> {
+            bool committed = co_await whole_transaction(r, form, true);
+            (void)committed;
+        });
+    }
+}
+
+TEST_CASE("two-phase commit: a vote to abort with a cut at every frame") {
+    for (commit_form form : forms) {
+        cut_at_every_frame([form](fault_run& r) -> awaitable<void> {
+            client clean = co_await one_more_client();
+            commit_coordinator c(clean, r.path, with_form(form));
+            co_await c.begin(two, "");
+            commit_site mine(r.zk, r.path, "mine");
+            co_await mine.join();
+            commit_outcome o = co_await mine.vote(commit_vote::abort);
+            CHECK_FALSE(o.committed);
+            CHECK(observer().data(r.path + "/decision") == "abort\nsite mine voted to abort");
+            commit_outcome d = co_await c.decide();
+            CHECK(d.reason == o.reason);
+            co_await mine.finish();
+            co_await c.clean_up(true);
+            co_await clean.close();
+        });
+    }
+}
+
+TEST_CASE("two-phase commit: voting cancelled at every frame: the outcome can be asked for") {
+    for (commit_form form : forms) {
+        cancel_at_every_frame(
+            [form](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+                client clean = co_await one_more_client();
+                commit_coordinator c(clean, r.path, with_form(form));
+                co_await c.begin(two, "");
+                commit_site mine(r.zk, r.path, "mine");
+                commit_site other(clean, r.path, "other");
+                co_await other.join();
+                co_await mine.join();
+                outcome_result deciding, other_votes;
+                other.vote(commit_vote::commit, other_votes.handler());
+                c.decide(deciding.handler());
+                auto [ec, o] = co_await mine.vote(
+                    commit_vote::commit, boost::asio::bind_cancellation_slot(slot, as_tuple()));
+                if (ec) {
+                    CHECK(ec == boost::asio::error::operation_aborted);
+                    o = co_await mine.outcome();
+                }
+                CHECK(!co_await finished(other_votes));
+                CHECK(!co_await finished(deciding));
+                CHECK(o.committed == deciding.value().committed);
+                CHECK(o.committed == other_votes.value().committed);
+                co_await mine.finish();
+                co_await other.finish();
+                co_await c.clean_up();
+                co_await eventually_async([&] { return watches_below(r.path) == 0; });
+                co_await clean.close();
+            });
+    }
+}
+
+TEST_CASE("two-phase commit: joining cancelled at every frame leaves no site") {
+    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+        client clean = co_await one_more_client();
+        commit_coordinator c(clean, r.path);
+        co_await c.begin(two, "");
+        commit_site mine(r.zk, r.path, "mine");
+        auto [ec, t] = co_await mine.join(boost::asio::bind_cancellation_slot(slot, as_tuple()));
+        if (ec) {
+            CHECK(ec == boost::asio::error::operation_aborted);
+            co_await eventually_async([&] { return observer().children(r.path).empty(); });
+        } else {
+            CHECK(observer().exists(r.path + "/site-mine"));
+        }
+        mine = commit_site();
+        co_await eventually_async([&] { return !observer().exists(r.path + "/site-mine"); });
+        // One that took back its coming has never come; one that died has aborted.
+        commit_site again(r.zk, r.path, "mine");
+        t = co_await again.join();
+        CHECK(t.outcome.has_value() == !ec);
+        commit_outcome o = co_await c.abort("over");
+        CHECK(o.reason == (ec ? "over" : "site mine died"));
+        co_await c.clean_up(true);
+        co_await clean.close();
+    });
+}
+
+TEST_CASE("two-phase commit: a site cut off learns the decision that was made without it") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connect_to(proxy.hosts());
+        client clean = co_await one_more_client();
+        std::string path = fresh_path();
+        commit_coordinator c(clean, path, with_form(commit_form::coordinator));
+        co_await c.begin(two, "");
+        commit_site mine(zk, path, "mine");
+        commit_site other(clean, path, "other");
+        co_await other.join();
+        co_await mine.join();
+        // The vote is applied; its answer and the connection are gone.
+        proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+        outcome_result voting, other_votes;
+        mine.vote(commit_vote::commit, voting.handler());
+        commit_outcome d;
+        other.vote(commit_vote::commit, other_votes.handler());
+        d = co_await c.decide();
+        CHECK(d.committed);
+        CHECK_FALSE(voting.done());
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(voting));
+        CHECK(voting.value().committed);
+        // Without a connection a deadline means: in doubt.
+        std::string second = path + "-2";
+        commit_coordinator c2(clean, second, with_form(commit_form::coordinator));
+        co_await c2.begin(two, "");
+        commit_site mine2(zk, second, "mine");
+        co_await mine2.join();
+        rule_id rule = proxy.arm(at_op(op_code::get_data).under(second + "/decision"),
+                                 drop_request_and_cut().then_refuse());
+        auto [ec, o] = co_await mine2.vote_for(200ms, commit_vote::commit, as_tuple());
+        CHECK(proxy.fired(rule) == 1);
+        CHECK(ec == errc::in_doubt);
+        proxy.set_acceptance(acceptance::normal);
+        d = co_await c2.abort("enough");
+        o = co_await mine2.outcome();
+        CHECK(o.reason == "enough");
+        co_await zk.close(as_tuple());
+        co_await clean.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("two-phase commit: the server killed and restarted between the votes") {
+    server own(recipe_server_options());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        for (commit_form form : forms) {
+            client zk = co_await connect_to(own.hosts());
+            std::string tx = form == forms[0] ? "/first" : "/second";
+            commit_coordinator c(zk, tx, with_form(form));
+            co_await c.begin(two, "");
+            commit_site a(zk, tx, "mine");
+            commit_site b(zk, tx, "other");
+            co_await a.join();
+            co_await b.join();
+            outcome_result deciding, a_votes;
+            c.decide(deciding.handler());
+            a.vote(commit_vote::commit, a_votes.handler());
+            co_await settle(zk);
+            own.kill();
+            own.restart();
+            commit_outcome o = co_await b.vote(commit_vote::commit);
+            CHECK(!co_await finished(deciding));
+            CHECK(!co_await finished(a_votes));
+            CHECK(o.committed == deciding.value().committed);
+            CHECK(o.committed == a_votes.value().committed);
+            CHECK(o.committed);
+            co_await zk.close(as_tuple());
+        }
+    });
+    run_to_idle(context);
+}

@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connecting, closing, and the session's state: each bad input gives its own error within the time
+// allowed, and nothing is left behind.
+// ctest: CHROOT
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <corozk/client.hpp>
+#include <corozk/testing/port.hpp>
+#include <string>
+#include <vector>
+
+#include "client_fixture.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+using Catch::Contains;
+using steady = std::chrono::steady_clock;
+
+namespace {
+
+/// Accepts connections (the kernel does) and never says a word.
+class silent_listener {
+public:
+    silent_listener() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        bool good = ::bind(socket_, generic, size) == 0 && ::listen(socket_, 64) == 0 &&
+                    ::getsockname(socket_, generic, &size) == 0;
+        if (!good) throw std::runtime_error("cannot listen");
+        port_ = ntohs(address.sin_port);
+    }
+    ~silent_listener() { ::close(socket_); }
+    silent_listener(const silent_listener&) = delete;
+    silent_listener& operator=(const silent_listener&) = delete;
+
+    std::string hosts() const { return "127.0.0.1:" + std::to_string(port_); }
+
+private:
+    int socket_;
+    std::uint16_t port_ = 0;
+};
+
+struct refusal {
+    error_code ec;
+    std::string log;
+};
+
+/// Connects to where nobody can, and sees that it ends in time and leaves nothing behind.
+refusal refused(client_options options) {
+    refusal result;
+    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
+        result.log += std::string(text) + "\n";
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, options);
+        CHECK(zk.state() == session_state::idle);
+        auto started = steady::now();
+        auto [ec] = co_await zk.connect(as_tuple());
+        auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - started);
+        WARN(options.hosts << ": " << ec.message() << " (after " << took.count() << " ms, allowed "
+                           << options.connect_timeout.count() << " ms)");
+        result.ec = ec;
+        CHECK(zk.state() == session_state::closed);
+        CHECK(zk.status().reason == ec);
+        auto [later, data] = co_await zk.get("/", as_tuple());
+        CHECK(later == errc::closed);
+        auto [closed] = co_await zk.close(as_tuple());
+        CHECK_FALSE(closed);
+    });
+    run_to_idle(context);
+    return result;
+}
+
+client_options hasty_options(std::string hosts) {
+    client_options options = quiet_options(std::move(hosts));
+    options.connect_timeout = 700ms;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("connect: malformed host lists are refused at once, in words") {
+    for (std::string hosts : {"", ",", "a:0", "a:65536", "a:port", ":2181", "a b:1", "::1:2181",
+                              "a:2181/", "a:2181/x/", "/app"}) {
+        if (hosts == "a:2181/") continue;  // the root itself is fine
+        INFO("hosts \"" << hosts << "\"");
+        boost::asio::io_context context;
+        std::string log;
+        run(context, [&]() -> awaitable<void> {
+            client_options options(hosts);
+            options.connect_timeout = 0ms;  // even for ever
+            options.logger = logger(log_level::error, [&](log_level, std::string_view text) {
+                log += text;
+            });
+            auto executor = co_await boost::asio::this_coro::executor;
+            client zk(executor, options);
+            auto [ec] = co_await zk.connect(as_tuple());
+            CHECK(ec == errc::bad_host_list);
+            CHECK_THAT(log, Contains("host list \"" + hosts + "\""));
+            try {
+                co_await client::connect(executor, options);
+                FAIL("no error");
+            } catch (const error& e) {
+                CHECK(e.code() == errc::bad_host_list);
+                CHECK(e.operation() == "connect");
+                CHECK(e.path() == hosts);
+            }
+        });
+        run_to_idle(context);
+    }
+}
+
+TEST_CASE("connect: options that make no sense are refused at once") {
+    std::vector<std::pair<std::string, client_options>> cases;
+    auto with = [&](std::string name, auto change) {
+        client_options options = quiet_options("127.0.0.1:1");
+        change(options);
+        cases.emplace_back(name, options);
+    };
+    with("session_timeout", [](client_options& o) { o.session_timeout = 0ms; });
+    with("session_timeout", [](client_options& o) { o.session_timeout = -1ms; });
+    with("session_timeout", [](client_options& o) { o.session_timeout = 99ms; });
+    with("session_timeout", [](client_options& o) { o.session_timeout = std::chrono::hours(999); });
+    with("connect_timeout", [](client_options& o) { o.connect_timeout = -1ms; });
+    with("close_timeout", [](client_options& o) { o.close_timeout = -1ms; });
+    with("queue_timeout", [](client_options& o) { o.queue_timeout = -1ms; });
+    with("max_request_size", [](client_options& o) { o.max_request_size = 1000; });
+    for (auto& [name, options] : cases) {
+        INFO(name);
+        refusal r = refused(options);
+        CHECK(r.ec == errc::bad_option);
+        CHECK_THAT(r.log, Contains(name));
+    }
+    client_options tls = quiet_options("127.0.0.1:1");
+    tls.tls.emplace();
+    refusal r = refused(tls);
+    CHECK(r.ec == errc::not_supported);
+    CHECK_THAT(r.log, Contains("TLS"));
+}
+
+TEST_CASE("connect: no server at the address") {
+    port_reservation nobody;
+    refusal r = refused(hasty_options("127.0.0.1:" + std::to_string(nobody.port())));
+    CHECK(r.ec == errc::no_server);
+    CHECK_THAT(r.log, Contains("is ZooKeeper running there"));
+}
+
+TEST_CASE("connect: a name that cannot be resolved") {
+    refusal r = refused(hasty_options("no-such-host.invalid:2181"));
+    CHECK(r.ec == errc::host_not_found);
+    CHECK_THAT(r.log, Contains("no-such-host.invalid"));
+}
+
+TEST_CASE("connect: a server that never answers") {
+    silent_listener listener;
+    refusal r = refused(hasty_options(listener.hosts()));
+    CHECK(r.ec == errc::server_silent);
+    // Among several, the one that accepted is what to look at.
+    port_reservation nobody;
+    refusal mixed = refused(
+        hasty_options("127.0.0.1:" + std::to_string(nobody.port()) + "," + listener.hosts()));
+    bool either = mixed.ec == errc::server_silent || mixed.ec == errc::no_server;
+    CHECK(either);
+}
+
+TEST_CASE("connect: a server that hangs up at once, or that is stopped") {
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::close_at_once);
+    refusal hung_up = refused(hasty_options(proxy.hosts()));
+    bool either = hung_up.ec == errc::server_silent || hung_up.ec == errc::no_server;
+    CHECK(either);
+    proxy.set_acceptance(acceptance::normal);
+    proxy.black_hole(true);
+    refusal stopped = refused(hasty_options(proxy.hosts()));
+    CHECK(stopped.ec == errc::server_silent);
+}
+
+TEST_CASE("connect: a folder that does not exist") {
+    the_hosts();
+    refusal r = refused(quiet_options(the_server().hosts() + "/no-such-folder/at-all"));
+    CHECK(r.ec == errc::chroot_missing);
+    CHECK_THAT(r.log, Contains("\"/no-such-folder/at-all\"") && Contains("create it first"));
+}
+
+TEST_CASE("connect: silent and dead servers do not keep us from one that works") {
+    silent_listener silent;
+    port_reservation nobody;
+    std::string others = silent.hosts() + ",127.0.0.1:" + std::to_string(nobody.port()) +
+                         ",no-such-host.invalid:2181,";
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        for (int i = 0; i < 3; ++i) {
+            client zk = co_await connected_client(quiet_options(others + the_hosts()));
+            co_await zk.get("/");
+            co_await zk.close();
+        }
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("connect: again after a failure, and again when it is connected") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::not_listening);
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, hasty_options(rooted(proxy.hosts())));
+        auto [failed] = co_await zk.connect(as_tuple());
+        CHECK(failed == errc::no_server);
+        proxy.set_acceptance(acceptance::normal);
+        co_await zk.connect();
+        co_await zk.connect();
+        CHECK(zk.state() == session_state::connected);
+        CHECK(zk.generation() == 1);
+        co_await zk.get("/");
+        co_await zk.close();
+        co_await zk.connect();
+        CHECK(zk.generation() == 2);
+        co_await zk.get("/");
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("connect: several calls wait for the same session") {
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, quiet_options(the_hosts()));
+        outcome<> one, two, three;
+        zk.connect(one.handler());
+        zk.connect(two.handler());
+        zk.connect(three.handler());
+        two.cancel(cancellation_type::terminal);
+        error_code first = co_await one.wait();
+        error_code second = co_await two.wait();
+        error_code third = co_await three.wait();
+        CHECK_FALSE(first);
+        CHECK(second == boost::asio::error::operation_aborted);
+        CHECK_FALSE(third);
+        CHECK(zk.state() == session_state::connected);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("connect: waits for a server that comes later") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::not_listening);
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.connect_timeout = 0ms;
+        std::string log;
+        options.logger = logger(log_level::debug, [&](log_level, std::string_view text) {
+            log += std::string(text) + "\n";
+        });
+        client zk(executor, options);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        CHECK(zk.state() == session_state::connecting);
+        // What is started meanwhile waits for the connection.
+        outcome<std::optional<corozk::stat>> early;
+        zk.exists("/", early.handler());
+        co_await eventually_async([&] { return log.find("refused") != log.npos; });
+        CHECK_FALSE(connecting.done());
+        CHECK_FALSE(early.done());
+        proxy.set_acceptance(acceptance::normal);
+        error_code ec = co_await connecting.wait();
+        CHECK_FALSE(ec);
+        ec = co_await early.wait();
+        CHECK_FALSE(ec);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("state: seen without missing a change") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk(executor, quiet_options(rooted(proxy.hosts())));
+        session_status idle = zk.status();
+        CHECK(idle.state == session_state::idle);
+        CHECK(idle.generation == 0);
+        CHECK(idle.session_id == 0);
+        CHECK(zk.negotiated_timeout() == 0ms);
+        outcome<session_status> next;
+        zk.next_state(idle, next.handler());
+        co_await let_others_run();
+        CHECK_FALSE(next.done());
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        co_await next.wait();
+        CHECK(next.value().state == session_state::connecting);
+        co_await connecting.wait();
+        session_status now = zk.status();
+        CHECK(now.state == session_state::connected);
+        CHECK(now.generation == 1);
+        CHECK(now.session_id == proxy.session().session_id);
+        CHECK(now.negotiated_timeout == 6'000ms);
+        CHECK(zk.session_id() == now.session_id);
+        CHECK(zk.negotiated_timeout() == 6'000ms);
+        CHECK_FALSE(now.reason);
+        // What was seen long ago differs already.
+        session_status at_once = co_await zk.next_state(idle);
+        CHECK(at_once.revision == now.revision);
+
+        proxy.cut();
+        session_status suspended = co_await zk.next_state(now);
+        CHECK(suspended.state == session_state::suspended);
+        session_status again = co_await zk.next_state(suspended);
+        CHECK(again.state == session_state::connected);
+        CHECK(again.generation == 1);
+        CHECK(again.session_id == now.session_id);
+        CHECK(zk.counters().connects == 2);
+
+        co_await zk.close();
+        session_status closed = co_await zk.next_state(again);
+        CHECK(closed.state == session_state::closed);
+        CHECK(closed.reason == errc::closed);
+        auto [over, last] = co_await zk.next_state(closed, as_tuple());
+        CHECK(over == errc::closed);
+        CHECK(last.state == session_state::closed);
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("state: the session's timeout is what the server grants") {
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(the_hosts());
+        options.session_timeout = 200ms;
+        client zk = co_await connected_client(options);
+        // Two ticks are the least.
+        CHECK(zk.negotiated_timeout() == 400ms);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("generation: a new session after the old one was expired, or the end if so configured") {
+    for (bool renew : {true, false}) {
+        boost::asio::io_context context;
+        fault_proxy proxy(the_server().port());
+        run(context, [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()));
+            options.renew_session = renew;
+            client zk = co_await connected_client(options);
+            std::int64_t first = zk.session_id();
+            std::string path = fresh_path();
+            create_options fleeting;
+            fleeting.mode = create_mode::ephemeral;
+            co_await zk.create(path, "", fleeting);
+            watched_data watched = co_await zk.watch_data(path);
+            std::vector<session_state> seen;
+            session_status status = zk.status();
+            expire_through(proxy);
+            for (;;) {
+                auto [ec, next] = co_await zk.next_state(status, as_tuple());
+                if (ec) break;
+                status = next;
+                seen.push_back(status.state);
+                if (status.generation == 2) break;
+            }
+            auto [dropped, event] = co_await watched.changed.next(as_tuple());
+            CHECK(dropped == zk_errc::session_expired);
+            CHECK(zk.counters().expirations == 1);
+            CHECK_FALSE(observer().exists(at_server(path)));
+            if (renew) {
+                CHECK(seen == std::vector{session_state::suspended, session_state::lost,
+                                          session_state::connected});
+                CHECK(zk.session_id() != first);
+                co_await zk.create(path, "", fleeting);
+                co_await zk.close();
+            } else {
+                CHECK(seen.back() == session_state::closed);
+                CHECK(zk.status().reason == zk_errc::session_expired);
+                auto [ec, node] = co_await zk.get("/", as_tuple());
+                CHECK(ec == errc::closed);
+            }
+        });
+        run_to_idle(context);
+    }
+}
+
+TEST_CASE("close: in every state") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        SECTION("moved from") {
+            client zk;
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK_FALSE(ec);
+            CHECK(zk.state() == session_state::closed);
+            auto [refused, node] = co_await zk.get("/", as_tuple());
+            CHECK(refused == errc::closed);
+            auto [not_connected] = co_await zk.connect(as_tuple());
+            CHECK(not_connected == errc::closed);
+            auto [no_state, status] = co_await zk.next_state(session_status(), as_tuple());
+            CHECK(no_state == errc::closed);
+        }
+        SECTION("idle") {
+            client zk(executor, options);
+            outcome<session_status> next;
+            zk.next_state(zk.status(), next.handler());
+            auto [early, node] = co_await zk.get("/", as_tuple());
+            CHECK(early == errc::closed);
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK_FALSE(ec);
+            CHECK(zk.state() == session_state::closed);
+            co_await next.wait();
+            CHECK(next.value().state == session_state::closed);
+        }
+        SECTION("connecting") {
+            proxy.black_hole(true);
+            client zk(executor, options);
+            outcome<> connecting;
+            outcome<node_data> queued;
+            zk.connect(connecting.handler());
+            zk.get("/", queued.handler());
+            co_await eventually_async([&] { return proxy.statistics().connections_open > 0; });
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK_FALSE(ec);
+            error_code stopped = co_await connecting.wait();
+            CHECK(stopped == errc::closed);
+            error_code refused = co_await queued.wait();
+            CHECK(refused == errc::closed);
+        }
+        SECTION("connected, with operations under way and watches pending") {
+            client zk = co_await connected_client(options);
+            watched_data watched = co_await zk.watch_data("/");
+            std::vector<outcome<node_data>> reads(50);
+            outcome<watch_event> event;
+            watched.changed.next(event.handler());
+            for (auto& read : reads) zk.get("/", read.handler());
+            outcome<> first, second;
+            zk.close(first.handler());
+            zk.close(second.handler());
+            CHECK(zk.state() == session_state::closed);
+            error_code ec = co_await first.wait();
+            CHECK_FALSE(ec);
+            ec = co_await second.wait();
+            CHECK_FALSE(ec);
+            error_code dropped = co_await event.wait();
+            CHECK(dropped == errc::closed);
+            for (auto& read : reads) {
+                error_code end = co_await read.wait();
+                bool answered_or_not_sent = !end || end == errc::closed;
+                CHECK(answered_or_not_sent);
+                CHECK(read.calls() == 1);
+            }
+            auto [again] = co_await zk.close(as_tuple());
+            CHECK_FALSE(again);
+        }
+        SECTION("suspended") {
+            client zk = co_await connected_client(options);
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            co_await reach(zk, session_state::suspended);
+            outcome<node_data> queued;
+            zk.get("/", queued.handler());
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK(ec == errc::session_left_to_expire);
+            error_code refused = co_await queued.wait();
+            CHECK(refused == errc::closed);
+        }
+        SECTION("the connection goes while the last answers are awaited") {
+            client zk = co_await connected_client(options);
+            outcome<node_data> read;
+            rule_id rule = proxy.arm(at_op(testing::op_code::get_data), hold_request());
+            zk.get("/", read.handler());
+            co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+            outcome<> closing;
+            zk.close(closing.handler());
+            co_await let_others_run();
+            CHECK_FALSE(closing.done());
+            proxy.cut();
+            error_code ec = co_await closing.wait();
+            CHECK(ec == errc::session_left_to_expire);
+            error_code lost = co_await read.wait();
+            CHECK(lost == zk_errc::connection_loss);
+            CHECK(is_outcome_unknown(lost));
+        }
+        SECTION("the credentials are refused while the last answers are awaited") {
+            client zk = co_await connected_client(options);
+            outcome<> auth;
+            rule_id rule = proxy.arm(at_op(testing::op_code::auth), hold_request());
+            zk.add_auth("no-such-scheme", "x", auth.handler());
+            co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+            outcome<> closing;
+            zk.close(closing.handler());
+            co_await let_others_run();
+            CHECK_FALSE(closing.done());
+            proxy.release(rule);
+            error_code ec = co_await closing.wait();
+            CHECK(ec == errc::session_left_to_expire);
+            error_code refused = co_await auth.wait();
+            CHECK(refused == zk_errc::auth_failed);
+        }
+        SECTION("the server is silent") {
+            options.close_timeout = 300ms;
+            client zk = co_await connected_client(options);
+            proxy.black_hole(true);
+            outcome<node_data> read;
+            zk.get("/", read.handler());
+            auto [ec] = co_await zk.close(as_tuple());
+            CHECK(ec == errc::session_left_to_expire);
+            CHECK(zk.state() == session_state::closed);
+            error_code lost = co_await read.wait();
+            bool unknown_or_not_sent = lost == zk_errc::connection_loss || lost == errc::closed;
+            CHECK(unknown_or_not_sent);
+        }
+        co_return;
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("queue: an operation waits for a connection only as long as it may") {
+    client_options options = quiet_options("");
+    options.queue_timeout = 200ms;
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            proxy.set_acceptance(acceptance::not_listening);
+            proxy.cut();
+            co_await reach(zk, session_state::suspended);
+            auto [ec, made] = co_await zk.create(path + "/a", "", create_options(), as_tuple());
+            CHECK(ec == errc::not_connected);
+            CHECK_FALSE(is_outcome_unknown(ec));
+            CHECK_FALSE(is_session_lost(ec));
+            outcome<created_node> second;
+            proxy.set_acceptance(acceptance::normal);
+            co_await reach(zk, session_state::connected);
+            auto there = co_await zk.exists(path + "/a");
+            CHECK_FALSE(there);
+        },
+        options);
+}
+
+TEST_CASE("log: what happens to the session, the C client's lines, and no credentials") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    std::string log;
+    std::size_t from_c = 0;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.auth.emplace_back("digest", "carol:very-secret");
+        options.logger = logger(log_level::debug, [&](log_level, std::string_view text) {
+            log += std::string(text) + "\n";
+            if (text.starts_with("c client: ")) ++from_c;
+            CHECK_FALSE(text.ends_with("\n"));
+        });
+        client zk = co_await connected_client(options);
+        co_await zk.add_auth("digest", "carol:another-secret");
+        proxy.cut();
+        co_await reach(zk, session_state::suspended);
+        co_await reach(zk, session_state::connected);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+    CHECK_THAT(log, Contains("session connected at 127.0.0.1:") && Contains("session suspended") &&
+                        Contains("session closed"));
+    CHECK(from_c > 0);
+    CHECK_THAT(log, !Contains("secret"));
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+
+namespace {
+
+configuration_parts parts_of(const std::string& value, int count) {
+    configuration_parts parts;
+    for (int i = 0; i < count; ++i)
+        parts["part-" + std::to_string(i)] = value;
+    return parts;
+}
+
+template <class Configuration>
+awaitable<void> publish_and_read(client& zk, std::string path) {
+    Configuration reader(zk, path + "/c");
+    Configuration writer(zk, path + "/c");
+    configuration_version v = co_await reader.next();
+    CHECK(v.status == configuration_status::absent);
+    co_await writer.publish(parts_of("one", 3));
+    v = co_await reader.next(v.revision);
+    CHECK(v.status == configuration_status::published);
+    CHECK(*v.parts == parts_of("one", 3));
+    std::int64_t number = v.number;
+    co_await writer.publish(parts_of("two", 2));
+    v = co_await reader.next(v.revision);
+    CHECK(*v.parts == parts_of("two", 2));
+    CHECK(v.number > number);
+    co_await writer.publish(configuration_parts());
+    v = co_await reader.next(v.revision);
+    CHECK(v.parts->empty());
+    // More than one request can carry.
+    configuration_parts large = parts_of(std::string(100'000, 'x'), 30);
+    co_await writer.publish(large);
+    v = co_await reader.next(v.revision);
+    CHECK(*v.parts == large);
+    auto [ec] = co_await writer.publish(parts_of(std::string(2 << 20, 'x'), 1), as_tuple());
+    CHECK(ec == errc::too_large);
+    configuration_parts bad;
+    bad["a/b"] = "x";
+    auto [bad_ec] = co_await writer.publish(bad, as_tuple());
+    CHECK(bad_ec == errc::bad_path);
+    admin(shared_server().port()).erase_recursively(path + "/c");
+    while (v.status == configuration_status::published)
+        v = co_await reader.next(v.revision);
+    while (v.status != configuration_status::absent)
+        v = co_await reader.next(v.revision);
+    co_await writer.publish(parts_of("again", 1));
+    while (v.status != configuration_status::published)
+        v = co_await reader.next(v.revision);
+    CHECK(*v.parts == parts_of("again", 1));
+}
+
+/// A writer in a loop: every version that a reader sees is whole.
+template <class Configuration>
+awaitable<void> never_mixed(client& zk, std::string path) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+    Configuration writer(other, path + "/c");
+    co_await writer.publish(parts_of("start", 20));
+    bool done = false;
+    std::string last;
+    auto write = [&]() -> awaitable<void> {
+        for (int i = 0; i < 60; ++i) {
+            co_await writer.publish(parts_of(std::to_string(i), 20));
+            // Behind `ready`, a writer that never rests leaves no time to read.
+            if (i % 10 == 9)
+                co_await eventually_async([&] { return last == std::to_string(i); });
+        }
+        done = true;
+    };
+    boost::asio::co_spawn(executor, write(), boost::asio::detached);
+    int versions = 0;
+    bool mixed = false;
+    {
+        Configuration reader(zk, path + "/c");
+        configuration_version v;
+        while (last != "59") {
+            v = co_await reader.next(v.revision);
+            if (v.status != configuration_status::published)
+                continue;
+            ++versions;
+            std::set<std::string> values;
+            for (const auto& [name, value] : *v.parts)
+                values.insert(value);
+            mixed = mixed || values.size() != 1 || v.parts->size() != 20;
+            last = *values.begin();
+        }
+    }
+    CHECK_FALSE(mixed);
+    CHECK(versions > 1);
+    co_await eventually_async([&] { return done; });
+    co_await other.close();
+}
+
+}  // namespace
+
+TEST_CASE("configuration of one znode") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        configuration c(zk, path + "/deep/c");
+        node_state state = co_await c.next();
+        CHECK_FALSE(state.exists);
+        co_await c.publish("one");
+        state = co_await c.next(state.revision);
+        CHECK(state.data == "one");
+        co_await c.publish("two");
+        while (state.data != "two")
+            state = co_await c.next(state.revision);
+        admin(shared_server().port()).erase(path + "/deep/c");
+        while (state.exists)
+            state = co_await c.next(state.revision);
+        auto [ec] = co_await c.publish(std::string(2 << 20, 'x'), as_tuple());
+        CHECK(ec == errc::too_large);
+    });
+}
+
+TEST_CASE("configuration behind ready: publish and read") {
+    with_client(publish_and_read<ready_configuration>);
+}
+
+TEST_CASE("configuration in versions: publish and read") {
+    with_client(publish_and_read<versioned_configuration>);
+}
+
+TEST_CASE("configuration behind ready: no reader sees a mixture") {
+    with_client(never_mixed<ready_configuration>);
+}
+
+TEST_CASE("configuration in versions: no reader sees a mixture") {
+    with_client(never_mixed<versioned_configuration>);
+}
+
+TEST_CASE("configuration behind ready: a second writer is refused, a dead one taken over") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        ready_configuration c(zk, path + "/c");
+        co_await c.publish(parts_of("one", 2));
+        configuration_version v = co_await c.next();
+        {
+            // A writer that has taken `ready` away and then dies.
+            admin dying(shared_server().port());
+            dying.plant(path + "/c/writer", "other", node_kind::ephemeral);
+            dying.erase(path + "/c/ready");
+            dying.set(path + "/c/part-0", "half");
+            auto [ec] = co_await c.publish(parts_of("two", 2), as_tuple());
+            CHECK(ec == errc::busy);
+            CHECK(c.current().status == configuration_status::published);
+        }
+        v = co_await c.next(v.revision);
+        CHECK(v.status == configuration_status::broken);
+        CHECK_FALSE(v.parts);
+        co_await c.publish(parts_of("three", 1));
+        while (v.status != configuration_status::published)
+            v = co_await c.next(v.revision);
+        CHECK(*v.parts == parts_of("three", 1));
+    });
+}
+
+TEST_CASE("configuration in versions: old ones and a dead writer's are removed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        versioned_configuration c(zk, path + "/c");
+        hand.plant(path + "/c/versions/0000000000-dead/part-0", "half");
+        hand.plant(path + "/c/versions/0000000001-alive/.writer", "", node_kind::ephemeral);
+        for (int i = 0; i < 4; ++i)
+            co_await c.publish(parts_of(std::to_string(i), 2));
+        auto versions = hand.children(path + "/c/versions");
+        CHECK(versions.size() == 3);  // current, the one before, and the one being written
+        CHECK_FALSE(hand.exists(path + "/c/versions/0000000000-dead"));
+        CHECK(hand.exists(path + "/c/versions/0000000001-alive"));
+        hand.set(path + "/c/current", "garbage");
+        versioned_configuration other(zk, path + "/c");
+        auto [ec, v] = co_await other.next(0, as_tuple());
+        CHECK(ec == errc::foreign_data);
+    });
+}
+
+TEST_CASE("configuration: destroyed and closed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        int completed = 0;
+        error_code result;
+        {
+            ready_configuration c(zk, path + "/c");
+            configuration_version v = co_await c.next();
+            c.next(v.revision, [&](error_code ec, configuration_version) {
+                result = ec;
+                ++completed;
+            });
+        }
+        co_await eventually_async([&] { return completed == 1; });
+        CHECK(result == boost::asio::error::operation_aborted);
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+        client empty;
+        versioned_configuration none(empty, path);
+        auto [ec, v] = co_await none.next(0, as_tuple());
+        CHECK(ec == errc::closed);
+        versioned_configuration c(zk, path + "/d");
+        configuration_version seen = co_await c.next();
+        c.next(seen.revision, [&](error_code e, configuration_version) {
+            result = e;
+            ++completed;
+        });
+        co_await zk.close();
+        co_await eventually_async([&] { return completed == 2; });
+        CHECK(result == errc::closed);
+    });
+}

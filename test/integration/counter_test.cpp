@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+
+namespace {
+
+std::string data_of(const std::string& path) {
+    return admin(shared_server().port()).data(path);
+}
+
+/// Runs `count` additions of 1 one after the other, and tells the results.
+awaitable<void> add_many(counter& c, int count, std::vector<std::int64_t>& results, int& left) {
+    for (int i = 0; i < count; ++i)
+        results.push_back(co_await c.add(1));
+    --left;
+}
+
+}  // namespace
+
+TEST_CASE("counter: get, add, exchange, compare and set") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path + "/deep/counter");
+        auto got_1 = co_await c.get();
+        CHECK(got_1 == 0);
+        CHECK_FALSE(admin(shared_server().port()).exists(path + "/deep/counter"));
+        auto got_2 = co_await c.add(5);
+        CHECK(got_2 == 5);
+        auto got_3 = co_await c.add(-7);
+        CHECK(got_3 == -2);
+        auto got_4 = co_await c.exchange(100);
+        CHECK(got_4 == -2);
+        counter_exchange r = co_await c.compare_and_set(99, 1);
+        CHECK_FALSE(r.exchanged);
+        CHECK(r.value == 100);
+        r = co_await c.compare_and_set(100, 1);
+        CHECK(r.exchanged);
+        CHECK(r.value == 1);
+        auto got_5 = co_await c.get();
+        CHECK(got_5 == 1);
+        auto got_6 = co_await c.exchange(std::numeric_limits<std::int64_t>::max());
+        CHECK(got_6 == 1);
+        auto [ec, value] = co_await c.add(1, as_tuple());
+        CHECK(ec == errc::overflow);
+        auto got_7 = co_await c.get();
+        CHECK(got_7 == std::numeric_limits<std::int64_t>::max());
+    });
+}
+
+TEST_CASE("counter: a failed operation names itself") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        co_await zk.create(path + "/c", "not a counter");
+        counter c(zk, path + "/c");
+        std::string text;
+        try {
+            co_await c.add(1);
+        } catch (const error& e) {
+            text = e.what();
+            CHECK(e.code() == errc::foreign_data);
+        }
+        CHECK(text.find("counter.add") != std::string::npos);
+        CHECK(data_of(path + "/c") == "not a counter");
+    });
+}
+
+TEST_CASE("counter: another object's view is never taken for granted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter a(zk, path + "/c");
+        counter b(zk, path + "/c");
+        auto got_8 = co_await a.add(1);
+        CHECK(got_8 == 1);
+        auto got_9 = co_await b.add(1);
+        CHECK(got_9 == 2);
+        // `a` remembers 1: it must look again before it refuses.
+        counter_exchange r = co_await a.compare_and_set(2, 10);
+        CHECK(r.exchanged);
+        r = co_await b.compare_and_set(2, 20);
+        CHECK_FALSE(r.exchanged);
+        CHECK(r.value == 10);
+        auto got_10 = co_await b.get();
+        CHECK(got_10 == 10);
+    });
+}
+
+TEST_CASE("counter: operations of one object are combined, and each gets its own result") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path + "/c");
+        std::vector<std::int64_t> results;
+        int left = 50;
+        auto requests = zk.counters().requests;
+        auto executor = co_await boost::asio::this_coro::executor;
+        for (int i = 0; i < 50; ++i) {
+            boost::asio::co_spawn(executor, add_many(c, 20, results, left), boost::asio::detached);
+        }
+        co_await eventually_async([&] { return left == 0; });
+        auto got_11 = co_await c.get();
+        CHECK(got_11 == 1000);
+        std::set<std::int64_t> distinct(results.begin(), results.end());
+        CHECK(distinct.size() == 1000);
+        CHECK(*distinct.begin() == 1);
+        CHECK(*distinct.rbegin() == 1000);
+        CHECK(zk.counters().requests - requests < 100);
+    });
+}
+
+TEST_CASE("counter: sixteen clients share one, and every addition counts once") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        std::vector<client> clients;
+        std::vector<std::unique_ptr<counter>> counters;
+        for (int i = 0; i < 16; ++i) {
+            clients.push_back(
+                co_await client::connect(executor, options_for(shared_server().hosts())));
+            counters.push_back(std::make_unique<counter>(clients.back(), path + "/c"));
+        }
+        std::vector<std::int64_t> results;
+        int left = 16;
+        for (auto& c : counters) {
+            boost::asio::co_spawn(
+                executor, add_many(*c, 100, results, left), boost::asio::detached);
+        }
+        co_await eventually_async([&] { return left == 0; }, std::chrono::seconds(20));
+        counter reader(zk, path + "/c");
+        co_await zk.sync(path);
+        auto got_12 = co_await reader.get();
+        CHECK(got_12 == 1600);
+        CHECK(std::set<std::int64_t>(results.begin(), results.end()).size() == 1600);
+        for (client& other : clients)
+            co_await other.close();
+    });
+}
+
+TEST_CASE("counter: the formats of Curator and Kazoo") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter_options options;
+        options.format = counter_format::curator_long;
+        counter curator(zk, path + "/curator", options);
+        auto got_13 = co_await curator.add(258);
+        CHECK(got_13 == 258);
+        CHECK(data_of(path + "/curator") == std::string("\0\0\0\0\0\0\1\2", 8));
+        co_await zk.set(path + "/curator", std::string("\xff\xff\xff\xff\xff\xff\xff\xfe", 8));
+        auto got_14 = co_await curator.add(1);
+        CHECK(got_14 == -1);
+
+        options.format = counter_format::kazoo;
+        counter kazoo(zk, path + "/kazoo", options);
+        auto got_15 = co_await kazoo.add(-3);
+        CHECK(got_15 == -3);
+        CHECK(data_of(path + "/kazoo") == "-3");
+        co_await zk.set(path + "/kazoo", "41");
+        auto got_16 = co_await kazoo.add(1);
+        CHECK(got_16 == 42);
+
+        options.format = counter_format::curator_integer;
+        counter integer(zk, path + "/integer", options);
+        auto got_17 = co_await integer.add(std::numeric_limits<std::int32_t>::max());
+        CHECK(got_17 == 2147483647);
+        auto [ec, value] = co_await integer.add(1, as_tuple());
+        CHECK(ec == errc::overflow);
+        CHECK(data_of(path + "/integer") == "\x7f\xff\xff\xff");
+
+        counter wrong(zk, path + "/integer");
+        auto [wrong_ec, wrong_value] = co_await wrong.get(as_tuple());
+        CHECK(wrong_ec == errc::foreign_data);
+    });
+}
+
+TEST_CASE("counter: node and parents may be deleted by others") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path + "/folder/c");
+        auto got_18 = co_await c.add(3);
+        CHECK(got_18 == 3);
+        admin hand(shared_server().port());
+        hand.erase_recursively(path + "/folder");
+        auto got_19 = co_await c.add(4);
+        CHECK(got_19 == 4);
+        hand.erase(path + "/folder/c");
+        auto got_20 = co_await c.get();
+        CHECK(got_20 == 0);
+        hand.erase_recursively(path + "/folder");
+        auto got_21 = co_await c.exchange(9);
+        CHECK(got_21 == 0);
+    });
+}
+
+TEST_CASE("counter: cancelling and destroying") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        {
+            counter c(zk, path + "/c");
+            co_await c.add(1);
+            boost::asio::cancellation_signal cancel;
+            error_code result;
+            bool done = false;
+            c.add(1,
+                  boost::asio::bind_cancellation_slot(cancel.slot(),
+                                                      [&](error_code ec, std::int64_t) {
+                                                          result = ec;
+                                                          done = true;
+                                                      }));
+            cancel.emit(boost::asio::cancellation_type::terminal);
+            CHECK_FALSE(done);
+            co_await eventually_async([&] { return done; });
+            CHECK(result == boost::asio::error::operation_aborted);
+            auto got_22 = co_await c.add(1);
+            CHECK(got_22 >= 2);
+        }
+        error_code result;
+        bool done = false;
+        {
+            counter c(zk, path + "/c");
+            c.add(1, [&](error_code ec, std::int64_t) {
+                result = ec;
+                done = true;
+            });
+        }
+        co_await eventually_async([&] { return done; });
+        CHECK(result == boost::asio::error::operation_aborted);
+
+        client empty;
+        counter none(empty, path + "/c");
+        auto [ec, value] = co_await none.get(as_tuple());
+        CHECK(ec == errc::closed);
+        counter late(zk, path + "/c");
+        co_await zk.close();
+        auto [closed_ec, closed_value] = co_await late.add(1, as_tuple());
+        CHECK(closed_ec == errc::closed);
+    });
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/double_barrier.hpp>
+
+#include <deque>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A member with a client of its own.
+struct member {
+    member(client c, const std::string& path, std::uint32_t size)
+        : zk(std::move(c)), gate(zk, path, size) {}
+    client zk;
+    double_barrier gate;
+    pending_result<> entering;
+    pending_result<> leaving;
+};
+
+awaitable<void> add(std::deque<member>& members, const std::string& path, std::uint32_t size) {
+    client c = co_await one_more_client();
+    members.emplace_back(std::move(c), path, size);
+}
+
+}  // namespace
+
+TEST_CASE("double barrier: members of several clients enter and leave together, again and again") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::string node = path + "/deep/gate";
+        std::deque<member> members;
+        for (int i = 0; i < 3; ++i)
+            co_await add(members, node, 3);
+        for (std::uint64_t round = 1; round <= 3; ++round) {
+            pending_result<> entered[3];
+            members[0].gate.enter(entered[0].handler());
+            members[1].gate.enter(entered[1].handler());
+            for (member& m : members)
+                co_await settle(m.zk);
+            CHECK_FALSE(entered[0].done());
+            CHECK_FALSE(entered[1].done());
+            members[2].gate.enter(entered[2].handler());
+            for (auto& e : entered)
+                CHECK(!co_await finished(e));
+            for (member& m : members) {
+                CHECK(m.gate.inside());
+                CHECK(m.gate.round() == round);
+            }
+            CHECK(observer().children(node).size() == 3);  // no `ready` among them
+            pending_result<> left[3];
+            members[2].gate.leave(left[2].handler());
+            members[0].gate.leave(left[0].handler());
+            for (member& m : members)
+                co_await settle(m.zk);
+            CHECK_FALSE(left[0].done());
+            CHECK_FALSE(left[2].done());
+            members[1].gate.leave(left[1].handler());
+            for (auto& l : left)
+                CHECK(!co_await finished(l));
+            CHECK(observer().children(node).empty());
+            co_await eventually_async([&] { return watches_below(path) == 0; });
+        }
+        for (member& m : members)
+            co_await m.zk.close();
+        co_await settle(zk);
+    });
+}
+
+TEST_CASE("double barrier: many members of one client share listings and watches") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        constexpr std::uint32_t size = 1'000;
+        std::deque<double_barrier> gates;
+        std::deque<pending_result<>> results(2 * size);
+        for (std::uint32_t i = 0; i < size; ++i)
+            gates.emplace_back(zk, path, size);
+        client_counters before = zk.counters();
+        for (std::uint32_t i = 0; i < size; ++i)
+            gates[i].enter(results[i].handler());
+        for (std::uint32_t i = 0; i < size; ++i)
+            CHECK(!co_await finished(results[i]));
+        client_counters inside = zk.counters();
+        CHECK(inside.requests - before.requests <= 2 * size + 20);
+        CHECK(inside.listings - before.listings <= 5);
+        for (std::uint32_t i = 0; i < size; ++i)
+            gates[i].leave(results[size + i].handler());
+        for (std::uint32_t i = 0; i < size; ++i)
+            CHECK(!co_await finished(results[size + i]));
+        client_counters after = zk.counters();
+        CHECK(after.requests - inside.requests <= size + 20);
+        CHECK(after.listings - inside.listings <= 5);
+        CHECK(observer().children(path).empty());
+    });
+}
+
+TEST_CASE("double barrier: who comes late waits for the next round, or is told") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::deque<member> members;
+        for (int i = 0; i < 5; ++i)
+            co_await add(members, path, 2);
+        members[0].gate.enter(members[0].entering.handler());
+        CHECK(!co_await [](member& m) -> awaitable<error_code> {
+            co_await settle(m.zk);
+            co_return error_code();
+        }(members[0]));
+        members[1].gate.enter(members[1].entering.handler());
+        CHECK(!co_await finished(members[0].entering));
+        CHECK(!co_await finished(members[1].entering));
+        // The round is full: two more do not make another one while it goes on.
+        members[2].gate.enter(members[2].entering.handler());
+        members[3].gate.enter(members[3].entering.handler());
+        for (int i = 2; i < 4; ++i)
+            co_await settle(members[static_cast<std::size_t>(i)].zk);
+        CHECK_FALSE(members[2].entering.done());
+        CHECK_FALSE(members[3].entering.done());
+        double_barrier_options options;
+        options.wait_for_next_round = false;
+        double_barrier impatient(members[4].zk, path, 2, options);
+        auto [ec] = co_await impatient.enter(as_tuple());
+        CHECK(ec == errc::would_block);
+        CHECK(observer().children(path).size() == 4);
+
+        members[0].gate.leave(members[0].leaving.handler());
+        co_await settle(members[0].zk);
+        CHECK_FALSE(members[0].leaving.done());  // newcomers do not change who is waited for
+        CHECK_FALSE(members[2].entering.done());
+        members[1].gate.leave(members[1].leaving.handler());
+        CHECK(!co_await finished(members[0].leaving));
+        CHECK(!co_await finished(members[1].leaving));
+        CHECK(!co_await finished(members[2].entering));
+        CHECK(!co_await finished(members[3].entering));
+        CHECK(members[2].gate.round() == 2);
+        members[2].gate.leave(members[2].leaving.handler());
+        members[3].gate.leave(members[3].leaving.handler());
+        CHECK(!co_await finished(members[2].leaving));
+        CHECK(!co_await finished(members[3].leaving));
+        for (member& m : members)
+            co_await m.zk.close();
+        co_await settle(zk);
+    });
+}
+
+TEST_CASE("double barrier: a member that gives up is not counted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        auto [ec] = co_await a.enter_for(30ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        CHECK(observer().children(path).empty());
+        pending_result<> cancelled;
+        a.enter(cancelled.handler());
+        co_await settle(zk);
+        CHECK(observer().children(path).size() == 1);
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        co_await settle(zk);
+        CHECK(observer().children(path).empty());
+
+        pending_result<> entering;
+        b.enter(entering.handler());
+        co_await settle(other);
+        CHECK_FALSE(entering.done());
+        co_await a.enter();
+        CHECK(!co_await finished(entering));
+
+        // And one that gives up leaving has left.
+        std::tie(ec) = co_await a.leave_for(30ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        CHECK_FALSE(a.inside());
+        CHECK(observer().children(path).size() == 1);
+        co_await b.leave();
+        CHECK(observer().children(path).empty());
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: members that die release the others, and no round leaks into the next") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::deque<member> members;
+        for (int i = 0; i < 3; ++i)
+            co_await add(members, path, 3);
+        // During enter: two come, one of them dies; the third alone does not open.
+        members[0].gate.enter(members[0].entering.handler());
+        members[1].gate.enter(members[1].entering.handler());
+        co_await settle(members[1].zk);
+        co_await members[1].zk.close();
+        CHECK(co_await finished(members[1].entering) == errc::closed);
+        members[2].gate.enter(members[2].entering.handler());
+        co_await settle(members[2].zk);
+        CHECK_FALSE(members[0].entering.done());
+        CHECK_FALSE(members[2].entering.done());
+        co_await add(members, path, 3);
+        members[3].gate.enter(members[3].entering.handler());
+        for (std::size_t i : {0u, 2u, 3u})
+            CHECK(!co_await finished(members[i].entering));
+        // During leave: the lowest, the highest, then all but one.
+        members[2].gate.leave(members[2].leaving.handler());
+        co_await settle(members[2].zk);
+        CHECK_FALSE(members[2].leaving.done());
+        co_await members[0].zk.close();
+        co_await settle(members[2].zk);
+        CHECK_FALSE(members[2].leaving.done());
+        co_await members[3].zk.close();
+        CHECK(!co_await finished(members[2].leaving));
+        co_await members[2].zk.close();
+
+        // A whole round dies inside. Its record stays, and lets nobody in.
+        std::deque<member> doomed;
+        for (int i = 0; i < 3; ++i)
+            co_await add(doomed, path, 3);
+        for (member& m : doomed)
+            m.gate.enter(m.entering.handler());
+        for (member& m : doomed)
+            CHECK(!co_await finished(m.entering));
+        for (member& m : doomed)
+            co_await m.zk.close();
+        double_barrier next(zk, path, 3);
+        pending_result<> entering;
+        next.enter(entering.handler());
+        co_await settle(zk);
+        CHECK_FALSE(entering.done());
+        double_barrier second(zk, path, 3);
+        double_barrier third(zk, path, 3);
+        pending_result<> entering_2, entering_3;
+        second.enter(entering_2.handler());
+        third.enter(entering_3.handler());
+        CHECK(!co_await finished(entering));
+        CHECK(!co_await finished(entering_2));
+        CHECK(!co_await finished(entering_3));
+        CHECK(next.round() == 3);
+    });
+}
+
+TEST_CASE("double barrier: one process wakes at each deletion") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        constexpr std::size_t size = 6;
+        std::deque<member> members;
+        for (std::size_t i = 0; i < size; ++i)
+            co_await add(members, path, size);
+        for (member& m : members)
+            m.gate.enter(m.entering.handler());
+        for (member& m : members)
+            CHECK(!co_await finished(m.entering));
+        for (member& m : members)
+            co_await settle(m.zk);
+        std::vector<std::uint64_t> before;
+        for (member& m : members)
+            before.push_back(m.zk.counters().notifications);
+        for (member& m : members) {
+            m.gate.leave(m.leaving.handler());
+            co_await settle(m.zk);
+        }
+        for (member& m : members)
+            CHECK(!co_await finished(m.leaving));
+        std::uint64_t notifications = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            notifications += members[i].zk.counters().notifications - before[i];
+        }
+        // Watches on the lowest: all others, once. On the highest: the lowest, for each of them at
+        // most; and what was set on own nodes before the round began.
+        CHECK(notifications <= 3 * size);
+        for (member& m : members)
+            co_await m.zk.close();
+        co_await settle(zk);
+    });
+}
+
+TEST_CASE("double barrier: foreign children, own nodes and parents taken away") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        for (const char* name : {"ready",
+                                 "x",
+                                 "lock-0000000001",
+                                 "-member-0000000001",
+                                 "0123456789abcdef0123456789abcdef-member-"}) {
+            observer().plant(path + "/" + name);
+        }
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        pending_result<> entering;
+        a.enter(entering.handler());
+        co_await settle(zk);
+        CHECK_FALSE(entering.done());
+        // Its node is taken away: it comes again.
+        std::string mine;
+        auto own_node = [&] {
+            for (const std::string& name : observer().children(path)) {
+                if (name.size() == 50)
+                    return path + "/" + name;
+            }
+            return std::string();
+        };
+        mine = own_node();
+        REQUIRE_FALSE(mine.empty());
+        observer().erase(mine);
+        co_await eventually_async([&] { return !own_node().empty() && own_node() != mine; });
+        CHECK_FALSE(entering.done());
+        // The whole folder is.
+        observer().erase_recursively(path);
+        co_await eventually_async([&] { return !own_node().empty(); });
+        CHECK_FALSE(entering.done());
+        co_await b.enter();
+        CHECK(!co_await finished(entering));
+        CHECK(b.round() == 1);
+        pending_result<> leaving;
+        a.leave(leaving.handler());
+        co_await settle(zk);
+        CHECK_FALSE(leaving.done());
+        observer().erase_recursively(path);
+        CHECK(!co_await finished(leaving));
+        co_await b.leave();
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: misuse") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        double_barrier a(zk, path, 1);
+        auto [ec] = co_await a.leave(as_tuple());
+        CHECK(ec == errc::not_a_member);
+        co_await a.enter();
+        std::tie(ec) = co_await a.enter(as_tuple());
+        CHECK(ec == errc::busy);
+        co_await a.leave();
+        std::tie(ec) = co_await a.leave(as_tuple());
+        CHECK(ec == errc::not_a_member);
+        double_barrier none(zk, path, 0);
+        std::tie(ec) = co_await none.enter(as_tuple());
+        CHECK(ec == errc::bad_option);
+        double_barrier empty;
+        std::tie(ec) = co_await empty.enter(as_tuple());
+        CHECK(ec == errc::closed);
+
+        observer().plant(path + "-x", "somebody's data");
+        double_barrier foreign(zk, path + "-x", 1);
+        std::tie(ec) = co_await foreign.enter(as_tuple());
+        CHECK(ec == errc::foreign_data);
+        CHECK(observer().children(path + "-x").empty());
+
+        double_barrier two(zk, path + "-y", 2);
+        double_barrier three(zk, path + "-y", 3);
+        double_barrier more(zk, path + "-y", 2);
+        pending_result<> waits;
+        three.enter(waits.handler());
+        co_await settle(zk);
+        pending_result<> in;
+        two.enter(in.handler());
+        CHECK(co_await finished(waits) == errc::limit_mismatch);
+        // Destroyed inside and while waiting: nothing stays.
+        CHECK(!co_await finished(in));
+        two = double_barrier();
+        pending_result<> orphan;
+        more.enter(orphan.handler());
+        co_await settle(zk);
+        more = double_barrier();
+        CHECK(co_await finished(orphan) == boost::asio::error::operation_aborted);
+        co_await eventually_async([&] { return observer().children(path + "-y").empty(); });
+    });
+}

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+// ctest: CHROOT
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_future.hpp>
+#include <catch2/catch.hpp>
+#include <corozk/recipe/lock.hpp>
+#include <stdexcept>
+
+#include "pending_result.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+namespace {
+
+/// Where a path of the client is at the server.
+std::string at_server(const std::string& path) {
+    const char* chroot = std::getenv("COROZK_TEST_CHROOT");
+    return (chroot ? chroot : "") + path;
+}
+
+std::string hosts() {
+    const char* chroot = std::getenv("COROZK_TEST_CHROOT");
+    if (!chroot) return shared_server().hosts();
+    static bool made = false;
+    if (!made) admin(shared_server().port()).plant(chroot);
+    made = true;
+    return shared_server().hosts() + chroot;
+}
+
+awaitable<client> make_client() {
+    client c = co_await connect_to(hosts());
+    co_return c;
+}
+
+/// Runs a coroutine with two clients and a path; sees that nothing is left in the end.
+template <class Body>
+void with_two(Body body) {
+    boost::asio::io_context context;
+    std::string path = fresh_path() + "/deep/lock";
+    run(context, [&]() -> awaitable<void> {
+        client one = co_await make_client();
+        client two = co_await make_client();
+        co_await body(one, two, path);
+        admin look(shared_server().port());
+        co_await eventually_async([&] { return look.children(at_server(path)).empty(); }, 10s,
+                                  "no node is left");
+        co_await eventually_async([&] { return watches_below(at_server(path)) == 0; }, 10s,
+                                  "no watch is left");
+        co_await one.close(as_tuple());
+        co_await two.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
+template <class Function>
+awaitable<error_code> error_of(Function f) {
+    error_code result;
+    try {
+        co_await f();
+    } catch (const boost::system::system_error& e) {
+        result = e.code();
+    }
+    co_return result;
+}
+
+}  // namespace
+
+TEST_CASE("lock: acquire and release, and the folder is made") {
+    with_two([](client& zk, client&, std::string path) -> awaitable<void> {
+        lock_options options("it is me");
+        lock l(zk, path, options);
+        CHECK(l.path() == path);
+        ownership o = co_await l.acquire();
+        CHECK(o);
+        CHECK(o.valid());
+        CHECK(o.fencing_token() > 0);
+        CHECK(o.path().starts_with(path + "/"));
+        admin look(shared_server().port());
+        auto record = look.stat(at_server(o.path()));
+        REQUIRE(record);
+        CHECK(record->ephemeral_owner == zk.status().session_id);
+        CHECK(record->czxid == o.fencing_token());
+        CHECK(look.data(at_server(o.path())) == "it is me");
+        co_await o.release();
+        CHECK_FALSE(o);
+        CHECK_FALSE(o.valid());
+        CHECK(o.path().empty());
+        CHECK(o.fencing_token() == 0);
+    });
+}
+
+TEST_CASE("lock: one at a time, in order, over sessions and objects") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        int inside = 0;
+        int turns = 0;
+        std::int64_t last = 0;
+        auto worker = [&](client& c) -> awaitable<void> {
+            lock l(c, path);
+            for (int i = 0; i < 20; ++i) {
+                ownership o = co_await l.acquire();
+                CHECK(++inside == 1);
+                CHECK(o.fencing_token() > last);
+                last = o.fencing_token();
+                co_await boost::asio::post(executor, boost::asio::use_awaitable);
+                --inside;
+                ++turns;
+                co_await o.release();
+            }
+        };
+        co_await (worker(one) && worker(two) && worker(one) && worker(two) && worker(one));
+        CHECK(turns == 100);
+    });
+}
+
+TEST_CASE("lock: try, deadline and budget") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock a(one, path);
+        lock b(two, path);
+        lock same_session(one, path);
+        ownership held = co_await a.try_acquire();
+        CHECK(held.valid());
+        for (lock* l : {&a, &b, &same_session}) {
+            auto [tried, none] = co_await l->try_acquire(as_tuple());
+            CHECK(tried == errc::would_block);
+            CHECK_FALSE(none);
+            auto [timed, none_either] = co_await l->acquire_for(30ms, as_tuple());
+            CHECK(timed == errc::deadline_exceeded);
+            auto before = std::chrono::steady_clock::now() - 1s;
+            auto [late, nothing] = co_await l->acquire_until(before, as_tuple());
+            CHECK(late == errc::deadline_exceeded);
+        }
+        CHECK(held.valid());
+        co_await held.release();
+        ownership next = co_await b.acquire_for(10s);
+        co_await next.release();
+        next = co_await b.acquire_until(std::chrono::steady_clock::now() + 10s);
+        co_await next.release();
+    });
+}
+
+TEST_CASE("lock: the destructor gives back, and moving does not") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock a(one, path);
+        lock b(two, path);
+        {
+            ownership o = co_await a.acquire();
+            ownership moved = std::move(o);
+            CHECK_FALSE(o);
+            CHECK(moved.valid());
+            o = std::move(moved);
+            CHECK(o.valid());
+            lock elsewhere = std::move(a);
+            CHECK(a.path().empty());
+            auto [ec, none] = co_await a.acquire(as_tuple());
+            CHECK(ec == errc::closed);
+            a = std::move(elsewhere);
+        }
+        ownership o = co_await b.acquire_for(10s);
+        o = co_await lock(one, path + "/other").acquire();  // the first one is given back
+        ownership again = co_await a.acquire_for(10s);
+        {
+            // Never awaited.
+            [[maybe_unused]] auto forgotten = again.release(boost::asio::deferred);
+            CHECK_FALSE(again);
+        }
+        again = co_await b.acquire_for(10s);
+        auto [nothing] = co_await ownership().release(as_tuple());
+        CHECK(nothing == errc::ownership_lost);
+        co_await o.release();
+        co_await again.release();
+        co_await one.erase(path + "/other");
+    });
+}
+
+TEST_CASE("lock: lost, released, cancelled, asked twice") {
+    with_two([](client& zk, client&, std::string path) -> awaitable<void> {
+        lock l(zk, path);
+        ownership o = co_await l.acquire();
+        pending_result<error_code> first;
+        pending_result<error_code> second;
+        o.lost(first.handler());
+        o.lost(second.handler());
+        co_await finished(second);
+        CHECK(second.error() == errc::busy);
+        CHECK_FALSE(first.done());
+        first.cancel();
+        co_await finished(first);
+        CHECK(first.error() == boost::asio::error::operation_aborted);
+        pending_result<error_code> third;
+        o.lost(third.handler());
+        co_await o.release();
+        co_await finished(third);
+        CHECK(third.error() == boost::asio::error::operation_aborted);
+    });
+}
+
+TEST_CASE("lock: run gives the body's result, and its exception") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock l(one, path);
+        lock other(two, path);
+        auto answer = [&](ownership& o) -> awaitable<int> {
+            CHECK(o.valid());
+            auto [ec, none] = co_await other.try_acquire(as_tuple());
+            CHECK(ec == errc::would_block);
+            co_return 42;
+        };
+        int value = co_await l.run(answer);
+        CHECK(value == 42);
+        ownership free = co_await other.try_acquire();  // awaited: it was given back before
+        co_await free.release();
+        bool ran = false;
+        auto nothing = [&](ownership&) -> awaitable<void> {
+            ran = true;
+            co_return;
+        };
+        co_await l.run(nothing);
+        CHECK(ran);
+        auto failing = [](ownership&) -> awaitable<std::string> {
+            throw std::runtime_error("the body's own");
+            co_return std::string();
+        };
+        std::string text;
+        try {
+            co_await l.run(failing);
+        } catch (const std::runtime_error& e) {
+            text = e.what();
+        }
+        CHECK(text == "the body's own");
+        free = co_await other.acquire_for(10s);
+        co_await free.release();
+    });
+}
+
+TEST_CASE("lock: run cancels the body when the lock is lost, or from outside") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        lock l(one, path);
+        admin look(shared_server().port());
+        bool inside = false;
+        bool cancelled = false;
+        auto sleeper = [&](ownership&) -> awaitable<void> {
+            inside = true;
+            boost::asio::steady_timer timer(executor, std::chrono::hours(1));
+            auto [ec] = co_await timer.async_wait(as_tuple());
+            cancelled = ec == boost::asio::error::operation_aborted;
+        };
+        auto breaker = [&]() -> awaitable<void> {
+            co_await eventually_async([&] { return inside; });
+            std::vector<contender_info> line = co_await l.contenders();
+            REQUIRE(line.size() == 1);
+            co_await l.break_lock(line[0].path);
+        };
+        auto running = [&]() -> awaitable<void> {
+            error_code ec = co_await error_of([&] { return l.run(sleeper); });
+            CHECK(ec == errc::ownership_lost);
+        };
+        co_await (running() && breaker());
+        CHECK(cancelled);
+
+        inside = cancelled = false;
+        boost::asio::cancellation_signal stop;
+        bool ended = false;
+        auto outer = [&]() -> awaitable<void> {
+            error_code ec = co_await error_of([&] { return l.run(sleeper); });
+            CHECK(ec == boost::asio::error::operation_aborted);
+        };
+        boost::asio::co_spawn(executor, outer(),
+                              boost::asio::bind_cancellation_slot(
+                                  stop.slot(), [&](std::exception_ptr) { ended = true; }));
+        co_await eventually_async([&] { return inside; });
+        stop.emit(boost::asio::cancellation_type::terminal);
+        co_await eventually_async([&] { return ended; });
+        CHECK(cancelled);
+        ownership next = co_await l.acquire_for(10s);
+        co_await next.release();
+    });
+}
+
+TEST_CASE("lock: who holds and who waits") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock a(one, path, lock_options("first"));
+        lock b(two, path, lock_options("second"));
+        std::vector<contender_info> line = co_await a.contenders();
+        CHECK(line.empty());
+        ownership held = co_await a.acquire();
+        pending_result<ownership> waiting;
+        b.acquire(waiting.handler());
+        co_await eventually_async([&] { return two.counters().watches > 0; });
+        line = co_await b.contenders();
+        REQUIRE(line.size() == 2);
+        CHECK(line[0].path == held.path());
+        CHECK(line[0].kind == "lock");
+        CHECK(line[0].holds);
+        CHECK(line[0].data == "first");
+        CHECK(line[0].session_id == one.status().session_id);
+        CHECK(line[0].fencing_token == held.fencing_token());
+        CHECK(line[0].waits_for.empty());
+        CHECK_FALSE(line[1].holds);
+        CHECK(line[1].data == "second");
+        CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
+        CHECK(line[1].sequence == line[0].sequence + 1);
+
+        auto [not_ours] = co_await a.break_lock(path, as_tuple());
+        CHECK(not_ours == errc::bad_path);
+        auto [elsewhere] = co_await a.break_lock("/somewhere" + line[0].path, as_tuple());
+        CHECK(elsewhere == errc::bad_path);
+        co_await a.break_lock(line[1].path);
+        co_await finished(waiting);
+        auto [gone] = co_await a.break_lock(line[1].path, as_tuple());
+        CHECK(gone == zk_errc::no_node);
+        CHECK(held.valid());
+        co_await held.release();
+    });
+}
+
+TEST_CASE("lock: the fencing token grows over the folder's end") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        lock l(one, path);
+        std::int64_t last = 0;
+        for (int i = 0; i < 3; ++i) {
+            ownership o = co_await l.acquire();
+            CHECK(o.fencing_token() > last);
+            last = o.fencing_token();
+            co_await o.release();
+            co_await one.erase(path);
+        }
+    });
+}
+
+TEST_CASE("lock: writes that only an owner may do, and reads that see them") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock a(one, path);
+        lock b(two, path);
+        std::string resource = path.substr(0, path.find('/', 1)) + "/resource";
+        ownership held = co_await a.acquire();
+        transaction create;
+        create.create(resource, "by the first");
+        co_await held.commit(std::move(create));
+        pending_result<ownership> waiting;
+        b.acquire(waiting.handler());
+        co_await a.break_lock(held.path());
+        transaction late;
+        late.set(resource, "too late");
+        auto [ec, results] = co_await held.commit(std::move(late), as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        co_await finished(waiting);
+        REQUIRE(waiting.good());
+        node_data seen = co_await waiting.value().read(resource);
+        CHECK(seen.data == "by the first");
+        auto [bad, none] = co_await waiting.value().read("relative", as_tuple());
+        CHECK(bad == errc::bad_path);
+        co_await waiting.value().release();
+        co_await one.erase(resource);
+    });
+}
+
+TEST_CASE("lock: other libraries' names") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        for (lock_naming style : {lock_naming::standard, lock_naming::curator, lock_naming::kazoo}) {
+            lock_options options;
+            options.naming = style;
+            lock a(one, path, options);
+            lock b(two, path, options);
+            ownership held = co_await a.acquire();
+            auto [ec, none] = co_await b.try_acquire(as_tuple());
+            CHECK(ec == errc::would_block);
+            std::string name = held.path().substr(path.size() + 1);
+            switch (style) {
+                case lock_naming::standard:
+                    CHECK(name.substr(32, 6) == "-lock-");
+                    break;
+                case lock_naming::curator:
+                    CHECK(name.substr(0, 3) == "_c_");
+                    CHECK(name.substr(3 + 36, 6) == "-lock-");
+                    break;
+                case lock_naming::kazoo:
+                    CHECK(name.substr(32, 8) == "__lock__");
+                    break;
+            }
+            co_await held.release();
+        }
+    });
+}
+
+TEST_CASE("lock: access control") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        std::string top = path.substr(0, path.find('/', 1));
+        co_await one.ensure_path(top);
+        // No create below: said at once, and nothing is left.
+        acl no_create = {corozk::acl_entry(permission::read | permission::erase | permission::admin,
+                                   "world", "anyone")};
+        create_options how;
+        how.acl = &no_create;
+        co_await one.create(top + "/closed", std::string(), how);
+        lock refused(one, top + "/closed");
+        auto [ec, none] = co_await refused.acquire(as_tuple());
+        CHECK(ec == zk_errc::no_auth);
+        lock refused_below(one, top + "/closed/below");
+        auto [below, nothing] = co_await refused_below.acquire(as_tuple());
+        CHECK(below == zk_errc::no_auth);
+        co_await one.erase(top + "/closed");
+        // The nodes and the folders get what was asked for.
+        co_await one.add_auth("digest", "user:secret");
+        lock_options options;
+        options.entries = creator_acl();
+        lock l(one, path, options);
+        ownership held = co_await l.acquire();
+        auto [unreadable, content] = co_await two.get(held.path(), as_tuple());
+        CHECK(unreadable == zk_errc::no_auth);
+        lock stranger(two, path);
+        auto [kept_out, no_lock] = co_await stranger.acquire(as_tuple());
+        CHECK(kept_out == zk_errc::no_auth);
+        co_await held.release();
+        co_await one.erase(path);  // only its creator can look whether anything is left
+    });
+}
+
+TEST_CASE("lock: bad paths, and clients that are closed") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        for (const char* bad : {"", "/", "relative", "/trailing/", "/a//b", "/a/../b", "/a/."}) {
+            CAPTURE(bad);
+            lock l(one, bad);
+            auto [ec, none] = co_await l.acquire(as_tuple());
+            CHECK(ec == errc::bad_path);
+            auto [listed, nobody] = co_await l.contenders(as_tuple());
+            CHECK(listed == errc::bad_path);
+        }
+        client third = co_await make_client();
+        lock l(third, path);
+        ownership held = co_await l.acquire();
+        pending_result<ownership> waiting;
+        l.acquire(waiting.handler());
+        pending_result<error_code> lost;
+        held.lost(lost.handler());
+        co_await third.close(as_tuple());
+        co_await finished(waiting);
+        CHECK(waiting.error() == errc::closed);
+        co_await finished(lost);
+        CHECK(lost.value() == errc::closed);
+        auto [ec, none] = co_await l.acquire(as_tuple());
+        CHECK(ec == errc::closed);
+        client empty;
+        lock of_nobody(empty, path);
+        auto [closed, nothing] = co_await of_nobody.acquire(as_tuple());
+        CHECK(closed == errc::closed);
+    });
+}
+
+TEST_CASE("lock: cancelled while waiting, and at once") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock a(one, path);
+        lock b(two, path);
+        ownership held = co_await a.acquire();
+        pending_result<ownership> waiting;
+        b.acquire(waiting.handler());
+        pending_result<ownership> at_once;
+        b.acquire(at_once.handler());
+        at_once.cancel();
+        co_await finished(at_once);
+        CHECK(at_once.error() == boost::asio::error::operation_aborted);
+        co_await eventually_async([&] { return two.counters().watches > 0; });
+        waiting.cancel();
+        co_await finished(waiting);
+        CHECK(waiting.error() == boost::asio::error::operation_aborted);
+        // Nothing sticks: the next one waits as if nothing had been.
+        pending_result<ownership> next;
+        b.acquire(next.handler());
+        co_await held.release();
+        co_await finished(next);
+        CHECK(next.good());
+        co_await next.value().release();
+    });
+}
+
+TEST_CASE("lock: completion tokens") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        lock l(one, path);
+        error_code ec;
+        ownership o = co_await l.acquire(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
+        CHECK_FALSE(ec);
+        co_await o.release(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
+        CHECK_FALSE(ec);
+        auto operation = l.acquire(boost::asio::deferred);
+        o = co_await std::move(operation)(boost::asio::use_awaitable);
+        co_await o.release();
+        std::future<ownership> future = l.acquire(boost::asio::use_future);
+        co_await eventually_async([&] { return future.wait_for(0s) == std::future_status::ready; });
+        o = future.get();
+        CHECK(o.valid());
+        // A deadline by hand.
+        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, 20ms);
+        auto race = co_await (l.acquire() || timer.async_wait(boost::asio::use_awaitable));
+        CHECK(race.index() == 1);
+        co_await o.release();
+        auto strand = boost::asio::make_strand(co_await boost::asio::this_coro::executor);
+        bool there = false;
+        bool done = false;
+        l.acquire(boost::asio::bind_executor(strand, [&](error_code, ownership) {
+            there = strand.running_in_this_thread();
+            done = true;
+        }));
+        co_await eventually_async([&] { return done; });
+        CHECK(there);
+    });
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/membership.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+TEST_CASE("membership: join, members, set_data, leave") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        std::string folder = path + "/deep/group";
+        membership a(zk, folder);
+        membership b(zk, folder);
+        std::vector<member_info> members = co_await a.members();
+        CHECK(members.empty());
+        CHECK_FALSE(a.joined());
+        co_await a.join("a", "one");
+        CHECK(a.joined());
+        CHECK(a.name() == "a");
+        co_await b.join("", "two");
+        CHECK(b.name().size() == 32);
+        observer().plant(folder + "/persistent", "no member");
+        members = co_await a.members();
+        REQUIRE(members.size() == 2);
+        std::size_t at = members[0].name == "a" ? 0 : 1;
+        CHECK(members[at].data == "one");
+        CHECK(members[at].session_id == zk.session_id());
+        CHECK(members[1 - at].data == "two");
+        co_await a.set_data("three");
+        CHECK(observer().data(folder + "/a") == "three");
+        auto [ec] = co_await a.join("z", "", as_tuple());
+        CHECK(ec == errc::busy);
+        co_await a.leave();
+        CHECK_FALSE(a.joined());
+        CHECK_FALSE(observer().exists(folder + "/a"));
+        std::tie(ec) = co_await a.leave(as_tuple());
+        CHECK(ec == errc::not_a_member);
+        std::tie(ec) = co_await a.set_data("x", as_tuple());
+        CHECK(ec == errc::not_a_member);
+        std::tie(ec) = co_await a.join("a/b", "", as_tuple());
+        CHECK(ec == errc::bad_path);
+        co_await a.join("c", "again");
+        CHECK(observer().data(folder + "/c") == "again");
+        membership empty;
+        std::tie(ec) = co_await empty.join("x", "", as_tuple());
+        CHECK(ec == errc::closed);
+        // Destruction leaves.
+        a = membership();
+        b = membership();
+        co_await eventually_async([&] { return observer().children(folder).size() == 1; });
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+    });
+}
+
+TEST_CASE("membership: a taken name is waited for, or refused") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership old(other, path);
+        co_await old.join("a", "old");
+        membership_options options;
+        options.wait_for_predecessor = false;
+        membership impatient(zk, path, options);
+        auto [ec] = co_await impatient.join("a", "new", as_tuple());
+        CHECK(ec == errc::already_exists);
+        membership next(zk, path);
+        std::tie(ec) = co_await next.join_for(30ms, "a", "new", as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        CHECK(observer().data(path + "/a") == "old");
+        pending_result<> joining;
+        next.join("a", "new", joining.handler());
+        co_await settle(zk);
+        CHECK_FALSE(joining.done());
+        joining.cancel();
+        CHECK(co_await finished(joining) == boost::asio::error::operation_aborted);
+        pending_result<> again, same_client;
+        next.join("a", "new", again.handler());
+        membership third(zk, path);
+        third.join("a", "third", same_client.handler());
+        co_await settle(zk);
+        CHECK_FALSE(again.done());
+        co_await other.close();
+        CHECK(!co_await finished(again));
+        CHECK(observer().data(path + "/a") == "new");
+        co_await settle(zk);
+        CHECK_FALSE(same_client.done());  // never two owners of one name, not even in one client
+        std::tie(ec) = co_await impatient.join("a", "x", as_tuple());
+        CHECK(ec == errc::already_exists);
+        co_await next.leave();
+        CHECK(!co_await finished(same_client));
+        CHECK(observer().data(path + "/a") == "third");
+    });
+}
+
+TEST_CASE("membership: changes come as differences") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        membership watcher(zk, path);
+        membership a(other, path);
+        membership_change c = co_await watcher.next_change();
+        CHECK(c.empty());
+        pending_result<membership_change> next;
+        watcher.next_change(next.handler());
+        co_await settle(zk);
+        CHECK_FALSE(next.done());
+        auto [ec, none] = co_await watcher.next_change(as_tuple());
+        CHECK(ec == errc::busy);
+        co_await a.join("a", "1");
+        CHECK(!co_await finished(next));
+        REQUIRE(next.value().joined.size() == 1);
+        CHECK(next.value().joined[0].data == "1");
+        co_await a.set_data("2");
+        c = co_await watcher.next_change();
+        REQUIRE(c.updated.size() == 1);
+        CHECK(c.updated[0].data == "2");
+        // What happens between two calls is told as one difference.
+        membership b(other, path);
+        co_await b.join("b", "");
+        co_await a.leave();
+        co_await a.join("a", "3");
+        co_await zk.sync("/");
+        std::size_t joined = 0;
+        std::size_t left = 0;
+        while (joined < 2) {
+            c = co_await watcher.next_change();
+            joined += c.joined.size();
+            left += c.left.size();
+        }
+        CHECK(joined == 2);
+        CHECK(left == 1);
+        // Cancelling loses nothing.
+        pending_result<membership_change> cancelled;
+        watcher.next_change(cancelled.handler());
+        co_await settle(zk);
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        co_await b.leave();
+        c = co_await watcher.next_change();
+        CHECK(c.left.size() == 1);
+        observer().erase_recursively(path);
+        c = co_await watcher.next_change();
+        CHECK(c.left.size() == 1);
+        c = co_await watcher.next_change();  // a joins again by itself
+        REQUIRE(c.joined.size() == 1);
+        CHECK(c.joined[0].data == "3");
+        watcher = membership();
+        co_await a.leave();
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}

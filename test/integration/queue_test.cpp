@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe_fixture.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+admin observer() {
+    return admin(shared_server().port());
+}
+
+awaitable<void> take_many(basic_queue& q, std::vector<std::string>& taken, int count, int& left) {
+    for (int i = 0; i < count; ++i) {
+        queue_item item = co_await q.take();
+        taken.push_back(std::move(item.data));
+    }
+    --left;
+}
+
+/// Works until the queue is empty.
+awaitable<void> drain(basic_queue& q, std::vector<std::string>& done, int& left) {
+    for (;;) {
+        auto [ec, claim] = co_await q.try_consume(as_tuple());
+        if (ec)
+            break;
+        std::string data = claim.data();
+        co_await claim.acknowledge();
+        done.push_back(std::move(data));
+    }
+    --left;
+}
+
+}  // namespace
+
+TEST_CASE("queue: first in, first out") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        for (int i = 0; i < 5; ++i)
+            co_await q.put(std::to_string(i));
+        std::vector<std::string> more{"5", "6", "7"};
+        co_await q.put_many(more);
+        std::size_t size = co_await q.size();
+        CHECK(size == 8);
+        queue_item first = co_await q.peek();
+        CHECK(first.data == "0");
+        for (int i = 0; i < 8; ++i) {
+            queue_item item = co_await q.take();
+            CHECK(item.data == std::to_string(i));
+        }
+        auto [ec, none] = co_await q.try_take(as_tuple());
+        CHECK(ec == errc::would_block);
+        auto [peek_ec, nothing] = co_await q.peek(as_tuple());
+        CHECK(peek_ec == errc::would_block);
+        size = co_await q.size();
+        CHECK(size == 0);
+    });
+}
+
+TEST_CASE("queue: a waiting take gets what comes, and deadlines pass") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        auto [ec, none] = co_await q.take_until(steady_clock::now() + 50ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
+        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                options_for(shared_server().hosts()));
+        queue producer(other, path + "/q");
+        std::vector<std::string> taken;
+        int left = 10;
+        for (int i = 0; i < 10; ++i) {
+            boost::asio::co_spawn(co_await boost::asio::this_coro::executor,
+                                  take_many(q, taken, 2, left),
+                                  boost::asio::detached);
+        }
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        for (int i = 0; i < 20; ++i)
+            co_await producer.put(std::to_string(i));
+        co_await eventually_async([&] { return left == 0; });
+        CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 20);
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: one listing serves many takes") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        std::vector<std::string> items;
+        for (int i = 0; i < 500; ++i)
+            items.push_back(std::to_string(i));
+        co_await q.put_many(items);
+        auto before = zk.counters().listings;
+        std::vector<std::string> taken;
+        int left = 1;
+        co_await take_many(q, taken, 500, left);
+        CHECK(taken == items);
+        CHECK(zk.counters().listings - before <= 3);
+    });
+}
+
+TEST_CASE("queue: several processes drain one") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        queue producer(zk, path + "/q");
+        std::vector<client> clients;
+        std::vector<std::unique_ptr<queue>> queues;
+        for (int i = 0; i < 4; ++i) {
+            clients.push_back(
+                co_await client::connect(executor, options_for(shared_server().hosts())));
+            queues.push_back(std::make_unique<queue>(clients.back(), path + "/q"));
+        }
+        std::set<std::string> all;
+        for (bool consuming : {false, true}) {
+            std::vector<std::string> items;
+            for (int i = 0; i < 400; ++i)
+                items.push_back(std::to_string(i));
+            co_await producer.put_many(items);
+            std::vector<std::string> taken;
+            int left = 4 * 5;
+            for (auto& q : queues) {
+                for (int i = 0; i < 5; ++i) {
+                    if (consuming) {
+                        boost::asio::co_spawn(
+                            executor, drain(*q, taken, left), boost::asio::detached);
+                    } else {
+                        boost::asio::co_spawn(
+                            executor, take_many(*q, taken, 20, left), boost::asio::detached);
+                    }
+                }
+            }
+            co_await eventually_async([&] { return left == 0; });
+            // Who found nothing to claim left the rest to those who had claimed it.
+            CHECK(taken.size() == 400);
+            CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 400);
+            CHECK(observer().children(path + "/q").empty());
+        }
+        queues.clear();
+        for (client& c : clients)
+            co_await c.close();
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+    });
+}
+
+TEST_CASE("queue: what is claimed is nobody else's until it comes back") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+        queue a(zk, path + "/q");
+        queue b(other, path + "/q");
+        co_await a.put("one");
+        queue_claim claim = co_await a.consume();
+        CHECK(claim.data() == "one");
+        CHECK(claim.valid());
+        CHECK(claim.fencing_token() > 0);
+        auto [ec, none] = co_await b.try_consume(as_tuple());
+        CHECK(ec == errc::would_block);
+        auto [take_ec, nothing] = co_await b.try_take(as_tuple());
+        CHECK(take_ec == errc::would_block);
+
+        // Another process waits, and gets it when it is released.
+        bool got = false;
+        queue_claim second;
+        b.consume([&](error_code result, queue_claim c) {
+            got = !result;
+            second = std::move(c);
+        });
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 2; });
+        CHECK_FALSE(got);
+        co_await claim.release();
+        co_await eventually_async([&] { return got; });
+        CHECK(second.data() == "one");
+        CHECK(second.fencing_token() > claim.fencing_token());
+        CHECK_FALSE(claim.valid());
+        auto [late] = co_await claim.acknowledge(transaction(), as_tuple());
+        CHECK(late == errc::ownership_lost);
+
+        // Its session ends: the item is back.
+        bool back = false;
+        a.consume([&](error_code result, queue_claim c) {
+            back = !result;
+            claim = std::move(c);
+        });
+        co_await other.close();
+        co_await eventually_async([&] { return back; });
+        CHECK(claim.data() == "one");
+        transaction extra;
+        extra.create(path + "/effect", "done");
+        co_await claim.acknowledge(extra);
+        CHECK(observer().data(path + "/effect") == "done");
+        CHECK(observer().children(path + "/q").empty());
+    });
+}
+
+TEST_CASE("queue: an acknowledgement is all or nothing") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        co_await q.put("one");
+        queue_claim claim = co_await q.consume();
+        transaction bad;
+        bad.create(path + "/effect").check(path + "/missing");
+        auto [ec] = co_await claim.acknowledge(bad, as_tuple());
+        CHECK(ec == zk_errc::no_node);
+        CHECK(claim.valid());
+        CHECK_FALSE(observer().exists(path + "/effect"));
+        co_await claim.acknowledge();
+
+        co_await q.put("two");
+        claim = co_await q.consume();
+        bool lost = false;
+        error_code lost_ec;
+        claim.lost([&](error_code result) {
+            lost = true;
+            lost_ec = result;
+        });
+        admin hand = observer();
+        std::string claim_path = claim.path();
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        hand.erase(claim_path);
+        co_await eventually_async([&] { return lost; });
+        CHECK_FALSE(lost_ec);
+        CHECK_FALSE(claim.valid());
+        auto [late] = co_await claim.acknowledge(transaction(), as_tuple());
+        CHECK(late == errc::ownership_lost);
+        queue_item item = co_await q.take();
+        CHECK(item.data == "two");
+    });
+}
+
+TEST_CASE("queue: a dropped claim goes back, a hundred times under one name") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        co_await q.put("one");
+        std::string name;
+        for (int i = 0; i < 100; ++i) {
+            queue_claim claim = co_await q.consume();
+            if (i == 0)
+                name = claim.name();
+            CHECK(claim.name() == name);
+        }
+        queue_item item = co_await q.take();
+        CHECK(item.name == name);
+    });
+}
+
+TEST_CASE("priority queue: lower numbers first, newcomers at once") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        priority_queue q(zk, path + "/q");
+        std::vector<std::string> low;
+        for (int i = 0; i < 100; ++i)
+            low.push_back("low" + std::to_string(i));
+        co_await q.put_many(low, 50);
+        co_await q.put("low late", 50);
+        queue_item item = co_await q.take();
+        CHECK(item.data == "low0");
+        CHECK(item.priority == 50);
+        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                options_for(shared_server().hosts()));
+        priority_queue producer(other, path + "/q");
+        for (int i = 0; i < 20; ++i) {
+            co_await producer.put("high" + std::to_string(i), -i);
+            item = co_await q.take();
+            CHECK(item.data == "high" + std::to_string(i));
+            item = co_await q.take();
+            CHECK(item.data == "low" + std::to_string(i + 1));
+        }
+        co_await producer.put("urgent", 1);
+        queue_claim claim = co_await q.consume();
+        CHECK(claim.data() == "urgent");
+        CHECK(claim.priority() == 1);
+        co_await claim.acknowledge();
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: the bound holds with many producers") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        queue_options options;
+        options.bound = 5;
+        queue q(zk, path + "/q", options);
+        std::vector<client> clients;
+        std::vector<std::unique_ptr<queue>> producers;
+        int left = 3 * 4;
+        auto produce = [&](queue& p) -> awaitable<void> {
+            for (int i = 0; i < 10; ++i)
+                co_await p.put("x");
+            --left;
+        };
+        for (int i = 0; i < 3; ++i) {
+            clients.push_back(
+                co_await client::connect(executor, options_for(shared_server().hosts())));
+            producers.push_back(std::make_unique<queue>(clients.back(), path + "/q", options));
+            for (int k = 0; k < 4; ++k) {
+                boost::asio::co_spawn(executor, produce(*producers.back()), boost::asio::detached);
+            }
+        }
+        co_await eventually_async([&] { return observer().children(path + "/q").size() == 5; });
+        auto [full] = co_await q.try_put("y", as_tuple());
+        CHECK(full == errc::would_block);
+        auto [late] = co_await q.put_until("y", steady_clock::now() + 30ms, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        std::vector<std::string> six(6, "y");
+        auto [large] = co_await q.put_many(six, as_tuple());
+        CHECK(large == errc::too_large);
+        admin hand = observer();
+        std::size_t most = 0;
+        for (int i = 0; i < 120; ++i) {
+            most = std::max(most, hand.children(path + "/q").size());
+            co_await q.take();
+        }
+        CHECK(most == 5);
+        co_await eventually_async([&] { return left == 0; });
+        CHECK(hand.children(path + "/q").empty());
+
+        options.bound = 6;
+        queue differs(zk, path + "/q", options);
+        auto [mismatch] = co_await differs.put("x", as_tuple());
+        CHECK(mismatch == errc::limit_mismatch);
+        producers.clear();
+        for (client& c : clients)
+            co_await c.close();
+    });
+}
+
+TEST_CASE("queue: the names of Curator and Kazoo") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand = observer();
+        queue_options options;
+        options.format = queue_format::curator;
+        queue curator(zk, path + "/curator", options);
+        co_await curator.put("a");
+        CHECK(hand.children(path + "/curator") == std::vector<std::string>{"qn-0000000000"});
+        create_options sequential;
+        sequential.mode = create_mode::persistent_sequential;
+        co_await zk.create(path + "/curator/qn-", "b", sequential);
+        queue_item item = co_await curator.take();
+        CHECK(item.data == "a");
+        item = co_await curator.take();
+        CHECK(item.data == "b");
+
+        options.format = queue_format::kazoo;
+        priority_queue kazoo(zk, path + "/kazoo", options);
+        co_await kazoo.put("a", 100);
+        CHECK(hand.children(path + "/kazoo") == std::vector<std::string>{"entry-100-0000000000"});
+        hand.plant(path + "/kazoo/entry-007-0000000009", "b");
+        item = co_await kazoo.take();
+        CHECK(item.data == "b");
+        CHECK(item.priority == 7);
+        auto [ec] = co_await kazoo.put("c", 1000, as_tuple());
+        CHECK(ec == errc::bad_option);
+        queue plain(zk, path + "/kazoo", options);
+        item = co_await plain.take();
+        CHECK(item.data == "a");
+    });
+}
+
+TEST_CASE("queue: ephemeral items go with their producer, and cannot be claimed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                options_for(shared_server().hosts()));
+        queue_options options;
+        options.ephemeral_items = true;
+        queue producer(other, path + "/q", options);
+        queue q(zk, path + "/q", options);
+        co_await producer.put("a");
+        co_await producer.put("b");
+        queue_item item = co_await q.take();
+        CHECK(item.data == "a");
+        auto [ec, claim] = co_await q.try_consume(as_tuple());
+        CHECK(ec == errc::not_supported);
+        co_await other.close();
+        co_await zk.sync(path);
+        std::size_t size = co_await q.size();
+        CHECK(size == 0);
+    });
+}
+
+TEST_CASE("queue: foreign children and vanished folders") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand = observer();
+        for (const char* name : {"/q/ready", "/q/queue-", "/q/queue-12", "/q/0000000001"}) {
+            hand.plant(path + name);
+        }
+        queue q(zk, path + "/q");
+        auto [ec, none] = co_await q.try_take(as_tuple());
+        CHECK(ec == errc::would_block);
+        co_await q.put("a");
+        hand.erase_recursively(path + "/q");
+        hand.erase_recursively(path + "/q-control");
+        co_await q.put("b");
+        queue_item item = co_await q.take();
+        CHECK(item.data == "b");
+
+        bool got = false;
+        q.take([&](error_code result, queue_item i) { got = !result && i.data == "c"; });
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        hand.erase_recursively(path + "/q");
+        co_await eventually_async([&] { return hand.exists(path + "/q"); });
+        co_await q.put("c");
+        co_await eventually_async([&] { return got; });
+    });
+}
+
+TEST_CASE("queue: too large, empty, closed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        auto [ec] = co_await q.put(std::string(2 << 20, 'x'), as_tuple());
+        CHECK(ec == errc::too_large);
+        std::vector<std::string> nothing;
+        co_await q.put_many(nothing);
+        co_await q.put(std::string(900'000, 'x'));
+        co_await q.put("");
+        queue_item item = co_await q.take();
+        CHECK(item.data.size() == 900'000);
+        item = co_await q.take();
+        CHECK(item.data.empty());
+
+        client empty;
+        queue none(empty, path + "/q");
+        auto [closed] = co_await none.put("x", as_tuple());
+        CHECK(closed == errc::closed);
+
+        int completed = 0;
+        error_code first;
+        error_code second;
+        {
+            queue short_lived(zk, path + "/q");
+            short_lived.take([&](error_code result, queue_item) {
+                ++completed;
+                first = result;
+            });
+            co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        }
+        co_await eventually_async([&] { return completed == 1; });
+        CHECK(first == boost::asio::error::operation_aborted);
+        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+        q.take([&](error_code result, queue_item) {
+            ++completed;
+            second = result;
+        });
+        co_await zk.close();
+        co_await eventually_async([&] { return completed == 2; });
+        CHECK(second == errc::closed);
+    });
+}
+
+TEST_CASE("queue: nothing of an object is left behind") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        {
+            queue q(zk, path + "/q");
+            co_await q.put("a");
+            co_await q.put("b");
+            co_await q.take();
+            queue_claim claim = co_await q.consume();
+        }
+        co_await eventually_async([&] {
+            return observer().children(path + "/q-control").empty() &&
+                   ephemerals(shared_server().port()).empty();
+        });
+        CHECK(observer().children(path + "/q").size() == 1);
+    });
+}

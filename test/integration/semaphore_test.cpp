@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corozk/recipe/semaphore.hpp>
+
+#include "pending_result.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+awaitable<void> gone(const std::string& path) {
+    co_await eventually_async([&] { return observer().children(path).empty(); });
+}
+
+}  // namespace
+
+TEST_CASE("semaphore: weighted permits in order, over two sessions") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore mine(zk, path, 4);
+        semaphore theirs(other, path, 4);
+        ownership two = co_await mine.acquire(2);
+        CHECK(observer().data(path) == "4");
+        CHECK(observer().children(path).size() == 1);  // one node for both
+        CHECK(co_await theirs.available() == 2);
+        ownership one = co_await theirs.acquire();
+        pending_result<ownership> three;
+        theirs.acquire(3, three.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 3; });
+        // It would fit, but is behind the three.
+        pending_result<ownership> small;
+        mine.acquire(1, small.handler());
+        co_await settle(zk);
+        co_await settle(other);
+        CHECK(!three.done());
+        CHECK(!small.done());
+        CHECK(co_await mine.available() == 0);
+        auto holders = co_await mine.holders();
+        REQUIRE(holders.size() == 2);
+        CHECK(holders[0].weight == 2);
+        auto line = co_await mine.contenders();
+        REQUIRE(line.size() == 4);
+        CHECK(line[2].weight == 3);
+        CHECK(line[2].waits_for.size() == 1 + (line[1].weight == 1 ? 1u : 0u));
+
+        co_await two.release();
+        CHECK(!co_await finished(three));  // 1 + 3
+        co_await settle(zk);
+        CHECK(!small.done());
+        co_await one.release();
+        CHECK(!co_await finished(small));
+        co_await three.value().release();
+        co_await small.value().release();
+        co_await gone(path);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("semaphore: the try form, deadlines, too much") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        semaphore s(zk, path, 3);
+        pending_result<ownership> a, b;
+        s.try_acquire(1, a.handler());
+        s.try_acquire(2, b.handler());
+        CHECK(!co_await finished(a));
+        CHECK(!co_await finished(b));
+        auto [full, none] = co_await s.try_acquire(1, as_tuple());
+        CHECK(full == errc::would_block);
+        auto [late, nothing] = co_await s.acquire_for(30ms, 1, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        auto [too_many, nil] = co_await s.acquire(4, as_tuple());
+        CHECK(too_many == errc::bad_option);
+        auto [too_few, null] = co_await s.acquire(0, as_tuple());
+        CHECK(too_few == errc::bad_option);
+        co_await a.value().release();
+        co_await b.value().release();
+        co_await gone(path);
+        semaphore unlimited(zk, path, 0);
+        auto [no_limit, void_] = co_await unlimited.acquire(1, as_tuple());
+        CHECK(no_limit == errc::bad_option);
+    });
+}
+
+TEST_CASE("semaphore: another limit is a mismatch, and so is other data") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        semaphore two(zk, path, 2);
+        semaphore three(zk, path, 3);
+        ownership held = co_await two.acquire();
+        auto [ec, none] = co_await three.acquire(1, as_tuple());
+        CHECK(ec == errc::limit_mismatch);
+        CHECK(observer().children(path).size() == 1);
+        co_await held.release();
+
+        observer().plant(path + "-other", "something");
+        semaphore strange(zk, path + "-other", 2);
+        auto [strange_ec, nothing] = co_await strange.acquire(1, as_tuple());
+        CHECK(strange_ec == errc::foreign_data);
+        CHECK(observer().data(path + "-other") == "something");
+        auto [set_ec] = co_await strange.set_limit(5, as_tuple());
+        CHECK(set_ec == errc::foreign_data);
+    });
+}
+
+TEST_CASE("semaphore: the limit changes while it is in use (curator 75)") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore mine(zk, path, 2);
+        semaphore theirs(other, path, 2);
+        ownership a = co_await mine.acquire();
+        ownership b = co_await theirs.acquire();
+        pending_result<ownership> c, d;
+        mine.acquire(1, c.handler());
+        theirs.acquire(1, d.handler());
+        co_await settle(zk);
+        co_await settle(other);
+        CHECK((!c.done() && !d.done()));
+        co_await mine.set_limit(4);
+        CHECK(!co_await finished(c));
+        CHECK(!co_await finished(d));
+        // Fewer: nobody loses anything, nobody gets anything.
+        co_await theirs.set_limit(1);
+        CHECK((a.valid() && b.valid() && c.value().valid() && d.value().valid()));
+        pending_result<ownership> e;
+        mine.acquire(1, e.handler());
+        co_await a.release();
+        co_await b.release();
+        co_await c.value().release();
+        co_await settle(zk);
+        CHECK(!e.done());
+        co_await d.value().release();
+        CHECK(!co_await finished(e));
+        // Who asks for too much does not stand in the way for ever.
+        co_await mine.set_limit(3);
+        pending_result<ownership> three, one;
+        mine.acquire(3, three.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        theirs.acquire(1, one.handler());
+        co_await eventually_async([&] { return observer().children(path).size() == 3; });
+        CHECK(!three.done());
+        co_await theirs.set_limit(2);
+        CHECK(co_await finished(three) == errc::bad_option);
+        CHECK(!co_await finished(one));
+        co_await one.value().release();
+        co_await e.value().release();
+        co_await gone(path);
+        co_await eventually_async([&] { return watches_below(path) == 0; });
+        co_await other.close();
+    });
+}
+
+TEST_CASE("semaphore: many local contenders, never more than the limit, all served") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore mine(zk, path, 5);
+        semaphore theirs(other, path, 5);
+        int held = 0;
+        int most = 0;
+        int served = 0;
+        auto body = [&](int permits) {
+            return [&held, &most, &served, permits](ownership&) -> awaitable<void> {
+                held += permits;
+                most = std::max(most, held);
+                boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor, 1ms);
+                co_await pause.async_wait(boost::asio::use_awaitable);
+                held -= permits;
+                ++served;
+            };
+        };
+        auto executor = co_await boost::asio::this_coro::executor;
+        for (int i = 0; i < 120; ++i) {
+            int permits = i % 3 + 1;
+            boost::asio::co_spawn(executor, (i % 2 ? mine : theirs).run(body(permits), permits),
+                                  [](std::exception_ptr failure) { CHECK(!failure); });
+        }
+        co_await eventually_async([&] { return served == 120; }, 25s);
+        CHECK(most <= 5);
+        CHECK(most >= 3);
+        co_await gone(path);
+        co_await other.close();
+    });
+}

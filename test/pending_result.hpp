@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests with several participants: operations that are under way beside the test's coroutine.
+#pragma once
+
+#include "recipe_fixture.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include <memory>
+#include <source_location>
+#include <variant>
+
+namespace corozk::testing {
+
+/// The result of an operation that was started with `handler()` as its token.
+template <class Value = std::monostate>
+class pending_result {
+public:
+    pending_result() = default;
+    pending_result(const pending_result&) = delete;
+    pending_result& operator=(const pending_result&) = delete;
+
+    /// A completion handler for `void(error_code)` or `void(error_code, Value)`.
+    auto handler() {
+        auto f = [state = state_](error_code ec, Value v = Value()) {
+            ++state->calls;
+            state->ec = ec;
+            state->value = std::move(v);
+        };
+        return boost::asio::bind_cancellation_slot(state_->cancel.slot(), std::move(f));
+    }
+
+    bool done() const { return state_->calls > 0; }
+    /// Done, and without an error.
+    bool good() const { return state_->calls == 1 && !state_->ec; }
+    int calls() const { return state_->calls; }
+    error_code error() const { return state_->ec; }
+    Value& value() { return state_->value; }
+    void cancel() { state_->cancel.emit(boost::asio::cancellation_type::terminal); }
+
+private:
+    struct shared {
+        int calls = 0;
+        error_code ec;
+        Value value{};
+        boost::asio::cancellation_signal cancel;
+    };
+    std::shared_ptr<shared> state_ = std::make_shared<shared>();
+};
+
+/// Waits for the end of an operation and returns its error.
+template <class Value>
+boost::asio::awaitable<error_code> finished(
+    pending_result<Value>& r,
+    std::source_location where = std::source_location::current()) {
+    co_await eventually_async(
+        [&r] { return r.done(); }, std::chrono::seconds(20), "an operation's end", where);
+    co_return r.error();
+}
+
+inline boost::asio::awaitable<client> connect_to(std::string hosts) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    client_options options = options_for(std::move(hosts));
+    co_return co_await client::connect(executor, options);
+}
+
+inline boost::asio::awaitable<client> one_more_client() {
+    client c = co_await connect_to(shared_server().hosts());
+    co_return c;
+}
+
+/// Lets what was started come to rest: several round trips on the client's session. Those that a
+/// fault hits do not matter.
+inline boost::asio::awaitable<void> settle(client& c) {
+    for (int i = 0; i < 8; ++i)
+        co_await c.sync("/", as_tuple());
+}
+
+/// Ends a client's session at the server, as if it had expired.
+inline void expire(const session_record& session) {
+    raw_session_options victim;
+    victim.session_id = session.session_id;
+    victim.password = session.password;
+    raw_session(shared_server().port(), victim).close();
+}
+
+/// The paths below `path` (and itself) that anybody watches.
+inline std::size_t watches_below(const std::string& path) {
+    std::size_t count = 0;
+    for (const auto& [watched, sessions] : watches_by_path(shared_server().port())) {
+        if (watched == path || watched.starts_with(path + "/"))
+            count += sessions.size();
+    }
+    return count;
+}
+
+inline admin observer() {
+    return admin(shared_server().port());
+}
+
+}  // namespace corozk::testing

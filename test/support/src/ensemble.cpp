@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "corozk/testing/ensemble.hpp"
+
+#include "corozk/testing/error.hpp"
+#include "corozk/testing/four_letter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+namespace corozk::testing {
+namespace {
+
+constexpr int start_attempts = 3;
+constexpr auto poll_interval = std::chrono::milliseconds{20};
+constexpr auto answer_limit = std::chrono::milliseconds{500};
+
+}  // namespace
+
+ensemble::ensemble(ensemble_options options) : options_{std::move(options)} {
+    for (int attempt = 1;; ++attempt) {
+        set_up();
+        try {
+            for (auto& member : members_) {
+                member->launch();
+            }
+            wait_until_serving();
+            return;
+        } catch (const server_error&) {
+            const bool taken =
+                std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+                    return member->address_taken();
+                });
+            if (attempt == start_attempts || !taken) {
+                throw;
+            }
+        }
+    }
+}
+
+void ensemble::set_up() {
+    members_.clear();
+    peer_ports_.clear();
+    peer_ports_.resize(2 * options_.size);
+    std::vector<std::string> lines = options_.member.config_lines;
+    lines.push_back(fmt::format("initLimit={}", options_.init_limit));
+    lines.push_back(fmt::format("syncLimit={}", options_.sync_limit));
+    for (std::size_t index = 0; index < options_.size; ++index) {
+        lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{}",
+                                    index + 1,
+                                    peer_ports_[2 * index].port(),
+                                    peer_ports_[2 * index + 1].port()));
+    }
+    for (std::size_t index = 0; index < options_.size; ++index) {
+        server_options member = options_.member;
+        member.config_lines = lines;
+        member.member_id = static_cast<int>(index) + 1;
+        member.start_limit = options_.quorum_limit;
+        members_.emplace_back(new server{std::move(member), server::deferred{}});
+    }
+}
+
+std::string ensemble::hosts() const {
+    std::vector<std::string> all;
+    for (const auto& member : members_) {
+        all.push_back(member->hosts());
+    }
+    return fmt::format("{}", fmt::join(all, ","));
+}
+
+std::string ensemble::mode(std::size_t index) const {
+    if (!members_[index]->running()) {
+        return {};
+    }
+    try {
+        return server_mode(members_[index]->port(), answer_limit);
+    } catch (const std::system_error&) {
+    } catch (const timeout_error&) {
+    }
+    return {};
+}
+
+std::optional<std::size_t> ensemble::leader() const {
+    for (std::size_t index = 0; index < size(); ++index) {
+        if (mode(index) == "leader") {
+            return index;
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::size_t> ensemble::followers() const {
+    std::vector<std::size_t> result;
+    for (std::size_t index = 0; index < size(); ++index) {
+        if (mode(index) == "follower") {
+            result.push_back(index);
+        }
+    }
+    return result;
+}
+
+void ensemble::wait_until_serving() {
+    for (auto& member : members_) {
+        if (member->running()) {
+            member->wait_until_serving();
+        }
+    }
+}
+
+void ensemble::wait_for_quorum() {
+    const auto deadline = std::chrono::steady_clock::now() + options_.quorum_limit;
+    while (!leader() || 1 + followers().size() <= size() / 2) {
+        if (std::chrono::steady_clock::now() > deadline) {
+            throw server_error{"the ensemble has no quorum" + logs()};
+        }
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+std::string ensemble::logs() const {
+    std::string text;
+    for (std::size_t index = 0; index < size(); ++index) {
+        text += fmt::format("\n--- member {} ({}):\n{}",
+                            index,
+                            members_[index]->running() ? "runs" : "does not run",
+                            members_[index]->log_tail(15));
+    }
+    return text;
+}
+
+}  // namespace corozk::testing

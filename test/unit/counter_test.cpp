@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/counter_algo.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <map>
+#include <random>
+
+using namespace corozk;
+using namespace corozk::detail;
+
+namespace {
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+
+counter_record record_of(std::int64_t value) {
+    counter_record record;
+    record.value = value;
+    record.identity = "abcdef0123456789";
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("counter data survives printing and parsing") {
+    counter_record record = record_of(-42);
+    record = advance(record, -41, "00aa", 7, 64);
+    record = advance(record, largest, "00bb", 1, 64);
+    std::string data = print_counter(counter_format::native, record);
+    CHECK(data == "9223372036854775807 abcdef0123456789 2 0 00aa:7:1 00bb:1:2");
+    auto parsed = parse_counter(counter_format::native, data);
+    REQUIRE(parsed);
+    CHECK(print_counter(counter_format::native, *parsed) == data);
+
+    for (std::int64_t value : {std::int64_t(0), std::int64_t(-1), largest, smallest}) {
+        for (auto format : {counter_format::curator_long, counter_format::kazoo}) {
+            auto back = parse_counter(format, print_counter(format, record_of(value)));
+            REQUIRE(back);
+            CHECK(back->value == value);
+        }
+    }
+    CHECK(print_counter(counter_format::curator_long, record_of(258)) ==
+          std::string("\0\0\0\0\0\0\1\2", 8));
+    CHECK(print_counter(counter_format::curator_integer, record_of(-2)) == "\xff\xff\xff\xfe");
+    CHECK(parse_counter(counter_format::curator_integer, "\xff\xff\xff\xfe")->value == -2);
+    CHECK(parse_counter(counter_format::kazoo, "")->value == 0);
+}
+
+TEST_CASE("counter data of others is refused") {
+    for (std::string_view data : {"",
+                                  "1",
+                                  "1 ",
+                                  "x ab 1 0",
+                                  "1 xy 1 0",
+                                  "1 ab 1",
+                                  "1 ab -1 0",
+                                  "1 ab 1 0 q",
+                                  "1 ab 1 0 aa:1",
+                                  "1 ab 1 0 aa:1:x",
+                                  "1 ab 1 0 aa:1:2:3",
+                                  "99999999999999999999 ab 1 0",
+                                  "1 ab 1 0  aa:1:1"}) {
+        INFO(data);
+        CHECK_FALSE(parse_counter(counter_format::native, data));
+    }
+    CHECK_FALSE(parse_counter(counter_format::curator_long, "1234567"));
+    CHECK_FALSE(parse_counter(counter_format::curator_integer, "12345678"));
+    CHECK_FALSE(parse_counter(counter_format::kazoo, "1.5"));
+    CHECK_FALSE(parse_counter(counter_format::kazoo, "9223372036854775808"));
+}
+
+TEST_CASE("counter operations") {
+    auto native = counter_format::native;
+    auto step = apply(native, counter_operation::add, 5, -7, 0);
+    CHECK(!step.error);
+    CHECK(step.changed);
+    CHECK(step.after == -2);
+
+    step = apply(native, counter_operation::add, largest, 1, 0);
+    CHECK(step.error == errc::overflow);
+    CHECK_FALSE(step.changed);
+    CHECK(step.after == largest);
+    CHECK(apply(native, counter_operation::add, smallest, -1, 0).error == errc::overflow);
+    CHECK(apply(counter_format::curator_integer, counter_operation::add, 2147483647, 1, 0).error ==
+          errc::overflow);
+    CHECK(apply(counter_format::curator_integer, counter_operation::exchange, 0, 1LL << 40, 0)
+              .error == errc::overflow);
+
+    step = apply(native, counter_operation::compare_and_set, 1, 9, 2);
+    CHECK_FALSE(step.exchanged);
+    CHECK_FALSE(step.changed);
+    CHECK(step.after == 1);
+    step = apply(native, counter_operation::compare_and_set, 1, 9, 1);
+    CHECK(step.exchanged);
+    CHECK(step.after == 9);
+    step = apply(native, counter_operation::compare_and_set, 1, 1, 1);
+    CHECK(step.exchanged);
+    CHECK_FALSE(step.changed);
+}
+
+TEST_CASE("a conditional set never makes version -1") {
+    CHECK(must_replace(-2));
+    CHECK_FALSE(must_replace(-1));
+    CHECK_FALSE(must_replace(0));
+    CHECK_FALSE(must_replace(std::numeric_limits<std::int32_t>::max()));
+    CHECK_FALSE(must_replace(std::numeric_limits<std::int32_t>::min()));
+}
+
+TEST_CASE("what became of an update is decided after others wrote") {
+    counter_attempt attempt;
+    attempt.base = advance(record_of(10), 11, "aa", 1, 4);
+    attempt.writer = "aa";
+    attempt.operation = 2;
+    attempt.result = advance(attempt.base, 12, "aa", 2, 4);
+    corozk::stat stat;
+    auto verdict = [&](const counter_record& seen) {
+        return judge(counter_format::native, attempt, seen, stat);
+    };
+    CHECK(verdict(attempt.base) == counter_verdict::pending);
+    CHECK(verdict(attempt.result) == counter_verdict::applied);
+
+    counter_record after = attempt.result;
+    counter_record without = advance(attempt.base, 12, "bb", 1, 4);
+    CHECK(verdict(without) == counter_verdict::not_applied);
+    // Few writers: decided for ever.
+    for (std::uint64_t i = 2; i < 1000; ++i) {
+        after = advance(after, 13, "bb", i, 4);
+        without = advance(without, 13, "bb", i, 4);
+        REQUIRE(verdict(after) == counter_verdict::applied);
+        REQUIRE(verdict(without) == counter_verdict::not_applied);
+    }
+    // More than the table holds: unknown, and said so.
+    for (const char* name : {"c1", "c2", "c3", "c4"}) {
+        after = advance(after, 13, name, 1, 4);
+        without = advance(without, 13, name, 1, 4);
+    }
+    CHECK(after.writers.size() == 4);
+    CHECK(verdict(after) == counter_verdict::unknown);
+    counter_record other = attempt.result;
+    other.identity = "00";
+    CHECK(verdict(other) == counter_verdict::unknown);
+}
+
+TEST_CASE("what became of an update is never guessed wrongly") {
+    std::mt19937 random(17);
+    for (int round = 0; round < 3000; ++round) {
+        std::size_t places = 1 + random() % 4;
+        counter_record node = record_of(0);
+        std::map<std::string, std::uint64_t> operations;
+        auto write = [&](std::string name) {
+            node = advance(node, node.value + 1, name, ++operations[name], places);
+        };
+        auto others = [&] {
+            for (auto n = random() % 6; n > 0; --n)
+                write("b" + std::to_string(random() % 5));
+        };
+        if (random() % 2)
+            write("aa");
+        others();
+        counter_attempt attempt;
+        attempt.base = node;
+        attempt.writer = "aa";
+        attempt.operation = ++operations["aa"];
+        attempt.result = advance(node, node.value + 1, "aa", attempt.operation, places);
+        bool applied = random() % 2;
+        if (applied)
+            node = attempt.result;
+        others();
+        switch (judge(counter_format::native, attempt, node, corozk::stat())) {
+            case counter_verdict::applied:
+                REQUIRE(applied);
+                break;
+            case counter_verdict::not_applied:
+            case counter_verdict::pending:
+                REQUIRE_FALSE(applied);
+                break;
+            case counter_verdict::unknown:
+                REQUIRE(places < 5);
+                break;
+        }
+    }
+}
+
+TEST_CASE("in the formats of others a lost answer is decided only if nobody can have written") {
+    counter_attempt attempt;
+    attempt.base.value = 1;
+    attempt.result.value = 2;
+    attempt.stat.version = 4;
+    attempt.stat.mzxid = 100;
+    attempt.stat.czxid = 50;
+    auto verdict = [&](std::int64_t value, std::int32_t version, std::int64_t mzxid) {
+        counter_record seen;
+        seen.value = value;
+        corozk::stat stat = attempt.stat;
+        stat.version = version;
+        stat.mzxid = mzxid;
+        return judge(counter_format::kazoo, attempt, seen, stat);
+    };
+    CHECK(verdict(1, 4, 100) == counter_verdict::pending);
+    CHECK(verdict(3, 5, 101) == counter_verdict::not_applied);
+    CHECK(verdict(2, 5, 101) == counter_verdict::unknown);
+    CHECK(verdict(3, 6, 102) == counter_verdict::unknown);
+}

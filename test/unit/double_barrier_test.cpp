@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/double_barrier_algo.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <set>
+
+using namespace corozk;
+using namespace corozk::detail;
+
+namespace {
+
+const std::string guid = "0123456789abcdef0123456789abcdef";
+
+std::string name_of(std::int32_t sequence) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%010d", sequence);
+    return member_prefix(guid) + text;
+}
+
+name_list listing(const std::vector<std::int32_t>& sequences) {
+    name_list names;
+    for (std::int32_t s : sequences)
+        names.push_back(name_of(s));
+    return names;
+}
+
+std::vector<std::int32_t> sequences(const std::vector<barrier_member>& members) {
+    std::vector<std::int32_t> result;
+    for (const barrier_member& m : members)
+        result.push_back(m.sequence);
+    return result;
+}
+
+round_record record(std::uint64_t round, std::uint32_t size, std::int32_t last) {
+    return round_record{round, size, last};
+}
+
+}  // namespace
+
+TEST_CASE("double barrier: the record") {
+    CHECK(parse_round("") == round_record());
+    round_record r = record(7, 3, -12);
+    CHECK(format_round(r) == "round=7 size=3 last=-12");
+    CHECK(parse_round(format_round(r)) == r);
+    CHECK(parse_round("round=1 size=4294967295 last=-2147483648").has_value());
+    for (const char* foreign : {"ready",
+                                "10.0.0.1",
+                                "round=",
+                                "round=1",
+                                "round=1 size=3",
+                                "round=0 size=3 last=1",
+                                "round=1 size=0 last=1",
+                                "round=1 size=3 last=1 ",
+                                "round=1 size=3 last=1x",
+                                "round=-1 size=3 last=1",
+                                " round=1 size=3 last=1",
+                                "round=1 size=3 last=2147483648",
+                                "round=1  size=3 last=1",
+                                "round=99999999999999999999 size=3 last=1"}) {
+        INFO(foreign);
+        CHECK_FALSE(parse_round(foreign).has_value());
+    }
+}
+
+TEST_CASE("double barrier: members' names") {
+    CHECK(parse_member(name_of(0)) == 0);
+    CHECK(parse_member(name_of(2147483647)) == 2147483647);
+    CHECK(parse_member(name_of(-2147483647 - 1)) == -2147483647 - 1);
+    CHECK(parse_member(name_of(-5)) == -5);
+    for (const std::string& foreign :
+         {std::string("ready"),
+          std::string(),
+          std::string("x"),
+          std::string(300, 'x'),
+          guid,
+          member_prefix(guid),
+          member_prefix(guid) + "12",
+          member_prefix(guid) + "00000000001",
+          member_prefix(guid) + "000000000x",
+          member_prefix(guid) + "9999999999",
+          member_prefix("g123456789abcdef0123456789abcdef") + "0000000001",
+          "_c_" + guid + "-lock-0000000001",
+          guid + "-lock--0000000001"}) {
+        INFO(foreign);
+        CHECK_FALSE(parse_member(foreign).has_value());
+    }
+}
+
+TEST_CASE("double barrier: who is inside") {
+    CHECK_FALSE(is_inside(round_record(), 0));
+    CHECK(is_inside(record(1, 2, 5), 5));
+    CHECK(is_inside(record(1, 2, 5), 4));
+    CHECK_FALSE(is_inside(record(1, 2, 5), 6));
+    // The sequence wraps.
+    CHECK_FALSE(is_inside(record(1, 2, 2147483647), -2147483647 - 1));
+    CHECK(is_inside(record(1, 2, -2147483647 - 1), 2147483647));
+}
+
+TEST_CASE("double barrier: a round begins with the first N, and only when nobody is inside") {
+    name_list names = listing({4, 2, 9});
+    names.push_back("ready");
+    barrier_view view = view_barrier(names, round_record());
+    CHECK(view.inside.empty());
+    CHECK(sequences(view.waiting) == std::vector<std::int32_t>{2, 4, 9});
+    CHECK_FALSE(next_round(view, round_record(), 4));  // `ready` is no member
+    CHECK(next_round(view, round_record(), 3) == record(1, 3, 9));
+    CHECK(next_round(view, round_record(), 2) == record(1, 2, 4));
+
+    // Somebody is still inside: the newcomers wait, however many they are.
+    round_record old = record(6, 2, 2);
+    view = view_barrier(names, old);
+    CHECK(sequences(view.inside) == std::vector<std::int32_t>{2});
+    CHECK_FALSE(next_round(view, old, 2));
+    // All of that round are gone, but its record is there: it lets nobody in.
+    old.last = 1;
+    view = view_barrier(names, old);
+    CHECK(view.inside.empty());
+    CHECK(next_round(view, old, 3) == record(7, 3, 9));
+    CHECK_FALSE(next_round(view, old, 4));
+}
+
+TEST_CASE("double barrier: the page's rule for leaving") {
+    round_record r = record(1, 4, 10);
+    auto view = [&](const std::vector<std::int32_t>& s, name_list& keep) {
+        keep = listing(s);
+        return view_barrier(keep, r);
+    };
+    name_list keep;
+    // 2. nobody left
+    CHECK(plan_leave(view({}, keep), 10, {}).done);
+    // later members do not count
+    CHECK(plan_leave(view({11, 12}, keep), 10, {}).done);
+    // 3. only me
+    leave_plan plan = plan_leave(view({7, 11}, keep), 10, {7});
+    CHECK_FALSE(plan.done);
+    CHECK(plan.erase == std::vector<std::int32_t>{7});
+    CHECK_FALSE(plan.watch);
+    // 4. I am the lowest: wait for the highest
+    plan = plan_leave(view({1, 4, 7, 10, 12}, keep), 10, {1});
+    CHECK(plan.erase.empty());
+    CHECK(plan.watch == name_of(10));
+    // 5. otherwise erase mine and wait for the lowest
+    plan = plan_leave(view({1, 4, 7, 10}, keep), 10, {7});
+    CHECK(plan.erase == std::vector<std::int32_t>{7});
+    CHECK(plan.watch == name_of(1));
+    // and when mine is gone
+    plan = plan_leave(view({1, 4, 10}, keep), 10, {});
+    CHECK(plan.erase.empty());
+    CHECK(plan.watch == name_of(1));
+    // several of one client
+    plan = plan_leave(view({1, 4, 7, 10}, keep), 10, {1, 7, 10});
+    CHECK(plan.erase == std::vector<std::int32_t>{7, 10});
+    CHECK(plan.watch == name_of(4));
+    plan = plan_leave(view({1, 4}, keep), 10, {1, 4});
+    CHECK(plan.erase == std::vector<std::int32_t>{1, 4});
+    CHECK_FALSE(plan.watch);
+}
+
+TEST_CASE("double barrier: however members leave and die, everybody is released") {
+    // Members of one round, each its own client, take turns in random order; some die. A member is
+    // asleep until the node it watches is gone. Each deletion wakes one, except the lowest's.
+    std::mt19937 random(4711);
+    for (int run = 0; run < 500; ++run) {
+        std::int32_t size = 1 + static_cast<std::int32_t>(random() % 8);
+        round_record r = record(1, static_cast<std::uint32_t>(size), size - 1);
+        std::set<std::int32_t> nodes;
+        struct state {
+            bool left = false;
+            bool dead = false;
+            std::optional<std::string> watch;
+        };
+        std::vector<state> members(static_cast<std::size_t>(size));
+        for (std::int32_t i = 0; i < size; ++i)
+            nodes.insert(i);
+        for (int step = 0; step < 10'000; ++step) {
+            std::vector<std::int32_t> awake;
+            for (std::int32_t i = 0; i < size; ++i) {
+                state& m = members[static_cast<std::size_t>(i)];
+                if (m.left || m.dead)
+                    continue;
+                bool asleep = m.watch && std::any_of(nodes.begin(), nodes.end(), [&](auto n) {
+                                  return name_of(n) == *m.watch;
+                              });
+                if (!asleep)
+                    awake.push_back(i);
+            }
+            if (awake.empty())
+                break;
+            std::int32_t i = awake[random() % awake.size()];
+            state& m = members[static_cast<std::size_t>(i)];
+            if (random() % 10 == 0) {
+                m.dead = true;
+                nodes.erase(i);
+                continue;
+            }
+            name_list names = listing({nodes.begin(), nodes.end()});
+            barrier_view view = view_barrier(names, r);
+            std::vector<std::int32_t> own;
+            if (nodes.contains(i))
+                own.push_back(i);
+            leave_plan plan = plan_leave(view, r.last, own);
+            m.watch.reset();
+            if (plan.done) {
+                m.left = true;
+                CHECK(nodes.empty());
+            }
+            for (std::int32_t e : plan.erase)
+                nodes.erase(e);
+            if (plan.erase.empty() && plan.watch)
+                m.watch = std::string(*plan.watch);
+        }
+        for (const state& m : members)
+            CHECK((m.left || m.dead));
+    }
+}

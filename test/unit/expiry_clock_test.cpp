@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "session/expiry_clock.hpp"
+
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+TEST_CASE("expiry clock: counts from when the answered request was sent") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 1000ms);
+    CHECK(clock.deadline() == start + 1000ms);
+    CHECK_FALSE(clock.expired(start));
+    CHECK_FALSE(clock.expired(start + 999ms));
+    CHECK(clock.expired(start + 1000ms));
+
+    // The answer may have taken as long as it likes.
+    clock.answered(start + 300ms);
+    CHECK(clock.deadline() == start + 1300ms);
+    CHECK_FALSE(clock.expired(start + 1299ms));
+    CHECK(clock.expired(start + 1300ms));
+}
+
+TEST_CASE("expiry clock: never goes back within a session") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 1000ms);
+    clock.answered(start + 500ms);
+    clock.answered(start + 200ms);
+    CHECK(clock.deadline() == start + 1500ms);
+    clock.answered(start - 1h);
+    CHECK(clock.deadline() == start + 1500ms);
+}
+
+TEST_CASE("expiry clock: a reconnect starts it anew, with what the server granted then") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 1000ms);
+    clock.answered(start + 900ms);
+    clock.start(start + 800ms, 400ms);
+    CHECK(clock.deadline() == start + 1200ms);
+}

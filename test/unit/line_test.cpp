@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decisions of a line: all states, and random schedules against a server that is only a list.
+#include "block/line_algo.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "block/node_name.hpp"
+#include "recipe/lock_algo.hpp"
+
+using namespace corozk::detail;
+
+TEST_CASE("line: every state is decided as the invariants want it") {
+    for (int bits = 0; bits < 64; ++bits) {
+        head_state s;
+        s.connected = (bits & 1) != 0;
+        s.blocked = (bits & 2) != 0;
+        s.blocked_by_local = (bits & 4) != 0;
+        s.covered = (bits & 8) != 0;
+        s.stale = (bits & 16) != 0;
+        s.proved = (bits & 32) != 0;
+        if (s.blocked_by_local && !s.blocked) continue;  // cannot be
+        CAPTURE(s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved);
+        head_step step = decide(s);
+        // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker.
+        bool may_go = s.connected && !s.blocked && s.covered && s.proved;
+        CHECK((step == head_step::grant) == may_go);
+        // 5: whoever waits is blocked by what tells us of its end, or the session tells.
+        if (step == head_step::wait && s.connected) {
+            CHECK(s.blocked);
+            CHECK((s.blocked_by_local || !s.stale));
+        }
+        // Nothing is asked that would not help.
+        if (step == head_step::look) CHECK((!s.covered || s.stale));
+        if (step == head_step::prove) CHECK_FALSE(s.proved);
+        if (step == head_step::look || step == head_step::prove) CHECK(s.connected);
+    }
+}
+
+namespace {
+
+/// A server that is only a list of nodes, and clients that know of it what they were told, late. The
+/// decisions are the shipped ones; what a client knows follows the rules in line_algo.hpp.
+class simulation {
+public:
+    explicit simulation(std::uint32_t seed, std::int32_t first_sequence)
+        : random_(seed),
+          next_(first_sequence),
+          clients_(2 + random_() % 3) {}
+
+    void run() {
+        for (int step = 0; step < 400; ++step) act(random_() % clients_.size(), true);
+        // Nobody comes any more: all that is under way must come to its end.
+        for (int step = 0; step < 20'000 && !idle(); ++step) act(random_() % clients_.size(), false);
+        CHECK(idle());
+    }
+
+private:
+    struct node {
+        std::int32_t sequence = 0;
+        std::size_t owner = 0;
+    };
+
+    /// A contender of a client.
+    struct contender {
+        line_entry entry;
+        std::int32_t sequence = 0;
+        bool covered = false;
+        bool proved = false;
+        bool erasing = false;
+    };
+
+    /// What a client was told and has not read yet, in order.
+    struct message {
+        enum class kind { created, listing, watch_set, watch_missing, fired, proof, erased } what;
+        std::int32_t sequence = 0;
+        std::vector<std::int32_t> listed = {};
+    };
+
+    struct client {
+        std::map<std::int64_t, contender> local;  ///< by order
+        std::map<std::int64_t, std::int32_t> foreign;
+        std::vector<message> inbox;
+        std::set<std::int32_t> watched;
+        std::set<std::int32_t> asked;
+        bool listing = false;
+        bool stale = true;
+        bool proving = false;
+        std::int32_t base = 0;
+        std::int64_t base_order = 0;
+        std::optional<std::int32_t> holds;
+        std::size_t creating = 0;
+    };
+
+    class walk final : public ahead_of {
+    public:
+        walk(const client& c, std::int64_t me) {
+            for (const auto& [order, l] : c.local) {
+                if (order < me) entries_.push_back(l.entry);
+            }
+            for (const auto& [order, sequence] : c.foreign) {
+                line_entry e;
+                e.order = order;
+                if (order < me) entries_.push_back(e);
+            }
+            std::sort(entries_.begin(), entries_.end(),
+                      [](const line_entry& a, const line_entry& b) { return a.order > b.order; });
+        }
+        const line_entry* next() override {
+            return at_ < entries_.size() ? &entries_[at_++] : nullptr;
+        }
+
+    private:
+        std::vector<line_entry> entries_;
+        std::size_t at_ = 0;
+    };
+
+    bool idle() const {
+        return nodes_.empty() && std::all_of(clients_.begin(), clients_.end(), [](const client& c) {
+                   return c.local.empty() && c.inbox.empty() && c.creating == 0;
+               });
+    }
+
+    std::int64_t order_of(const client& c, std::int32_t sequence) const {
+        return c.base_order + sequence_distance(c.base, sequence);
+    }
+
+    bool exists(std::int32_t sequence) const {
+        return std::any_of(nodes_.begin(), nodes_.end(),
+                           [&](const node& n) { return n.sequence == sequence; });
+    }
+
+    void erase_node(std::int32_t sequence) {
+        std::erase_if(nodes_, [&](const node& n) { return n.sequence == sequence; });
+        for (client& c : clients_) {
+            if (c.watched.erase(sequence) > 0) {
+                c.inbox.push_back({message::kind::fired, sequence});
+            }
+        }
+    }
+
+    void act(std::size_t index, bool more) {
+        client& c = clients_[index];
+        std::uint32_t dice = random_() % 16;
+        if (dice < 9) {
+            read(c);
+        } else if (dice < 12) {
+            if (more) enter(index);
+        } else if (dice < 14) {
+            if (c.holds) release(c, *c.holds);
+        } else if (dice == 14) {
+            abandon_one(c);
+        }
+        think(c);
+    }
+
+    void enter(std::size_t index) {
+        client& c = clients_[index];
+        if (c.local.size() + c.creating >= 5) return;
+        nodes_.push_back({next_, index});
+        ++c.creating;
+        c.inbox.push_back({message::kind::created, next_});
+        next_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(next_) + 1);
+        if (c.local.empty() && c.creating == 1) list(c);
+    }
+
+    void list(client& c) {
+        if (c.listing) return;
+        c.listing = true;
+        c.stale = false;
+        message m{message::kind::listing};
+        for (const node& n : nodes_) m.listed.push_back(n.sequence);
+        std::shuffle(m.listed.begin(), m.listed.end(), random_);
+        c.inbox.push_back(std::move(m));
+    }
+
+    void release(client& c, std::int32_t sequence) {
+        if (c.holds == sequence) {
+            c.holds.reset();
+            --owners_;
+        }
+        c.local.at(order_of(c, sequence)).erasing = true;
+        erase_node(sequence);
+        c.inbox.push_back({message::kind::erased, sequence});
+    }
+
+    void abandon_one(client& c) {
+        for (auto& [order, l] : c.local) {
+            if (l.erasing || c.holds == l.sequence || random_() % 2 == 0) continue;
+            release(c, l.sequence);
+            return;
+        }
+    }
+
+    void read(client& c) {
+        if (c.inbox.empty()) return;
+        message m = std::move(c.inbox.front());
+        c.inbox.erase(c.inbox.begin());
+        std::int64_t order = order_of(c, m.sequence);
+        switch (m.what) {
+            case message::kind::created: {
+                --c.creating;
+                c.base = m.sequence;
+                c.base_order = order;
+                contender l;
+                l.sequence = m.sequence;
+                l.entry.order = order;
+                auto before = c.local.find(order - 1);
+                l.covered = before != c.local.end() && before->second.covered;
+                c.local.emplace(order, l);
+                break;
+            }
+            case message::kind::listing:
+                c.listing = false;
+                c.foreign.clear();
+                for (std::int32_t sequence : m.listed) {
+                    auto mine = c.local.find(order_of(c, sequence));
+                    if (mine == c.local.end()) {
+                        c.foreign.emplace(order_of(c, sequence), sequence);
+                    } else {
+                        mine->second.covered = true;
+                    }
+                }
+                break;
+            case message::kind::watch_set: c.asked.erase(m.sequence); break;
+            case message::kind::watch_missing:
+                c.asked.erase(m.sequence);
+                c.foreign.erase(order);
+                break;
+            case message::kind::fired: c.stale = true; break;
+            case message::kind::proof:
+                c.proving = false;
+                if (auto l = c.local.find(order); l != c.local.end()) l->second.proved = true;
+                break;
+            case message::kind::erased: c.local.erase(order); break;
+        }
+    }
+
+    void think(client& c) {
+        for (;;) {
+            auto head = std::find_if(c.local.begin(), c.local.end(), [&](const auto& item) {
+                return !item.second.erasing && c.holds != item.second.sequence;
+            });
+            if (head == c.local.end()) return;
+            contender& me = head->second;
+            walk ahead(c, head->first);
+            std::vector<const line_entry*> blockers;
+            the_exclusive_rule().blockers(ahead, me.entry, blockers);
+            head_state s;
+            s.connected = true;
+            s.blocked = !blockers.empty();
+            s.blocked_by_local = s.blocked && c.local.contains(blockers.front()->order);
+            s.covered = me.covered;
+            s.stale = c.stale;
+            s.proved = me.proved;
+            switch (decide(s)) {
+                case head_step::grant:
+                    c.holds = me.sequence;
+                    REQUIRE(++owners_ == 1);
+                    REQUIRE(exists(me.sequence));
+                    REQUIRE(nodes_.front().sequence == me.sequence);
+                    continue;
+                case head_step::prove:
+                    if (!c.proving) c.inbox.push_back({message::kind::proof, me.sequence});
+                    c.proving = true;
+                    return;
+                case head_step::look: list(c); return;
+                case head_step::wait: {
+                    if (s.blocked_by_local) return;
+                    std::int32_t watched = c.foreign.at(blockers.front()->order);
+                    if (c.watched.contains(watched) || c.asked.contains(watched)) return;
+                    c.asked.insert(watched);
+                    bool there = exists(watched);
+                    if (there) c.watched.insert(watched);
+                    c.inbox.push_back({there ? message::kind::watch_set
+                                             : message::kind::watch_missing,
+                                       watched});
+                    return;
+                }
+            }
+        }
+    }
+
+    std::mt19937 random_;
+    std::int32_t next_;
+    std::vector<node> nodes_;  ///< in the order of their creation
+    std::vector<client> clients_;
+    int owners_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("line: random schedules, never two owners, and everybody gets a turn") {
+    for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+        CAPTURE(seed);
+        simulation(seed, 0).run();
+    }
+}
+
+TEST_CASE("line: random schedules across the wrap-around of the sequence") {
+    for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+        CAPTURE(seed);
+        simulation(seed, 2'147'483'647 - 20).run();
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "session/path.hpp"
+
+using namespace corozk::detail;
+
+namespace {
+
+std::string problem_of(std::string_view path, bool sequential = false) {
+    const char* text = path_problem(path, sequential);
+    return text ? text : "";
+}
+
+}  // namespace
+
+TEST_CASE("path: what is fine") {
+    for (std::string_view path : {"/", "/a", "/a/b/c", "/a b", "/.a", "/a.", "/...", "/a..b",
+                                  "/\xc3\xa4\xc3\xb6", "/a-0000000001", "/zookeeper/config"}) {
+        INFO(path);
+        CHECK(problem_of(path).empty());
+        CHECK(problem_of(path, true).empty());
+    }
+    CHECK(problem_of("/" + std::string(100'000, 'x')).empty());
+}
+
+TEST_CASE("path: each kind of bad path has its own words") {
+    CHECK_THAT(problem_of(""), Catch::Contains("empty"));
+    CHECK_THAT(problem_of("a"), Catch::Contains("relative"));
+    CHECK_THAT(problem_of("a/b"), Catch::Contains("relative"));
+    CHECK_THAT(problem_of("./a"), Catch::Contains("relative"));
+    CHECK_THAT(problem_of("/a/"), Catch::Contains("ends with a slash"));
+    CHECK_THAT(problem_of("//"), Catch::Contains("slash"));
+    CHECK_THAT(problem_of("//a"), Catch::Contains("empty component"));
+    CHECK_THAT(problem_of("/a//b"), Catch::Contains("empty component"));
+    for (std::string_view path : {"/.", "/..", "/a/.", "/a/..", "/./a", "/../a", "/a/./b",
+                                  "/a/../b"}) {
+        INFO(path);
+        CHECK_THAT(problem_of(path), Catch::Contains("'.' and '..'"));
+    }
+    CHECK_THAT(problem_of(std::string_view("/a\0b", 4)), Catch::Contains("control character"));
+    CHECK_THAT(problem_of("/a\nb"), Catch::Contains("control character"));
+    CHECK_THAT(problem_of("/a\x7f"), Catch::Contains("control character"));
+}
+
+TEST_CASE("path: the server appends digits to a sequential name") {
+    CHECK(problem_of("/a/", true).empty());
+    CHECK(problem_of("/a/.", true).empty());
+    CHECK(problem_of("/a/..", true).empty());
+    CHECK_FALSE(problem_of("/a//", true).empty());
+    CHECK_FALSE(problem_of("/a/./b", true).empty());
+    CHECK_FALSE(problem_of("/../", true).empty());
+    CHECK_FALSE(problem_of("//", true).empty());
+    CHECK_FALSE(problem_of("a", true).empty());
+    CHECK_FALSE(problem_of("", true).empty());
+}
+
+TEST_CASE("path: joined and taken apart") {
+    CHECK(join_path("/", "a") == "/a");
+    CHECK(join_path("/a", "b") == "/a/b");
+    CHECK(join_path("/a/b", "c") == "/a/b/c");
+
+    CHECK(parent_path("/").empty());
+    CHECK(parent_path("").empty());
+    CHECK(parent_path("/a") == "/");
+    CHECK(parent_path("/a/b") == "/a");
+    CHECK(parent_path("/a/b/c") == "/a/b");
+
+    CHECK(base_name("/a") == "a");
+    CHECK(base_name("/a/b") == "b");
+    CHECK(base_name("/").empty());
+
+    for (std::string path : {"/a", "/a/b", "/long name/x-0000000001"}) {
+        CHECK(join_path(parent_path(path), base_name(path)) == path);
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/two_phase_commit_algo.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace corozk;
+using namespace corozk::detail;
+
+namespace {
+
+using states = std::vector<site_state>;
+const std::vector<std::string> sites{"a", "b", "c"};
+
+}  // namespace
+
+TEST_CASE("two-phase commit: the header") {
+    commit_header h;
+    h.form = commit_form::coordinator;
+    h.guid = "0123";
+    h.sites = sites;
+    h.payload = "any\nbytes\n\nsite=x\n";
+    h.payload += '\0';
+    auto parsed = parse_header(format_header(h));
+    REQUIRE(parsed);
+    CHECK(*parsed == h);
+    h.form = commit_form::all_sites;
+    h.payload.clear();
+    parsed = parse_header(format_header(h));
+    REQUIRE(parsed);
+    CHECK(*parsed == h);
+    std::string good = format_header(h);
+    for (std::size_t length = 0; length < good.size(); ++length) {
+        CHECK_FALSE(parse_header(good.substr(0, length)));
+    }
+    CHECK_FALSE(parse_header("10.0.0.1"));
+    h.sites.clear();
+    CHECK_FALSE(parse_header(format_header(h)));
+    h.sites = {"a", "a"};
+    CHECK_FALSE(parse_header(format_header(h)));
+}
+
+TEST_CASE("two-phase commit: which sites are fit") {
+    CHECK(sites_are_good(sites));
+    CHECK_FALSE(sites_are_good({}));
+    CHECK_FALSE(sites_are_good({"a", ""}));
+    CHECK_FALSE(sites_are_good({"a/b"}));
+    CHECK_FALSE(sites_are_good({"a\n"}));
+    CHECK_FALSE(sites_are_good({"a", "b", "a"}));
+}
+
+TEST_CASE("two-phase commit: decisions and votes as data") {
+    CHECK(parse_decision(format_decision(commit_outcome(true, "")))->committed);
+    auto aborted = parse_decision(format_decision(commit_outcome(false, "because\nof that")));
+    REQUIRE(aborted);
+    CHECK_FALSE(aborted->committed);
+    CHECK(aborted->reason == "because\nof that");
+    CHECK(parse_decision("abort"));
+    for (const char* foreign : {"", "commit ", "committed", "abortion", "COMMIT", "ab"}) {
+        CHECK_FALSE(parse_decision(foreign));
+    }
+    CHECK(read_vote("") == site_state::silent);
+    CHECK(read_vote(format_vote(commit_vote::commit)) == site_state::commit);
+    CHECK(read_vote(format_vote(commit_vote::abort)) == site_state::abort);
+    CHECK(read_vote("yes") == site_state::foreign);
+}
+
+TEST_CASE("two-phase commit: the rule, for all combinations of three votes") {
+    const states all{site_state::absent,
+                     site_state::silent,
+                     site_state::commit,
+                     site_state::abort,
+                     site_state::dead,
+                     site_state::foreign};
+    for (site_state a : all) {
+        for (site_state b : all) {
+            for (site_state c : all) {
+                states votes{a, b, c};
+                auto outcome = decide_commit(sites, votes);
+                bool bad = false;
+                bool missing = false;
+                for (site_state s : votes) {
+                    bad = bad || s == site_state::abort || s == site_state::dead ||
+                          s == site_state::foreign;
+                    missing = missing || s == site_state::absent || s == site_state::silent;
+                }
+                if (bad) {
+                    REQUIRE(outcome);  // early: whatever the others do
+                    CHECK_FALSE(outcome->committed);
+                } else if (missing) {
+                    CHECK_FALSE(outcome);
+                } else {
+                    REQUIRE(outcome);
+                    CHECK(outcome->committed);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("two-phase commit: nodes") {
+    CHECK(site_node("/app/tx", "a") == "/app/tx/site-a");
+    CHECK(done_node("/app/tx", "a") == "/app/tx/done-a");
+    CHECK(decision_node("/app/tx") == "/app/tx/decision");
+}
