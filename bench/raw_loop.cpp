@@ -24,7 +24,7 @@ struct raw_loop::session {
     clock::time_point event_at{};
 
     session(const std::string& hosts, int timeout_ms) {
-        handle = ::zookeeper_init(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0);
+        handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
         if (!handle) throw std::runtime_error("the C client cannot use the hosts " + hosts);
     }
     ~session() { ::zookeeper_close(handle); }
@@ -48,6 +48,7 @@ struct raw_loop::session {
             ++s.events;
         }
     }
+    static void on_log(const char*) {}  // that nobody answers is said once, by us
     static void on_name(int code, const char*, const void* context) { of(context).answer(code); }
     static void on_stat(int code, const struct Stat*, const void* context) {
         of(context).answer(code);
