@@ -26,6 +26,8 @@ struct raw_loop::session {
     session(const std::string& hosts, int timeout_ms) {
         handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
         if (!handle) throw std::runtime_error("the C client cannot use the hosts " + hosts);
+        // Otherwise it looks the host names up again in every turn, which is no part of a floor.
+        ::zoo_set_servers_resolution_delay(handle, -1);
     }
     ~session() { ::zookeeper_close(handle); }
     session(const session&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/asio/error.hpp>
 #include <corozk/error.hpp>
+#include <fmt/format.h>
 
 namespace corozk {
 
@@ -123,12 +124,7 @@ constexpr category<zk_errc> zookeeper_category_instance("corozk.zookeeper", 0x8c
 constexpr category<errc> corozk_category_instance("corozk", 0x8c1f2b6ad06f1e02);
 
 std::string describe(std::string_view operation, std::string_view path) {
-    std::string text(operation);
-    if (!path.empty()) {
-        text += ' ';
-        text += path;
-    }
-    return text;
+    return path.empty() ? std::string(operation) : fmt::format("{} {}", operation, path);
 }
 
 }  // namespace

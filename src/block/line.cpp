@@ -19,6 +19,9 @@ namespace {
 /// A lock that is given back sooner needs no watch on its node.
 constexpr auto watch_delay = std::chrono::milliseconds(1);
 
+/// Lines that nobody is in, kept for what they know of their folder's latest contender.
+constexpr std::size_t idle_lines = 64;
+
 /// Enough to keep the server busy; more would only cost memory.
 constexpr std::size_t creates_in_flight = 1024;
 
@@ -48,6 +51,34 @@ private:
     line& line_;
     contender_ptr contender_;
     handler handler_;
+};
+
+/// Erases a holder's node and checks that the next one's is there.
+class line::hand_over_operation final : public operation {
+public:
+    hand_over_operation(line& l, contender_ptr from, contender_ptr to)
+        : operation(op_code::multi, from->path()),
+          line_(l),
+          from_(std::move(from)),
+          to_(std::move(to)) {
+        transaction both;
+        both.erase(path).check(to_->path());
+        steps = both.steps();
+    }
+
+private:
+    void finished() noexcept override {
+        line& l = line_;
+        l.handed_over(*from_, *to_, *this);
+        --l.operations_;
+        l.wake();
+        delete this;
+    }
+    void abandoned() noexcept override { delete this; }
+
+    line& line_;
+    contender_ptr from_;
+    contender_ptr to_;
 };
 
 class line::listing_operation final : public operation {
@@ -149,6 +180,7 @@ line::line(lines& owner, port& p, line_settings settings, std::string key)
       port_(p),
       settings_(std::make_shared<const line_settings>(std::move(settings))),
       key_(std::move(key)),
+      head_timer_(*this),
       limit_watch_(*this),
       folder_watch_(*this) {
     port_.subscribe(*this);
@@ -206,7 +238,8 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
     // Right behind the create, so that an uncontended line costs one round trip. Those behind a
     // local contender are not decided on before that one has gone.
     if (members_ == releasing_ + 1) {
-        look();
+        // Where nobody else has come for a while the create alone will do.
+        if (!(past_ && alone_)) look();
         if (settings_->initial_limit > 0 && !limit_known_) look_for_limit();
     }
     return c;
@@ -363,6 +396,11 @@ void line::created(const contender_ptr& c, operation& answer) {
     if (!answer.error) {
         c->generation_ = answer.sent_in;
         place(c, base_name(answer.answer), answer.record);
+        if (c->stage_ == contender::stage_type::waiting) {
+            checked_ = c.get();
+            evaluate();
+            checked_ = nullptr;
+        }
     } else if (is_outcome_unknown(answer.error)) {
         c->generation_ = answer.sent_in;
         unknown_.push_back(c);
@@ -482,6 +520,8 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
         if (!n.local() && is_at(n, *parsed, name)) erase_foreign(static_cast<foreign_node&>(n));
     }
     auto here = nodes_.insert(*c);
+    alone_ = here == nodes_.begin() && past_ && right_behind(*past_, c->sequence_, c->czxid_);
+    if (alone_) c->coverage_ = coverage_;
     if (here != nodes_.begin()) {
         const line_node& before = *std::prev(here);
         bool next_to_it = before.local() && before.order + 1 == c->order;
@@ -583,6 +623,7 @@ void line::proved(contender& c, operation& answer) {
 
 /// By its holder, or by one who does not want to wait any more.
 void line::release(contender& c) {
+    bool held = c.stage_ == contender::stage_type::granted;
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
         if (c.request_.try_only) --tries_;
@@ -595,18 +636,45 @@ void line::release(contender& c) {
     forget_replaced(c);
     ++releasing_;
     c.timer_node::cancel();
-    erase(c);
+    erase(c, held);
     wake();
 }
 
-void line::erase(contender& c) {
+/// @param to_next  whether somebody may be granted what it gives back
+void line::erase(contender& c, bool to_next) {
     if (c.converting_) return;  // first it must be clear which node it is
     erase_attached(c);
+    if (to_next && !waiting_.empty()) {
+        contender& next = waiting_.front();
+        bool unproved = !next.watch_.armed() && !next.proving_;
+        if (unproved && next.generation_ == c.generation_) return hand_over(c, next);
+    }
     auto& op = launch<contender_operation>(
         op_code::erase, c.path(), c.shared_from_this(),
         [](line& l, contender_ptr who, operation& answer) { l.erased(*who, answer); });
     op.generation = c.generation_;
     port_.start(op);
+}
+
+/// Erases one node and makes sure of the next one's in one step: no request of its own for that.
+void line::hand_over(contender& from, contender& to) {
+    auto& op = launch<hand_over_operation>(from.shared_from_this(), to.shared_from_this());
+    op.generation = from.generation_;
+    port_.start(op);
+}
+
+void line::handed_over(contender& from, const contender& to, operation& answer) {
+    if (from.stage_ != contender::stage_type::releasing) return;
+    if (answer.error && !is_session_lost(answer.error)) {
+        // Whatever it was, for example that the next one's node may not be read: by itself.
+        if (is_outcome_unknown(answer.error)) from.erase_unknown_ = true;
+        erase(from);
+        return;
+    }
+    checked_ = answer.error ? nullptr : &to;
+    erased(from, answer);
+    evaluate();
+    checked_ = nullptr;
 }
 
 void line::erase_attached(contender& c) {
@@ -634,6 +702,8 @@ void line::erased(contender& c, operation& answer) {
                                             "; those behind it wait until the session ends");
         }
     }
+    bool nothing_ahead = c.coverage_ == coverage_ && nodes_.iterator_to(c) == nodes_.begin();
+    if (!result && nothing_ahead) past_ = past_contender{c.sequence_, c.czxid_};
     auto call = std::move(c.release_call_);
     remove(c);
     if (call) call->complete(result);
@@ -777,7 +847,14 @@ head_state line::examine(contender& c) {
     s.connected = port_.alive(c.generation_) && port_.now() < port_.expiry_deadline();
     s.covered = c.coverage_ == coverage_;
     s.stale = stale_;
-    s.proved = c.watch_.armed() || (evaluating_listing_ && c.listing == listings_);
+    s.proved = c.watch_.armed() || checked_ == &c ||
+               (evaluating_listing_ && c.listing == listings_);
+    if (head_ != &c) {
+        head_ = &c;
+        head_is_patient_ = true;
+        port_.start_timer(head_timer_, port_.now() + watch_delay);
+    }
+    s.patient = head_is_patient_;
     blockers_.clear();
     auto at = nodes_.iterator_to(c);
     bool follows = false;
@@ -1025,7 +1102,8 @@ void line::run() noexcept {
     if (watching_ && waiting_.empty()) stop_watching();
     if (members_ == 0 && operations_ == 0) {
         forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
-        lines_.discard(std::string(key_));
+        limit_known_ = false;
+        lines_.retire(*this);
     }
 }
 
@@ -1045,7 +1123,17 @@ line& lines::get(const line_settings& settings) {
     }
     auto& slot = lines_[key];
     if (!slot) slot = std::make_unique<line>(*this, port_, settings, key);
+    if (std::exchange(slot->idle_, false)) idle_.remove(slot.get());
     return *slot;
+}
+
+void lines::retire(line& l) {
+    if (!std::exchange(l.idle_, true)) idle_.push_front(&l);
+    l.forget_foreign();
+    if (idle_.size() <= idle_lines) return;
+    line& oldest = *idle_.back();
+    idle_.pop_back();
+    lines_.erase(std::string(oldest.key_));
 }
 
 }  // namespace corozk::detail

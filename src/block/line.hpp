@@ -3,7 +3,9 @@
 
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -60,8 +62,10 @@ public:
 
 private:
     friend class contender;
+    friend class lines;
 
     class contender_operation;
+    class hand_over_operation;
     class listing_operation;
     class foreign_node;
     class walk;
@@ -96,6 +100,19 @@ private:
         line& line_;
     };
 
+    /// The first one that waits has waited for long enough to want a watch on its node.
+    class head_timer final : public timer_node {
+    public:
+        explicit head_timer(line& l) noexcept : line_(l) {}
+
+    private:
+        void expired() noexcept override {
+            line_.head_is_patient_ = false;
+            line_.wake();
+        }
+        line& line_;
+    };
+
     using contender_ptr = std::shared_ptr<contender>;
     using node_set =
         boost::intrusive::multiset<line_node, boost::intrusive::constant_time_size<false>>;
@@ -118,7 +135,9 @@ private:
     void prove(contender& c);
     void proved(contender& c, operation& answer);
     void release(contender& c);
-    void erase(contender& c);
+    void erase(contender& c, bool to_next = false);
+    void hand_over(contender& from, contender& to);
+    void handed_over(contender& from, const contender& to, operation& answer);
     void erase_attached(contender& c);
     void erased(contender& c, operation& answer);
     void forget_replaced(contender& c);
@@ -129,7 +148,10 @@ private:
     void listed(operation& answer);
     void merge_listing(const operation& answer);
     bool is_at(const line_node& n, const node_name& name, std::string_view text) const;
-    void distrust_sequences() noexcept { ++coverage_; }
+    void distrust_sequences() noexcept {
+        ++coverage_;
+        past_.reset();
+    }
     void evaluate();
     void refuse_tries();
     void refuse_hopeless();
@@ -176,6 +198,13 @@ private:
     bool listing_ = false;       ///< on its way
     std::uint64_t listings_ = 0;
     bool evaluating_listing_ = false;
+    const contender* checked_ = nullptr;  ///< its node is known to exist right now
+    std::optional<past_contender> past_;  ///< the latest one
+    bool alone_ = false;  ///< the latest one came right behind it: the next one may, too
+    bool idle_ = false;   ///< nobody is here; kept for what it knows
+    const contender* head_ = nullptr;     ///< for which the timer was started
+    bool head_is_patient_ = false;
+    head_timer head_timer_;
     bool session_over_ = false;  ///< noticed, to be worked off
     bool reconnected_ = false;   ///< noticed, to be worked off
     std::int32_t base_ = 0;      ///< the sequence of the latest local contender
@@ -195,10 +224,13 @@ public:
     ~lines() override;
 
     line& get(const line_settings& settings);
-    void discard(const std::string& key) noexcept { lines_.erase(key); }
+
+    /// Nobody is in this line any more. It is kept for a while, for what it knows; it may be destroyed.
+    void retire(line& l);
 
 private:
     port& port_;
+    std::list<line*> idle_;  ///< the latest first
     std::unordered_map<std::string, std::unique_ptr<line>> lines_;
 };
 

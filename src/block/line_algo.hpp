@@ -20,7 +20,12 @@ namespace corozk::detail {
 //     nothing that was concluded in this way counts any more.
 //  4. A contender whose node may still exist blocks the ones behind it, whether it waits, holds,
 //     releases or was abandoned.
-//  5. Who cannot be granted although nothing stands between is never waited for without a watch on,
+//  5. A contender's node is proved to exist by a watch on it that has not fired, by a listing, by a
+//     release ahead of it whose transaction checks it, or by its own creation. The last three hold
+//     for that moment only.
+//  6. The same goes for the one after a contender that had nothing ahead of it and is gone, if there
+//     were too few transactions since for a new folder to have come so far (see `right_behind`).
+//  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
 
 inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
@@ -63,6 +68,20 @@ protected:
     ~line_rule() = default;
 };
 
+/// A contender that had nothing ahead of it, and has been erased.
+struct past_contender {
+    std::int32_t sequence = 0;
+    std::int64_t czxid = 0;
+};
+
+/// Whether a contender that was created after `gone` had nothing ahead of it, either.
+///
+/// In the same folder consecutive sequences say so: nobody came between. In one that was made anew
+/// its sequence would count that many nodes which were created there, each in a transaction of its
+/// own, besides the ends of `gone` and of the old folder, and the new folder: too many to fit between
+/// the two. (Creating several contenders of one line in one transaction is no way to queue.)
+bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_t czxid) noexcept;
+
 /// What is known of the first contender that waits.
 struct head_state {
     bool connected = false;        ///< the session is there
@@ -71,6 +90,7 @@ struct head_state {
     bool covered = false;          ///< everything ahead is known: a listing, or consecutive sequences
     bool stale = false;            ///< something may have happened since the listing
     bool proved = false;           ///< its own node was seen, and we would have heard of its end
+    bool patient = false;          ///< it may be its turn so soon that a proof would come with that
 };
 
 enum class head_step : std::uint8_t {

@@ -140,8 +140,12 @@ task<> configuration_core::read_versions() {
         // Whatever happens from here on is seen, or wakes us.
         first.disarm();
         second.disarm();
-        error_code ec =
-            ready ? co_await look_ready(first, second) : co_await look_versioned(first, second);
+        error_code ec;
+        if (ready) {
+            ec = co_await look_ready(first, second);
+        } else {
+            ec = co_await look_versioned(first, second);
+        }
         if (ec == zk_errc::bad_version || worth_another_try(ec))
             continue;
         if (ec && ec != errc::closed) {
@@ -296,9 +300,12 @@ void configuration_core::publish(configuration_parts parts, std::unique_ptr<pend
 task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
                                       configuration_parts parts,
                                       std::shared_ptr<pending_call<>> call) {
-    error_code ec = self->layout_ == configuration_layout::ready
-                        ? co_await self->publish_ready(std::move(parts))
-                        : co_await self->publish_versioned(std::move(parts));
+    error_code ec;
+    if (self->layout_ == configuration_layout::ready) {
+        ec = co_await self->publish_ready(std::move(parts));
+    } else {
+        ec = co_await self->publish_versioned(std::move(parts));
+    }
     if (call->waiting())
         call->complete(ec);
 }

@@ -211,6 +211,7 @@ void session::dispatch_answer(operation& op) {
 }
 
 void session::dispatch_session_event(handle_state state) {
+    followed_ = false;
     switch (state) {
         case handle_state::connected: established(false); break;
         case handle_state::read_only: established(true); break;
@@ -308,7 +309,10 @@ void session::wait_for_more() {
             if (!handle_) break;
             if (handle_->open()) {
                 auto interest = handle_->interest();
-                monitor_.follow(interest.descriptor);
+                // While it stays connected the C client keeps its socket.
+                bool connected = handle_->connected();
+                if (!connected || !followed_) monitor_.follow(interest.descriptor);
+                followed_ = connected;
                 if (handle_->open()) {
                     auto self = shared_from_this();
                     if (handle_->state() == handle_state::associating) silent_server_ = true;

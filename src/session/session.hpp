@@ -172,6 +172,7 @@ private:
     bool in_turn_ = false;
     bool wake_posted_ = false;
     bool readable_ = false;
+    bool followed_ = false;  ///< the monitor has the socket of this connection
     bool writable_ = false;
     bool abandoned_ = false;
     bool rearm_needed_ = false;

@@ -44,6 +44,7 @@ void socket_monitor::close() {
     finished_.received += last.received;
     boost::system::error_code ignored;
     descriptor_->close(ignored);
+    write_descriptor_->close(ignored);
     ++epoch_;
     read_pending_ = false;
     write_pending_ = false;
@@ -62,13 +63,23 @@ void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
 
 void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
     if (write_pending_ || !open()) return;
+    int duplicate = ::fcntl(descriptor_->native_handle(), F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0) return;
+    boost::system::error_code ec;
+    write_descriptor_->assign(duplicate, ec);
+    if (ec) {
+        ::close(duplicate);
+        return;
+    }
     write_pending_ = true;
-    descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_write,
-                           [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
-                               if (epoch != epoch_) return;
-                               write_pending_ = false;
-                               if (!ec) writable_();
-                           });
+    write_descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                                  [this, owner, epoch = epoch_](const boost::system::error_code& result) {
+                                      if (epoch != epoch_) return;
+                                      write_pending_ = false;
+                                      boost::system::error_code ignored;
+                                      write_descriptor_->close(ignored);
+                                      if (!result) writable_();
+                                  });
 }
 
 void socket_monitor::cork(bool on) noexcept {

@@ -20,12 +20,16 @@ namespace corozk::detail {
 /// The socket is the C client's: it closes it and opens another, often with the same number, inside
 /// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity, which
 /// cannot be reused while the duplicate is open.
+///
+/// Waiting for room to write has a duplicate of its own, for as long as it lasts: a descriptor that
+/// was once waited on for that would make the reactor wake up for nothing ever after.
 class socket_monitor {
 public:
     using callback = std::function<void()>;
 
     explicit socket_monitor(const boost::asio::any_io_executor& executor)
-        : descriptor_(std::in_place, executor) {}
+        : descriptor_(std::in_place, executor),
+          write_descriptor_(std::in_place, executor) {}
 
     /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
     void on_ready(callback readable, callback writable) {
@@ -42,6 +46,7 @@ public:
     void abandon() {
         close();
         descriptor_.reset();
+        write_descriptor_.reset();
     }
 
     void wait_readable(const std::shared_ptr<void>& owner);
@@ -61,6 +66,7 @@ private:
     byte_counts current_bytes() const noexcept;
 
     mutable std::optional<boost::asio::posix::stream_descriptor> descriptor_;
+    std::optional<boost::asio::posix::stream_descriptor> write_descriptor_;
     callback readable_;
     callback writable_;
     dev_t device_ = 0;

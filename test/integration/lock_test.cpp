@@ -483,6 +483,59 @@ TEST_CASE("lock: cancelled while waiting, and at once") {
     });
 }
 
+TEST_CASE("lock: alone, two requests are enough; others are noticed") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        lock mine(one, path);
+        lock theirs(two, path);
+        auto cycle = [&]() -> awaitable<std::uint64_t> {
+            std::uint64_t before = one.counters().requests;
+            {
+                ownership held = co_await mine.acquire();
+                co_await held.release();
+            }
+            co_return one.counters().requests - before;
+        };
+        for (int i = 0; i < 3; ++i) co_await cycle();
+        std::uint64_t alone = co_await cycle();
+        CHECK(alone == 2);
+
+        // Somebody came and went between two of ours, and somebody came and stayed.
+        {
+            ownership held = co_await theirs.acquire();
+            co_await held.release();
+        }
+        std::uint64_t after_another = co_await cycle();
+        CHECK(after_another == 3);
+        for (int i = 0; i < 3; ++i) co_await cycle();
+        ownership held = co_await theirs.acquire();
+        error_code busy = co_await error_of([&]() -> awaitable<void> {
+            co_await mine.try_acquire();
+        });
+        CHECK(busy == errc::would_block);
+        co_await held.release();
+
+        // The folder is made anew, and in it somebody waits at the place right before our next one.
+        for (int i = 0; i < 3; ++i) co_await cycle();
+        ownership last = co_await mine.acquire();
+        std::string name = last.path();
+        co_await last.release();
+        std::int32_t next = std::stoi(name.substr(name.size() - 10)) + 1;
+        co_await one.erase(path);
+        co_await one.create(path);
+        create_options sequential;
+        sequential.mode = create_mode::ephemeral_sequential;
+        for (int i = 0; i + 1 < next; ++i) {
+            created_node made = co_await two.create(path + "/filler-", "", sequential);
+            co_await two.erase(made.path);
+        }
+        held = co_await theirs.acquire();
+        CHECK(std::stoi(held.path().substr(held.path().size() - 10)) == next - 1);
+        busy = co_await error_of([&]() -> awaitable<void> { co_await mine.try_acquire(); });
+        CHECK(busy == errc::would_block);
+        co_await held.release();
+    });
+}
+
 TEST_CASE("lock: completion tokens") {
     with_two([](client& one, client&, std::string path) -> awaitable<void> {
         lock l(one, path);

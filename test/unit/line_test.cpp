@@ -16,7 +16,7 @@
 using namespace corozk::detail;
 
 TEST_CASE("line: every state is decided as the invariants want it") {
-    for (int bits = 0; bits < 64; ++bits) {
+    for (int bits = 0; bits < 128; ++bits) {
         head_state s;
         s.connected = (bits & 1) != 0;
         s.blocked = (bits & 2) != 0;
@@ -24,17 +24,21 @@ TEST_CASE("line: every state is decided as the invariants want it") {
         s.covered = (bits & 8) != 0;
         s.stale = (bits & 16) != 0;
         s.proved = (bits & 32) != 0;
+        s.patient = (bits & 64) != 0;
         if (s.blocked_by_local && !s.blocked) continue;  // cannot be
-        CAPTURE(s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved);
+        CAPTURE(s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved,
+                s.patient);
         head_step step = decide(s);
         // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker.
         bool may_go = s.connected && !s.blocked && s.covered && s.proved;
         CHECK((step == head_step::grant) == may_go);
-        // 5: whoever waits is blocked by what tells us of its end, or the session tells.
+        // 6: whoever waits is blocked by what tells us of its end, or the session tells.
         if (step == head_step::wait && s.connected) {
             CHECK(s.blocked);
             CHECK((s.blocked_by_local || !s.stale));
         }
+        // 5: a proof is left to the one ahead only if that one is local, and only for a while.
+        if (s.connected && s.blocked && !s.proved && !s.patient) CHECK(step != head_step::wait);
         // Nothing is asked that would not help.
         if (step == head_step::look) CHECK((!s.covered || s.stale));
         if (step == head_step::prove) CHECK_FALSE(s.proved);
@@ -72,6 +76,7 @@ private:
         std::int32_t sequence = 0;
         bool covered = false;
         bool proved = false;
+        bool patient = true;
         bool erasing = false;
     };
 
@@ -94,6 +99,7 @@ private:
         std::int32_t base = 0;
         std::int64_t base_order = 0;
         std::optional<std::int32_t> holds;
+        std::optional<std::int32_t> checked;  ///< known to exist right now
         std::size_t creating = 0;
     };
 
@@ -156,7 +162,9 @@ private:
         } else if (dice == 14) {
             abandon_one(c);
         }
+        if (contender* head = first_waiting(c); head && random_() % 4 == 0) head->patient = false;
         think(c);
+        c.checked.reset();
     }
 
     void enter(std::size_t index) {
@@ -180,13 +188,26 @@ private:
     }
 
     void release(client& c, std::int32_t sequence) {
+        message answer{message::kind::erased, sequence};
+        contender* next = first_waiting(c);
         if (c.holds == sequence) {
             c.holds.reset();
             --owners_;
+            // In the same step the server checks the next one's node.
+            if (next && !next->proved && exists(next->sequence)) {
+                answer.listed.push_back(next->sequence);
+            }
         }
         c.local.at(order_of(c, sequence)).erasing = true;
         erase_node(sequence);
-        c.inbox.push_back({message::kind::erased, sequence});
+        c.inbox.push_back(std::move(answer));
+    }
+
+    contender* first_waiting(client& c) {
+        for (auto& [order, l] : c.local) {
+            if (!l.erasing && c.holds != l.sequence) return &l;
+        }
+        return nullptr;
     }
 
     void abandon_one(client& c) {
@@ -237,18 +258,19 @@ private:
                 c.proving = false;
                 if (auto l = c.local.find(order); l != c.local.end()) l->second.proved = true;
                 break;
-            case message::kind::erased: c.local.erase(order); break;
+            case message::kind::erased:
+                c.local.erase(order);
+                if (!m.listed.empty()) c.checked = m.listed.front();
+                break;
         }
     }
 
     void think(client& c) {
         for (;;) {
-            auto head = std::find_if(c.local.begin(), c.local.end(), [&](const auto& item) {
-                return !item.second.erasing && c.holds != item.second.sequence;
-            });
-            if (head == c.local.end()) return;
-            contender& me = head->second;
-            walk ahead(c, head->first);
+            contender* head = first_waiting(c);
+            if (!head) return;
+            contender& me = *head;
+            walk ahead(c, me.entry.order);
             std::vector<const line_entry*> blockers;
             the_exclusive_rule().blockers(ahead, me.entry, blockers);
             head_state s;
@@ -257,7 +279,8 @@ private:
             s.blocked_by_local = s.blocked && c.local.contains(blockers.front()->order);
             s.covered = me.covered;
             s.stale = c.stale;
-            s.proved = me.proved;
+            s.proved = me.proved || c.checked == me.sequence;
+            s.patient = me.patient;
             switch (decide(s)) {
                 case head_step::grant:
                     c.holds = me.sequence;
@@ -294,6 +317,35 @@ private:
 };
 
 }  // namespace
+
+TEST_CASE("line: right behind one that is gone, by sequence and by the number of transactions") {
+    const std::int64_t epoch = std::int64_t{3} << 32;
+    const past_contender gone{7, epoch + 100};
+    CHECK(right_behind(gone, 8, epoch + 102));  // its end, and the new one
+    CHECK(right_behind(gone, 8, epoch + 111));
+    CHECK_FALSE(right_behind(gone, 8, epoch + 112));  // enough for a new folder with eight before it
+    CHECK_FALSE(right_behind(gone, 9, epoch + 103));  // somebody between
+    CHECK_FALSE(right_behind(gone, 7, epoch + 102));
+    CHECK_FALSE(right_behind(gone, 8, epoch + 100));
+    CHECK_FALSE(right_behind(gone, 8, (epoch * 2) + 102));  // another leader of the ensemble
+    CHECK_FALSE(right_behind({2'147'483'647, epoch}, -2'147'483'647 - 1, epoch + 2));
+    CHECK_FALSE(right_behind({-5, epoch}, -4, epoch + 2));
+
+    // Whatever happens to a folder, as few transactions as can be: never taken for the same folder.
+    for (std::int32_t sequence = 0; sequence < 50; ++sequence) {
+        std::int64_t zxid = epoch + 1'000;
+        const past_contender one{sequence, zxid};
+        ++zxid;  // it is erased
+        CHECK(right_behind(one, sequence + 1, zxid + 1));
+        ++zxid;  // the folder is erased
+        ++zxid;  // and made again
+        for (std::int32_t others = 0; others <= sequence; ++others) {
+            ++zxid;
+            CHECK_FALSE((right_behind(one, others, zxid) && others <= sequence));
+        }
+        CHECK_FALSE(right_behind(one, sequence + 1, zxid + 1));
+    }
+}
 
 TEST_CASE("line: random schedules, never two owners, and everybody gets a turn") {
     for (std::uint32_t seed = 1; seed <= 400; ++seed) {

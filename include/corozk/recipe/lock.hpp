@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <chrono>
 #include <corozk/client.hpp>
+#include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
-#include <corozk/recipe/contender_info.hpp>
-#include <corozk/recipe/ownership.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace corozk {
-
-namespace detail {
-class lock_impl;
-}
 
 /** @brief How the contenders' nodes are named: by the recipes page, or as another library does, so
  *         that its locks and ours exclude each other. */
@@ -40,6 +30,9 @@ struct lock_options {
     acl entries;
 
     lock_naming naming = lock_naming::standard;
+
+    /// What is written into a holder's node by `request_release`. Curator's word is "__REVOKE__".
+    std::string release_request = "unlock";
 };
 
 /**
@@ -59,33 +52,13 @@ struct lock_options {
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */
-class COROZK_DECL lock {
-private:
-    enum class mode : std::uint8_t { wait, try_only };
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<const detail::lock_impl>;
-
-    template <class Token>
-    auto begin(const char* operation, mode how, std::chrono::steady_clock::time_point deadline, Token&& token) {
-        return detail::initiate<void(error_code, ownership)>(
-            detail::call_site(operation, path()), token,
-            [session = session_, impl = impl_, how, deadline](auto handler) {
-                start_acquire(session, impl, how, deadline, std::move(handler));
-            });
-    }
-
+class COROZK_DECL lock : public detail::line_user {
 public:
-    using duration = std::chrono::steady_clock::duration;
-    using time_point = std::chrono::steady_clock::time_point;
-
     /// `path` is the folder of the lock; it is created when it is needed.
     lock(const client& c, std::string path, lock_options options = lock_options());
     lock(lock&&) noexcept;
     lock& operator=(lock&&) noexcept;
     ~lock();
-
-    /** @brief The folder; empty after a move. */
-    const std::string& path() const noexcept;
 
     /**
      * @brief Waits for the lock.
@@ -105,7 +78,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("lock.acquire", mode::wait, time_point::max(), token);
+        return begin("lock.acquire", claim_of(), token);
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -113,13 +86,13 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("lock.acquire", mode::wait, deadline, token);
+        return begin("lock.acquire", claim_of(deadline), token);
     }
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
     auto acquire_for(duration budget, Token&& token = Token{}) {
-        return begin("lock.acquire", mode::wait, std::chrono::steady_clock::now() + budget, token);
+        return acquire_until(deadline_in(budget), std::forward<Token>(token));
     }
 
     /** @brief Takes the lock if nobody has it or waits for it.
@@ -127,7 +100,7 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin("lock.try_acquire", mode::try_only, time_point::max(), token);
+        return begin("lock.try_acquire", claim_of(time_point::max(), true), token);
     }
 
     /**
@@ -148,56 +121,23 @@ public:
     }
 
     /**
-     * @brief Who holds the lock and who waits, in order.
-     *
-     * @par Completion signature
-     * `void(error_code, std::vector<contender_info>)`
-     */
-    template <class Token = default_token>
-    auto contenders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("lock.contenders", path()), token,
-            [session = session_, impl = impl_](auto handler) {
-                start_contenders(session, impl, std::move(handler));
-            });
-    }
-
-    /**
      * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has lost
      *        the lock, or that it waits no more (at the latest when its turn would have come).
      *
-     * @par Completion signature
-     * `void(error_code)`
-     *
-     * @par Errors
-     * `zk_errc::no_node`: it was gone already. `errc::bad_path`: not a contender of this lock.
+     * The same as `break_contender`, under the name that people look for.
      */
     template <class Token = default_token>
     auto break_lock(std::string contender_path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("lock.break_lock", contender_path), token,
-            [session = session_, impl = impl_, contender_path](auto handler) mutable {
-                start_break(session, impl, std::move(contender_path), std::move(handler));
-            });
+        return break_contender(std::move(contender_path), std::forward<Token>(token));
     }
 
 private:
-    static void start_acquire(const session_ptr& s,
-                              const impl_ptr& impl,
-                              mode how,
-                              time_point deadline,
-                              detail::any_handler<void(error_code, ownership)> handler);
-    static void start_contenders(
-        const session_ptr& s,
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_break(const session_ptr& s,
-                            const impl_ptr& impl,
-                            std::string contender_path,
-                            detail::any_handler<void(error_code)> handler);
-
-    session_ptr session_;
-    impl_ptr impl_;
+    static claim claim_of(time_point deadline = time_point::max(), bool try_only = false) noexcept {
+        claim c;
+        c.deadline = deadline;
+        c.try_only = try_only;
+        return c;
+    }
 };
 
 }  // namespace corozk
