@@ -49,7 +49,7 @@ std::string table::str() const {
 std::string count_text(double n) {
     std::string digits = fmt::format("{:.0f}", std::abs(n));
     for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-    return (n < 0 ? "-" : "") + digits;
+    return n < 0 ? fmt::format("-{}", digits) : digits;
 }
 
 std::string figure_text(double value) {

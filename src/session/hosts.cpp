@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/hosts.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "session/path.hpp"
@@ -18,7 +20,7 @@ std::string_view trim(std::string_view text) noexcept {
 }
 
 std::string quoted(std::string_view text) {
-    return "\"" + std::string(text) + "\"";
+    return fmt::format("\"{}\"", text);
 }
 
 /// @return the problem, or empty.
