@@ -2,11 +2,14 @@
 #include "arguments.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <numeric>
+
+#include "contest.hpp"
 
 namespace corozk::bench {
 
@@ -40,6 +43,28 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 constexpr std::size_t million = 1'000'000;
+
+std::vector<std::size_t> to_numbers(std::string_view text, std::size_t least, std::size_t most) {
+    std::vector<std::size_t> numbers;
+    for (auto part : split(text)) numbers.push_back(to_number(part, least, most));
+    return numbers;
+}
+
+std::vector<std::string> to_recipes(std::string_view text) {
+    std::vector<std::string> wanted;
+    auto all = all_recipes();
+    for (auto part : split(text)) {
+        if (part == "all") {
+            wanted.insert(wanted.end(), all.begin(), all.end());
+            continue;
+        }
+        if (std::find(all.begin(), all.end(), part) == all.end()) {
+            throw usage_error(fmt::format("'{}' is not {} or all", part, fmt::join(all, ", ")));
+        }
+        wanted.emplace_back(part);
+    }
+    return wanted;
+}
 
 constexpr std::array options{
     option{"--hosts", "LIST",
@@ -85,15 +110,22 @@ constexpr std::array options{
     option{"--quiet", "", "no progress while it works",
            [](settings& s, std::string_view) { s.show_progress = false; }},
     option{"--waiters", "N[,N...]", "how many coroutines wait for the lock",
-           [](settings& s, std::string_view v) {
-               s.waiters.clear();
-               for (auto part : split(v)) s.waiters.push_back(to_number(part, 1, 5 * million));
-           }},
+           [](settings& s, std::string_view v) { s.waiters = to_numbers(v, 1, 5 * million); }},
+    option{"--recipe", "NAME[,NAME...]",
+           "what they wait for: lock (default), shared_lock (readers and writers), "
+           "shared_lock_writers (writers only), semaphore, election (each leader acknowledges), "
+           "election_run (each leader's term is a coroutine), all",
+           [](settings& s, std::string_view v) { s.recipes = to_recipes(v); }},
+    option{"--readers", "N", "of the shared lock: so many readers behind each writer (default 3)",
+           [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
+    option{"--limit", "K", "of the semaphore: so many hold it at a time (default 10)",
+           [](settings& s, std::string_view v) { s.limit = to_number(v, 1, 100'000); }},
     option{"--sessions", "M", "how many ZooKeeper sessions they share (waiter i uses i mod M)",
            [](settings& s, std::string_view v) { s.sessions = to_number(v, 1, 20'000); }},
     option{"--implementation", "NAME[,NAME...]",
            "ours (corozk), textbook (each waiter lists the children itself, as ZooKeeper's recipes "
-           "page says), herd (one node that everybody watches)",
+           "page says), herd (everybody watches one node: the lock's, or that of the candidate who "
+           "leads); the last two for lock and election only",
            [](settings& s, std::string_view v) {
                s.implementations.clear();
                for (auto part : split(v)) {
@@ -114,6 +146,20 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.only = v; }},
     option{"--releases", "N", "how many releases to look at (default 5)",
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
+    option{"--items", "N", "how many items go through the queue (default 5000)",
+           [](settings& s, std::string_view v) { s.items = to_number(v, 10, 10 * million); }},
+    option{"--batch", "N", "how many items a put_many puts (default 100)",
+           [](settings& s, std::string_view v) { s.batch = to_number(v, 1, 1'000); }},
+    option{"--consumers", "N[,N...]", "how many coroutines take items at the same time",
+           [](settings& s, std::string_view v) { s.consumers = to_numbers(v, 1, 100'000); }},
+    option{"--clients", "N[,N...]", "how many add at the same time",
+           [](settings& s, std::string_view v) { s.clients = to_numbers(v, 1, 10'000); }},
+    option{"--sites", "N[,N...]", "how many sites take part, each with a session of its own",
+           [](settings& s, std::string_view v) { s.sites = to_numbers(v, 1, 1'000); }},
+    option{"--members", "N[,N...]", "how many enter and leave together",
+           [](settings& s, std::string_view v) { s.members = to_numbers(v, 1, 100'000); }},
+    option{"--nodes", "N[,N...]", "how many nodes a cache of many holds",
+           [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
     option{"--locks", "N", "spread the waiters evenly over N locks (default 1)",
            [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
 };

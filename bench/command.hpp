@@ -43,5 +43,10 @@ boost::asio::awaitable<void> run_uncontended(job& j);
 boost::asio::awaitable<void> run_ops(job& j);
 boost::asio::awaitable<void> run_many(job& j);
 boost::asio::awaitable<void> run_stall(job& j);
+boost::asio::awaitable<void> run_queue(job& j);
+boost::asio::awaitable<void> run_counter(job& j);
+boost::asio::awaitable<void> run_two_phase_commit(job& j);
+boost::asio::awaitable<void> run_barrier(job& j);
+boost::asio::awaitable<void> run_cache(job& j);
 
 }  // namespace corozk::bench

@@ -24,6 +24,30 @@ void defaults_of_herd(settings& s) {
     s.repeat = 1;
 }
 
+void defaults_of_queue(settings& s) {
+    s.consumers = {1, 100};
+    s.sessions = 10;
+}
+
+void defaults_of_counter(settings& s) {
+    s.clients = {1, 16};
+    s.operations = 10'000;
+}
+
+void defaults_of_two_phase_commit(settings& s) {
+    s.sites = {4, 8, 16, 32, 64};
+}
+
+void defaults_of_barrier(settings& s) {
+    s.members = {10, 100, 1'000};
+    s.repeat = 5;
+}
+
+void defaults_of_cache(settings& s) {
+    s.nodes = {100, 1'000};
+    s.operations = 1'000;
+}
+
 void defaults_of_operations(settings& s) {
     s.operations = 2'000;
 }
@@ -66,11 +90,17 @@ std::span<const command> all_commands() {
             "handover",
             "how long it takes until the next waiter has the lock, and what that costs",
             "N coroutines queue for a lock that is held; then it is passed on from one to the next. "
-            "A hand-over is timed from right before release() to the next acquire() returning. "
-            "Waiters wait on M sessions (--sessions), all on one thread. Requests, notifications and "
-            "bytes are the clients' own count; memory is what malloc handed out per waiter, the "
-            "waiter's own coroutine included.",
-            {"--waiters", "--sessions", "--implementation"},
+            "--recipe has them wait for a shared lock, a semaphore or an election instead. "
+            "A hand-over is timed from right before release() to the acquire() that this lets in "
+            "returning: the next one; of a shared lock, each of the readers behind a writer. A "
+            "semaphore's K holders release at the same time, so that each release waits for others. "
+            "A leader that acknowledges writes one node more, between two hand-overs. "
+            "Waiters wait on M sessions (--sessions), all on one thread. Requests, notifications "
+            "(one for each session and node) and bytes are the clients' own count; memory is what "
+            "malloc handed out per waiter, the waiter's own coroutine included. The herd baseline "
+            "of the election, where every candidate watches the leader's node and lists the folder "
+            "when that goes, is quadratic for each hand-over: it gets 300 candidates.",
+            {"--waiters", "--sessions", "--implementation", "--recipe", "--readers", "--limit"},
             defaults_of_handover,
             run_handover},
         command{
@@ -83,6 +113,56 @@ std::span<const command> all_commands() {
             {"--waiters", "--sessions", "--implementation", "--releases"},
             defaults_of_herd,
             run_herd},
+        command{
+            "queue",
+            "items per second through a queue: put, take, and consume with acknowledgement",
+            "Each row sends --items items through a fresh queue and checks that each came out once. "
+            "Put: one after the other; by --in-flight coroutines at the same time, whose puts share "
+            "requests; in transactions of --batch. Take and consume: by --consumers coroutines on one "
+            "session, and spread over --sessions sessions. The floor is what the bare C client "
+            "reaches with as many creates or deletes in the same minute, 1,000 on their way at a "
+            "time: combining several items in a request can beat it.",
+            {"--items", "--in-flight", "--batch", "--consumers", "--sessions"},
+            defaults_of_queue,
+            run_queue},
+        command{
+            "counter",
+            "additions per second to one counter: by one client, by many of one process, by many",
+            "Each of --clients coroutines adds 1 again and again and waits for each result: all on "
+            "one object, which combines what is asked for at the same time, and each on a session of "
+            "its own, where they are in each other's way. The sum is checked. The floor is one "
+            "conditional set after the other by the bare C client.",
+            {"--clients", "--operations"},
+            defaults_of_counter,
+            run_counter},
+        command{
+            "2pc",
+            "messages of a two-phase commit by the number of sites, in both forms",
+            "A coordinator begins a transaction, --sites sites (a session each) join, vote, learn "
+            "the outcome and finish. Counted are the requests and notifications of all sessions. "
+            "Where every site watches every vote they grow with the square of the sites; where only "
+            "the coordinator does, linearly.",
+            {"--sites"},
+            defaults_of_two_phase_commit,
+            run_two_phase_commit},
+        command{
+            "barrier",
+            "how long it takes until all members of a double barrier are inside, and out again",
+            "--members coroutines enter at the same time, then leave; they share --sessions sessions. "
+            "The floor is as many bare creates (deletes), all on their way at once. --repeat is the "
+            "number of rounds.",
+            {"--members", "--sessions"},
+            defaults_of_barrier,
+            run_barrier},
+        command{
+            "cache",
+            "from another session's write to the cache's new state",
+            "One session sets one node after the other, waiting each time until a cache on another "
+            "session gives the state with the new data. A cache hears of the change (the floor) and "
+            "then reads the node: two steps.",
+            {"--nodes", "--operations"},
+            defaults_of_cache,
+            run_cache},
         command{
             "uncontended",
             "a lock that nobody else wants: acquire and release beside a bare create and delete",

@@ -10,9 +10,11 @@ namespace corozk::bench {
 
 boost::asio::awaitable<result> repeat_contest(job& j, contest_setup setup) {
     result row;
-    row.set("implementation", setup.implementation).set("recipe", "lock");
+    row.set("implementation", setup.implementation).set("recipe", setup.recipe);
     row.set("waiters", setup.waiters).set("sessions", setup.sessions).set("processes", 1);
     if (setup.locks > 1) row.set("locks", setup.locks);
+    if (setup.recipe == "shared_lock") row.set("readers_per_writer", setup.readers);
+    if (setup.recipe == "semaphore") row.set("limit", setup.limit);
     row.set("repeat", j.wanted.repeat);
     for (std::size_t i = 0; i < j.wanted.repeat; ++i) co_await run_contest(j.on, setup, row);
     co_return row;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <corozk/recipe/ownership.hpp>
 #include <utility>
 #include <vector>
 
@@ -13,10 +14,21 @@
 
 namespace corozk::bench {
 
+/// Instead of acquiring and releasing.
+template <class Lock>
+concept runs_terms = requires(Lock& lock) {
+    lock.run([](ownership&) -> boost::asio::awaitable<void> { co_return; });
+};
+
+/// Something is to be done by each owner.
+template <class Lock, class Grant>
+concept acknowledges = requires(Lock& lock, const Grant& held) { lock.acknowledge(held); };
+
 /// A contest: all queue, then the lock is passed on from one to the next.
 template <class Lock>
 class contest_run : lock_crowd<Lock> {
     using base = lock_crowd<Lock>;
+    using typename base::grant_type;
     using typename base::place;
     using base::clients_;
     using base::ended_at_;
@@ -40,7 +52,9 @@ public:
 
         auto began = clock::now();
         double cpu = usage::process_cpu_seconds();
-        auto waiter = [this](place& p, Lock& lock) { return wait_once(p, lock); };
+        auto waiter = [this](place& p, Lock& lock, std::size_t who) {
+            return wait_once(p, lock, who);
+        };
         co_await this->queue(before, waiter);
         cpu = usage::process_cpu_seconds() - cpu;
         r.add("queue_s", to_seconds(queued_at_ - began));
@@ -82,23 +96,43 @@ public:
     }
 
 private:
-    boost::asio::awaitable<void> give_back(place& p) {
-        p.released_at = clock::now();
-        co_await p.held.release();
-    }
-
-    /// What is measured.
-    boost::asio::awaitable<void> wait_once(place& p, Lock& lock) {
-        auto held = co_await lock.acquire();
-        latencies_.add(to_microseconds(clock::now() - p.released_at));
-        this->granted(p, held.fencing_token());
-        p.released_at = clock::now();
+    /// Of those who held it until everybody had queued. They share it, if there are several.
+    boost::asio::awaitable<void> give_back(place& p, grant_type& held) {
+        p.owners.released(p.locks.front().shared(0), clock::now());
         co_await held.release();
     }
 
+    /// What is measured.
+    boost::asio::awaitable<void> wait_once(place& p, Lock& lock, std::size_t who) {
+        if constexpr (runs_terms<Lock>) {
+            auto body = [this, &p](ownership& term) -> boost::asio::awaitable<void> {
+                granted(p, term.fencing_token(), false);
+                p.owners.released(false, clock::now());
+                co_return;
+            };
+            co_await lock.run(body);
+        } else {
+            auto held = co_await lock.acquire(who);
+            bool shared = lock.shared(who);
+            granted(p, held.fencing_token(), shared);
+            if constexpr (acknowledges<Lock, grant_type>) co_await lock.acknowledge(held);
+            p.owners.released(shared, clock::now());
+            co_await held.release();
+        }
+    }
+
+    void granted(place& p, std::int64_t token, bool shared) {
+        auto now = clock::now();
+        latencies_.add(to_microseconds(now - p.owners.granted(shared, token)));
+    }
+
     boost::asio::awaitable<void> drain() {
-        for (place& p : places_) this->spawn(give_back(p));
-        co_await this->until_ended(setup_.waiters + setup_.locks, "passing the lock on");
+        std::size_t holders = 0;
+        for (place& p : places_) {
+            for (grant_type& held : p.held) this->spawn(give_back(p, held));
+            holders += p.held.size();
+        }
+        co_await this->until_ended(setup_.waiters + holders, "passing it on");
     }
 
     latencies latencies_;

@@ -116,7 +116,7 @@ std::string explanation(std::size_t wanted,
     for (const result* r : {&textbook, &herd}) {
         if (r->number("waiters") >= static_cast<double>(wanted)) continue;
         fewer += fmt::format("{}the {} had {} waiters", fewer.empty() ? "" : ", ",
-                             title_of(r->text("implementation")), waiters_of(*r));
+                             title_of(contest_setup(r->text("implementation"), wanted)), waiters_of(*r));
     }
     if (!fewer.empty()) {
         say(fmt::format("To end in time, {}: with {} it would take much longer.", fewer,

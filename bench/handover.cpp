@@ -11,10 +11,15 @@ namespace corozk::bench {
 
 namespace {
 
+std::string number(std::size_t n) {
+    return count_text(static_cast<double>(n));
+}
+
 void add_row(table& t, const result& r, const contest_setup& setup) {
-    t.add({std::string(title_of(setup.implementation)),
-           count_text(static_cast<double>(setup.waiters)),
-           count_text(static_cast<double>(setup.sessions)),
+    t.add({title_of(setup),
+           number(setup.waiters),
+           number(setup.sessions),
+           count_text(r.number("threads")),
            seconds_text(r.median("queue_s")),
            seconds_text(r.median("drain_s")),
            microseconds_text(r.median("handover_us.p50")),
@@ -22,45 +27,70 @@ void add_row(table& t, const result& r, const contest_setup& setup) {
            ratio_text(r.median("floor_ratio")),
            figure_text(r.median("requests_per_waiter")),
            count_text(r.median("listings")),
+           figure_text(r.median("requests_per_handover")),
            figure_text(r.median("notifications_per_handover")),
            bytes_text(r.median("bytes_per_handover")),
            bytes_text(r.median("memory_per_waiter_bytes")),
            fmt::format("{:.1f} us", r.median("client_cpu_us_per_request"))});
 }
 
+/// What is wanted, with fewer waiters where it would take too long; `remarks` says so.
+contest_setup setup_for(const settings& wanted,
+                        const std::string& recipe,
+                        const std::string& implementation,
+                        std::size_t waiters,
+                        std::string& remarks) {
+    contest_setup setup(implementation, waiters);
+    setup.recipe = recipe;
+    setup.readers = wanted.readers;
+    setup.limit = wanted.limit;
+    std::size_t limit = sensible_limit(setup);
+    if (limit > 0 && waiters > limit) {
+        setup.waiters = limit;
+        remarks += fmt::format("{}: {} waiters instead of {}, which would take too long\n",
+                               title_of(setup), number(limit), number(waiters));
+    }
+    setup.sessions = std::min(wanted.sessions, setup.waiters);
+    return setup;
+}
+
+std::vector<contest_setup> all_setups(const settings& wanted, std::string& remarks) {
+    std::vector<contest_setup> all;
+    for (const auto& recipe : wanted.recipes) {
+        for (std::size_t waiters : wanted.waiters) {
+            for (const auto& implementation : wanted.implementations) {
+                if (!is_implemented(recipe, implementation)) continue;
+                all.push_back(setup_for(wanted, recipe, implementation, waiters, remarks));
+            }
+        }
+    }
+    return all;
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> run_handover(job& j) {
-    table t({"", "waiters", "sessions", "queue", "drain", "hand-over p50", "p99", "p50/floor",
-             "requests", "listings", "events", "bytes", "memory", "CPU/request"});
+    table t({"", "waiters", "sessions", "threads", "queue", "drain", "hand-over p50", "p99",
+             "p50/floor", "requests", "listings", "req/h.o.", "events/h.o.", "bytes/h.o.", "memory",
+             "CPU/request"});
     std::string remarks;
     std::string spread;
-    for (std::size_t waiters : j.wanted.waiters) {
-        for (const auto& implementation : j.wanted.implementations) {
-            contest_setup setup(implementation, waiters);
-            std::size_t limit = sensible_limit(implementation);
-            if (limit > 0 && waiters > limit) {
-                setup.waiters = limit;
-                remarks += fmt::format("{}: {} waiters instead of {}, which would take too long\n",
-                                       title_of(implementation), count_text(static_cast<double>(limit)),
-                                       count_text(static_cast<double>(waiters)));
-            }
-            setup.sessions = std::min(j.wanted.sessions, setup.waiters);
-            result row = co_await repeat_contest(j, setup);
-            add_row(t, row, setup);
-            if (j.wanted.repeat > 1) {
-                spread += fmt::format("  {}, {} waiters: p50 {}, ratio {}\n", title_of(implementation),
-                                      count_text(static_cast<double>(setup.waiters)),
-                                      with_spread(row, "handover_us.p50", microseconds_text),
-                                      with_spread(row, "floor_ratio", ratio_text));
-            }
-            j.results.push_back(std::move(row));
+    for (const contest_setup& setup : all_setups(j.wanted, remarks)) {
+        result row = co_await repeat_contest(j, setup);
+        add_row(t, row, setup);
+        if (j.wanted.repeat > 1) {
+            spread += fmt::format("  {}, {} waiters: p50 {}, ratio {}\n", title_of(setup),
+                                  number(setup.waiters),
+                                  with_spread(row, "handover_us.p50", microseconds_text),
+                                  with_spread(row, "floor_ratio", ratio_text));
         }
+        j.results.push_back(std::move(row));
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += "\nfloor: one session's delete to another session's watch event, bare C client, "
-                "measured around each contest\nrequests and memory per waiter (its coroutine "
-                "included); events and bytes per hand-over\n";
+                "measured around each contest\nrequests and memory: per waiter, from the beginning "
+                "(its coroutine included); req, events, bytes/h.o.: while it is passed on, per "
+                "hand-over\n";
     if (!spread.empty()) j.output += "medians of repetitions, with (least .. most):\n" + spread;
     j.output += remarks;
 }

@@ -5,9 +5,8 @@
 
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "contestants.hpp"
 #include "lock_crowd.hpp"
-#include "our_lock.hpp"
-#include "plain_locks.hpp"
 #include "table.hpp"
 
 namespace corozk::bench {
@@ -32,14 +31,19 @@ public:
     boost::asio::awaitable<void> run(std::size_t releases, result& r) {
         co_await this->take_all_locks();
         auto before = use_of(clients_);
-        auto waiter = [this](place& p, Lock& lock) { return wait_and_hold(p, lock); };
+        auto waiter = [this](place& p, Lock& lock, std::size_t who) {
+            return wait_and_hold(p, lock, who);
+        };
         co_await this->queue(before, waiter);
         co_await quiet();
         for (std::size_t i = 0; i < releases; ++i) {
             auto earlier = use_of(clients_);
             ended_ = 0;
-            auto held = std::move(places_.front().held);
+            place& p = places_.front();
+            auto held = std::move(p.held.front());
+            p.held.erase(p.held.begin());
             auto began = clock::now();
+            p.owners.released(p.locks.front().shared(i), began);
             co_await held.release();
             while (ended_ == 0) co_await pause();
             r.add("handover_us", to_microseconds(this->ended_at_ - began));
@@ -53,10 +57,10 @@ public:
     }
 
 private:
-    boost::asio::awaitable<void> wait_and_hold(place& p, Lock& lock) {
-        auto held = co_await lock.acquire();
-        this->granted(p, held.fencing_token());
-        p.held = std::move(held);
+    boost::asio::awaitable<void> wait_and_hold(place& p, Lock& lock, std::size_t who) {
+        auto held = co_await lock.acquire(who);
+        p.owners.granted(lock.shared(who), held.fencing_token());
+        p.held.push_back(std::move(held));
     }
 
     boost::asio::awaitable<void> pause() {
@@ -100,8 +104,7 @@ boost::asio::awaitable<void> run_herd(job& j) {
             contest_setup setup(implementation, waiters);
             if (implementation != "ours" && waiters > 10'000) {
                 remarks += fmt::format("{}: not with {} waiters, which would take too long\n",
-                                       title_of(implementation),
-                                       count_text(static_cast<double>(waiters)));
+                                       title_of(setup), count_text(static_cast<double>(waiters)));
                 continue;
             }
             setup.sessions = std::min(j.wanted.sessions, waiters);
@@ -112,17 +115,14 @@ boost::asio::awaitable<void> run_herd(job& j) {
             raw_loop::samples floor;
             for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
                 floor.add(j.on.floor(floor_samples));
-                if (implementation == "textbook") {
-                    co_await count_releases<textbook_lock>(j, setup, row);
-                } else if (implementation == "herd") {
-                    co_await count_releases<herd_lock>(j, setup, row);
-                } else {
-                    co_await count_releases<our_lock>(j, setup, row);
-                }
+                auto run = [&]<class Lock>(kind_of<Lock>) {
+                    return count_releases<Lock>(j, setup, row);
+                };
+                co_await with_contestant(setup, run);
             }
             stage::add_floor(row, floor);
             row.add("floor_ratio", row.median("handover_us") / floor.handover.p50());
-            t.add({std::string(title_of(implementation)), count_text(static_cast<double>(waiters)),
+            t.add({title_of(setup), count_text(static_cast<double>(waiters)),
                    count_text(static_cast<double>(setup.sessions)),
                    count_text(row.median("requests_per_handover")),
                    count_text(row.median("notifications_per_handover")),

@@ -19,12 +19,20 @@
 #include "session_use.hpp"
 #include "statistics.hpp"
 #include "table.hpp"
+#include "turns.hpp"
 
 namespace corozk::bench {
 
 /// Coroutines that want locks, and the locks: what all contests have in common. For any kind of lock:
-/// `Lock(client&, path)`, `co_await lock.acquire()` gives something movable with `fencing_token()`
-/// and `co_await release()`.
+///
+///     Lock(client&, path, setup)
+///     co_await Lock::prepare(client&, path)   before the first one is made
+///     co_await lock.acquire(who)              gives something movable with `fencing_token()` and
+///                                             `co_await release()`; waiters count from 1, and 0 is
+///                                             for those that hold it until everybody has queued
+///     lock.shared(who)                        whether others may hold it at the same time
+///     Lock::permits(setup)                    how many others, or 0 if there is no such limit
+///     lock.waiting()                          how many wait; where it is known
 template <class Lock>
 class lock_crowd {
 public:
@@ -45,14 +53,13 @@ public:
     }
 
 protected:
-    using grant_type = typename decltype(std::declval<Lock&>().acquire())::value_type;
+    using grant_type = typename decltype(std::declval<Lock&>().acquire(0))::value_type;
 
     /// One lock, as each session sees it.
     struct place {
         std::vector<Lock> locks;
-        grant_type held;
-        clock::time_point released_at{};
-        std::int64_t last_token = 0;
+        std::vector<grant_type> held;
+        turns owners;
     };
 
     void spawn(boost::asio::awaitable<void> work) {
@@ -68,20 +75,14 @@ protected:
         if (problem && !problem_) problem_ = problem;
     }
 
-    void granted(place& p, std::int64_t token) {
-        if (token <= p.last_token) {
-            throw std::logic_error("the lock was granted out of order: it has two owners");
-        }
-        p.last_token = token;
-    }
-
-    boost::asio::awaitable<void> take(place& p) {
-        p.held = co_await p.locks.front().acquire();
-        granted(p, p.held.fencing_token());
+    boost::asio::awaitable<void> take(place& p, grant_type& held) {
+        Lock& lock = p.locks.front();
+        held = co_await lock.acquire(0);
+        p.owners.granted(lock.shared(0), held.fencing_token());
     }
 
     std::string label(const char* what) const {
-        return std::string(title_of(setup_.implementation)) + ", " +
+        return title_of(setup_) + ", " +
                count_text(static_cast<double>(setup_.waiters)) + " waiters: " + what;
     }
 
@@ -110,18 +111,25 @@ protected:
     /// The locks are held until everybody has queued.
     boost::asio::awaitable<void> take_all_locks() {
         executor_ = co_await boost::asio::this_coro::executor;
+        std::size_t permits = Lock::permits(setup_);
+        std::size_t holders = std::max<std::size_t>(permits, 1);
         places_.resize(setup_.locks);
         for (place& p : places_) {
-            std::string path = stage_.fresh_path("lock");
+            std::string path = stage_.fresh_path(setup_.recipe);
             co_await Lock::prepare(clients_.front(), path);
-            for (auto& c : clients_) p.locks.emplace_back(c, path);
+            p.locks.reserve(clients_.size());
+            for (auto& c : clients_) p.locks.emplace_back(c, path, setup_);
+            p.owners = turns(permits);
+            p.held.resize(holders);
         }
-        for (place& p : places_) spawn(take(p));
-        co_await until_ended(setup_.locks, "taking the lock");
+        for (place& p : places_) {
+            for (grant_type& held : p.held) spawn(take(p, held));
+        }
+        co_await until_ended(setup_.locks * holders, "taking it first");
     }
 
     /// Everybody has queued when all have sent something and nothing is on its way any more.
-    /// `waiter(place&, Lock&)` is what each of them does.
+    /// `waiter(place&, Lock&, who)` is what each of them does.
     template <class Waiter>
     boost::asio::awaitable<void> queue(const session_use& before, Waiter waiter) {
         std::string text = label("queueing");
@@ -129,7 +137,8 @@ protected:
         boost::asio::steady_timer timer(executor_);
         for (std::size_t i = 0; i < setup_.waiters; ++i) {
             place& p = places_[i % setup_.locks];
-            spawn(waiter(p, p.locks[i / setup_.locks % clients_.size()]));
+            std::size_t turn = i / setup_.locks;
+            spawn(waiter(p, p.locks[turn % clients_.size()], turn + 1));
         }
         for (int quiet = 0; quiet < 3 && !problem_;) {
             // Not more often than a hundredth of what it takes: looking costs time, too.
@@ -141,10 +150,25 @@ protected:
             bool still = now.on_their_way == 0 && sent >= setup_.waiters;
             if (still && quiet == 0) queued_at_ = clock::now();
             quiet = still ? quiet + 1 : 0;
-            stage_.shown().update(text, sent, setup_.waiters);
+            stage_.shown().update(text, queued(now - before), setup_.waiters);
         }
         if (problem_) std::rethrow_exception(problem_);
         if (ended_ > 0) throw std::logic_error("somebody got a lock that was held");
+    }
+
+    /// How many of the waiters have queued: all that wait, or (corozk's do not tell) all whose nodes
+    /// have been asked for, which come before everything but listings.
+    std::size_t queued(const session_use& since) const {
+        if constexpr (requires(const Lock& lock) { lock.waiting(); }) {
+            std::size_t sum = 0;
+            for (const place& p : places_) {
+                for (const Lock& lock : p.locks) sum += lock.waiting();
+            }
+            return sum;
+        } else {
+            auto created = static_cast<std::size_t>(std::max(since.requests - since.listings, 0.0));
+            return std::min(created, setup_.waiters);
+        }
     }
 
     stage& stage_;

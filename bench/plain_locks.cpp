@@ -25,16 +25,29 @@ std::string_view predecessor(const node_children& children, std::string_view min
     return nearest;
 }
 
+/// The first of all names, if that is not mine.
+std::string_view first_before(const node_children& children, std::string_view mine) {
+    std::string_view first = mine;
+    for (std::string_view name : children.names) {
+        if (sequence_of(name) < sequence_of(first)) first = name;
+    }
+    return first == mine ? std::string_view() : first;
+}
+
 }  // namespace
 
-boost::asio::awaitable<void> textbook_lock::prepare(client& c, std::string path) {
+boost::asio::awaitable<void> plain_recipe::prepare(client& c, std::string path) {
     co_await c.ensure_path(path);
 }
 
-boost::asio::awaitable<plain_grant> textbook_lock::acquire() {
+boost::asio::awaitable<created_node> plain_recipe::enter() {
     create_options mine;
     mine.mode = create_mode::ephemeral_sequential;
-    auto node = co_await client_->create(path_ + "/lock-", std::string(), mine);
+    co_return co_await client_->create(path_ + "/node-", std::string(), mine);
+}
+
+boost::asio::awaitable<plain_grant> textbook_lock::acquire(std::size_t) {
+    auto node = co_await enter();
     for (;;) {
         std::string before;
         {
@@ -43,16 +56,31 @@ boost::asio::awaitable<plain_grant> textbook_lock::acquire() {
         }
         if (before.empty()) break;
         auto ahead = co_await client_->watch_exists(path_ + '/' + before);
-        if (ahead.stat) co_await ahead.changed.next();
+        if (!ahead.stat) continue;
+        counted here(waiting_);
+        co_await ahead.changed.next();
     }
     co_return plain_grant(*client_, std::move(node));
 }
 
-boost::asio::awaitable<void> herd_lock::prepare(client& c, std::string path) {
-    co_await c.ensure_path(path);
+boost::asio::awaitable<plain_grant> herd_election::acquire(std::size_t) {
+    auto node = co_await enter();
+    for (;;) {
+        std::string leader;
+        {
+            auto children = co_await client_->children(path_);
+            leader = first_before(children, node.path);
+        }
+        if (leader.empty()) break;
+        auto ahead = co_await client_->watch_exists(path_ + '/' + leader);
+        if (!ahead.stat) continue;
+        counted here(waiting_);
+        co_await ahead.changed.next();
+    }
+    co_return plain_grant(*client_, std::move(node));
 }
 
-boost::asio::awaitable<plain_grant> herd_lock::acquire() {
+boost::asio::awaitable<plain_grant> herd_lock::acquire(std::size_t) {
     create_options mine;
     mine.mode = create_mode::ephemeral;
     for (;;) {
@@ -62,7 +90,9 @@ boost::asio::awaitable<plain_grant> herd_lock::acquire() {
         if (!taken) co_return plain_grant(*client_, std::move(node));
         if (taken != zk_errc::node_exists) throw error(taken, "create", path_);
         auto holder = co_await client_->watch_exists(path_);
-        if (holder.stat) co_await holder.changed.next();
+        if (!holder.stat) continue;
+        counted here(waiting_);
+        co_await holder.changed.next();
     }
 }
 

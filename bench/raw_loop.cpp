@@ -213,6 +213,27 @@ raw_loop::throughput raw_loop::pipeline(std::size_t count, std::size_t in_flight
     return result;
 }
 
+latencies raw_loop::conditional_sets(std::size_t count) {
+    latencies result;
+    session& s = *first_;
+    std::string node = path(0);
+    start(s, kind::create, node);
+    wait();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (on_progress && i % 100 == 0) on_progress(i, count);
+        auto began = clock::now();
+        ++s.started;
+        expect(::zoo_aset(s.handle, node.c_str(), "12345678", 8, static_cast<int>(i),
+                          session::on_stat, &s),
+               "set");
+        wait();
+        result.add(to_microseconds(clock::now() - began));
+    }
+    start(s, kind::erase, node);
+    wait();
+    return result;
+}
+
 void raw_loop::make(const std::string& path) {
     session& s = *first_;
     ++s.started;

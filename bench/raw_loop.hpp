@@ -42,6 +42,10 @@ public:
     /// Many on their way at a time.
     throughput pipeline(std::size_t count, std::size_t in_flight);
 
+    /// Sets one node again and again, each time at the version that the last set made. @return the
+    /// time of each.
+    latencies conditional_sets(std::size_t count);
+
     /// Called now and then while it works; may throw.
     std::function<void(std::size_t done, std::size_t total)> on_progress;
 

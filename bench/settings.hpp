@@ -24,6 +24,16 @@ struct settings {
     std::vector<std::size_t> waiters;
     std::size_t sessions = 1;
     std::vector<std::string> implementations;
+    std::vector<std::string> recipes{"lock"};
+    std::size_t readers = 3;  ///< behind each writer
+    std::size_t limit = 10;   ///< of a semaphore
+    std::vector<std::size_t> consumers;
+    std::vector<std::size_t> clients;
+    std::vector<std::size_t> sites;
+    std::size_t batch = 100;
+    std::size_t items = 5'000;
+    std::vector<std::size_t> members;
+    std::vector<std::size_t> nodes;
     std::size_t operations = 0;
     std::size_t in_flight = 1'000;
     std::size_t watches = 50'000;

@@ -7,6 +7,7 @@
 #include "session/request.hpp"
 #include <corozk/recipe/queue.hpp>
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -118,6 +119,9 @@ private:
     std::vector<candidate> next_candidates(std::size_t count);
     void drop_finished();
     void forget_listing() noexcept;
+    void won(time_point begin);
+    void lost();
+    task<> pause();
     void fail_consumers(error_code ec, bool only_impatient);
     consumer* next_taker(wanted what);
 
@@ -148,7 +152,10 @@ private:
     std::size_t next_ = 0;
     bool fresh_ = false;           ///< the listing was asked for after all consumers
     bool watching_empty_ = false;  ///< nothing was there, and a watch would tell of a newcomer
-    std::size_t batch_limit_ = 64;
+    unsigned losses_ = 0;     ///< how often others were quicker lately
+    bool lost_last_ = false;  ///< at the last attempt
+    bool step_back_ = false;  ///< before the next one
+    std::chrono::nanoseconds round_ = std::chrono::milliseconds(1);  ///< what an attempt takes
     std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for
     std::unordered_set<std::string> own_;  ///< claimed by this object, or acknowledged by it
     std::unordered_map<std::string, std::unique_ptr<foreign_claim>> foreign_;

@@ -5,6 +5,8 @@
 #include "session/path.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -14,6 +16,10 @@ constexpr std::size_t largest_batch = 64;
 
 /// How many items are read before somebody asks for them.
 constexpr std::size_t largest_lead = 16;
+
+/// Beyond so many attempts in vain the pause grows no more.
+constexpr unsigned most_losses = 16;
+constexpr auto longest_pause = std::chrono::milliseconds(50);
 
 /// Drivers end when there is nothing to do; those that wait for a connection go on.
 bool only_the_connection(const error_code& ec) {
@@ -81,7 +87,7 @@ std::size_t queue_impl::run_length() const {
     for (const consumer& c : consumers_) {
         if (!c.waiting())
             continue;
-        if (c.what != consumers_.front().what || count == batch_limit_)
+        if (c.what != consumers_.front().what || count == largest_batch)
             break;
         ++count;
     }
@@ -117,6 +123,32 @@ std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count
         }
     }
     return batch;
+}
+
+void queue_impl::won(time_point begin) {
+    lost_last_ = false;
+    if (losses_ > 0)
+        --losses_;
+    round_ = (round_ * 7 + (port_.now() - begin)) / 8;
+}
+
+void queue_impl::lost() {
+    lost_last_ = true;
+    step_back_ = true;
+    losses_ = std::min(losses_ + 1, most_losses);
+}
+
+/// All who take begin at the front, so that all but one of those who try at the same time do so in
+/// vain. The one goes on with what it has read already; the others look again at random times, the
+/// later the more often they lost.
+task<> queue_impl::pause() {
+    std::chrono::nanoseconds window = std::min<std::chrono::nanoseconds>(round_ * losses_, longest_pause);
+    auto draw = static_cast<std::int64_t>(std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
+    alarm timer(port_, wake_);
+    timer.set(port_.now() +
+              std::chrono::duration_cast<std::chrono::steady_clock::duration>(window * draw / 1024));
+    while (!timer.rang() && !stopped_ && port_.status().state != session_state::closed)
+        co_await wake_.wait();
 }
 
 task<error_code> queue_impl::list(watch_signal* watch) {
@@ -190,6 +222,10 @@ task<> queue_impl::serve() {
 
         error_code ec;
         bool stale = names_.prioritized() && !fresh_;
+        if (std::exchange(step_back_, false)) {
+            co_await pause();
+            continue;
+        }
         if (stale || next_candidates(1).empty()) {
             if (!fresh_) {
                 ec = co_await list(nullptr);
@@ -314,6 +350,7 @@ task<error_code> queue_impl::read(std::vector<candidate>& batch) {
             result = ec;
         }
     }
+    // Whoever takes begins at the front: where some have gone, more will have.
     std::size_t present = batch.size();
     std::erase_if(batch, [](const candidate& c) { return !c.read; });
     if (!result && batch.size() < present)
@@ -343,11 +380,9 @@ task<error_code> queue_impl::serve_peek() {
 
 task<error_code> queue_impl::serve_takes() {
     std::vector<candidate> batch = next_candidates(run_length());
-    std::size_t count = batch.size();
+    time_point begin = port_.now();
     if (error_code ec = co_await read(batch))
         co_return ec;
-    if (batch.size() < count)
-        co_return error_code();  // somebody else takes as well: look again
     drop_finished();
     // Whoever was cancelled meanwhile needs none.
     batch.resize(std::min(batch.size(), run_length()));
@@ -365,7 +400,7 @@ task<error_code> queue_impl::serve_takes() {
     // Meanwhile read what the next ones will want.
     std::vector<candidate> lead;
     std::vector<std::unique_ptr<request>> gets;
-    if (!names_.prioritized() && batch_limit_ == largest_batch) {
+    if (!names_.prioritized() && !lost_last_) {
         std::size_t ahead = std::min(batch.size(), largest_lead);
         lead = next_candidates(batch.size() + ahead);
         lead.erase(lead.begin(),
@@ -396,7 +431,7 @@ task<error_code> queue_impl::serve_takes() {
     }
     error_code ec = outcome.error;
     if (!ec || is_outcome_unknown(ec)) {
-        batch_limit_ = std::min(batch_limit_ * 2, largest_batch);
+        won(begin);
         // The listing up to the last of them is used up.
         for (const candidate& last = batch.back(); next_ < order_.size(); ++next_) {
             if (order_[next_].key == last.key) {
@@ -414,8 +449,8 @@ task<error_code> queue_impl::serve_takes() {
             co_return error_code();
         }
         if (ec == zk_errc::no_node || ec == zk_errc::bad_version) {
-            // Others take from the front as well: with a smaller batch one of us gets ahead.
-            batch_limit_ = std::max<std::size_t>(batch_limit_ / 2, 1);
+            // Others take from the front as well, and will be further when we look again.
+            lost();
             forget_listing();
             co_return error_code();
         }
@@ -523,6 +558,11 @@ task<error_code> queue_impl::serve_consumers() {
         request get;
     };
     std::uint64_t generation = port_.status().generation;
+    // Where others claim as well, only what is ours is read.
+    const bool read_at_once = losses_ == 0;
+    time_point begin = port_.now();
+    std::size_t claimed = 0;
+    std::size_t claimed_by_others = 0;
     std::vector<std::unique_ptr<attempt>> attempts;
     for (candidate& c : next_candidates(run_length())) {
         std::string item_path = join_path(path_, c.name);
@@ -533,18 +573,27 @@ task<error_code> queue_impl::serve_consumers() {
         a->create.generation = generation;
         a->get.generation = generation;
         a->create.send();
-        a->get.send();
+        if (read_at_once)
+            a->get.send();
         attempts.push_back(std::move(a));
     }
     if (names_.prioritized())
         fresh_ = false;
+    if (!read_at_once) {
+        for (auto& a : attempts) {
+            request& create = a->create;
+            if (!co_await create)
+                a->get.send();
+        }
+    }
     error_code result;
     for (auto& pointer : attempts) {
         attempt& a = *pointer;
         request& create = a.create;
         request& get = a.get;
         error_code ec = co_await create;
-        error_code get_ec = co_await get;
+        if (read_at_once)
+            co_await get;  // whatever became of the claim: the answer comes here
         std::int64_t token = create.record.czxid;
         bool ours = !ec;
         if (is_outcome_unknown(ec)) {
@@ -554,6 +603,7 @@ task<error_code> queue_impl::serve_consumers() {
         }
         if (!ours) {
             if (ec == zk_errc::node_exists) {
+                ++claimed_by_others;
                 foreign_.emplace(a.c.name, std::make_unique<foreign_claim>(wake_));
             } else if (ec == zk_errc::no_node) {
                 forget_listing();
@@ -564,6 +614,8 @@ task<error_code> queue_impl::serve_consumers() {
             }
             continue;
         }
+        ++claimed;
+        error_code get_ec = co_await get;
         while (get_ec && (is_recoverable(get_ec) || get_ec == errc::not_connected) &&
                port_.alive(generation)) {
             request again(port_, op_code::get, join_path(path_, a.c.name));
@@ -588,6 +640,11 @@ task<error_code> queue_impl::serve_consumers() {
             port_, shared_from_this(), std::move(item), create.data, generation, token);
         taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));
         drop_finished();
+    }
+    if (claimed > 0) {
+        won(begin);
+    } else if (claimed_by_others > 0) {
+        lost();
     }
     co_return result;
 }

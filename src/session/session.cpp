@@ -189,6 +189,7 @@ void session::dispatch_answer(operation& op) {
             }
         }
     }
+    bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
         if (op.state == operation::progress::sent && (!op.error || missing)) {
@@ -200,6 +201,7 @@ void session::dispatch_answer(operation& op) {
             } else {
                 watches_.armed(watch_kind::data, op.path, op.record.mzxid, node);
             }
+            too_late = closing();
         }
         op.detach();
         read_ended(op.path);
@@ -208,6 +210,8 @@ void session::dispatch_answer(operation& op) {
     op.inbox = nullptr;
     op.foreign.reset();
     op.finished();
+    // Those that were armed before were dropped when the closing began.
+    if (too_late) watches_.drop_all(errc::closed);
 }
 
 void session::dispatch_session_event(handle_state state) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <boost/asio/use_awaitable.hpp>
+#include <corozk/recipe/cache.hpp>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "table.hpp"
+#include "work_figures.hpp"
+
+namespace corozk::bench {
+
+namespace {
+
+enum class cache_kind { node, children, tree };
+
+constexpr const char* title_of(cache_kind kind) {
+    switch (kind) {
+        case cache_kind::node: return "node cache";
+        case cache_kind::children: return "children cache";
+        case cache_kind::tree: break;
+    }
+    return "tree cache";
+}
+
+std::string child(std::size_t number) {
+    return fmt::format("child-{:05}", number);
+}
+
+bool has(const node_state& state, const std::string&, const std::string& data) {
+    return state.exists && state.data == data;
+}
+
+bool has(const tree_state& state, const std::string& key, const std::string& data) {
+    if (!state.nodes) return false;
+    auto at = state.nodes->find(key);
+    return at != state.nodes->end() && at->second.data == data;
+}
+
+/// Waits for a state in which the node has the data.
+template <class Cache>
+boost::asio::awaitable<void> until_seen(Cache& cache,
+                                        std::uint64_t& revision,
+                                        std::string key,
+                                        std::string data) {
+    for (;;) {
+        auto state = co_await cache.next(revision);
+        revision = state.revision;
+        if (has(state, key, data)) co_return;
+    }
+}
+
+/// One session writes, another one has the cache.
+template <class Cache>
+class cache_run {
+public:
+    cache_run(job& j, Cache cache, cache_kind kind, client& writer, std::string folder, std::size_t nodes)
+        : job_(j),
+          cache_(std::move(cache)),
+          kind_(kind),
+          writer_(writer),
+          folder_(std::move(folder)),
+          nodes_(nodes) {}
+
+    boost::asio::awaitable<void> run(const std::vector<client>& readers, result& r) {
+        std::string first = path(nodes_ - 1);
+        co_await writer_.set(first, "first");
+        co_await until_seen(cache_, revision_, key(first), "first");
+        work_figures figures(readers);
+        latencies all;
+        for (std::size_t i = 0; i < job_.wanted.operations; ++i) {
+            job_.on.shown().update(title_of(kind_), i, job_.wanted.operations);
+            std::string node = path(i % nodes_);
+            std::string data = std::to_string(i);
+            auto began = clock::now();
+            writer_.set(node, data, any_version, [](error_code, stat) {});
+            co_await until_seen(cache_, revision_, key(node), data);
+            all.add(to_microseconds(clock::now() - began));
+        }
+        figures.add_to(r, static_cast<double>(job_.wanted.operations));
+        r.add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
+    }
+
+private:
+    std::string path(std::size_t number) const {
+        return kind_ == cache_kind::node ? folder_ : folder_ + '/' + child(number);
+    }
+    std::string key(const std::string& node) const {
+        return kind_ == cache_kind::children ? node.substr(folder_.size() + 1) : node;
+    }
+
+    job& job_;
+    Cache cache_;
+    cache_kind kind_;
+    client& writer_;
+    std::string folder_;
+    std::size_t nodes_;
+    std::uint64_t revision_ = 0;
+};
+
+boost::asio::awaitable<std::string> make_folder(job& j, client& writer, std::size_t nodes) {
+    std::string folder = j.on.fresh_path("cache");
+    co_await writer.ensure_path(folder);
+    for (std::size_t i = 0; i < nodes; ++i) {
+        j.on.shown().update("making nodes to be cached", i, nodes);
+        co_await writer.create(folder + '/' + child(i), std::string());
+    }
+    co_return folder;
+}
+
+template <class Cache>
+boost::asio::awaitable<void> measure(job& j, cache_kind kind, std::size_t nodes, result& r) {
+    auto floor = j.on.floor(floor_samples);
+    auto writers = co_await j.on.connect(1);
+    auto readers = co_await j.on.connect(1);
+    client& writer = writers.front();
+    bool one = kind == cache_kind::node;
+    std::string folder = co_await make_folder(j, writer, one ? 0 : nodes);
+    {
+        Cache cache(readers.front(), folder);
+        cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes);
+        co_await run.run(readers, r);
+    }
+    co_await stage::close(readers);
+    co_await stage::close(writers);
+    floor.add(j.on.floor(floor_samples));
+    stage::add_floor(r, floor, "latency_us.p50");
+}
+
+boost::asio::awaitable<void> measure_kind(job& j, cache_kind kind, std::size_t nodes, result& r) {
+    if (kind == cache_kind::node) return measure<node_cache>(j, kind, nodes, r);
+    if (kind == cache_kind::children) return measure<children_cache>(j, kind, nodes, r);
+    return measure<tree_cache>(j, kind, nodes, r);
+}
+
+}  // namespace
+
+boost::asio::awaitable<void> run_cache(job& j) {
+    std::vector<std::pair<cache_kind, std::size_t>> rows{{cache_kind::node, 1}};
+    for (cache_kind kind : {cache_kind::children, cache_kind::tree}) {
+        for (std::size_t nodes : j.wanted.nodes) rows.emplace_back(kind, nodes);
+    }
+    table t({"", "nodes", "set -> state p50", "p99", "p50 / floor", "requests", "events", "listings",
+             "bytes", "CPU/change"});
+    for (auto [kind, nodes] : rows) {
+        result row;
+        row.set("implementation", "ours").set("recipe", title_of(kind)).set("nodes", nodes);
+        row.set("sessions", 2).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
+        for (std::size_t i = 0; i < j.wanted.repeat; ++i) co_await measure_kind(j, kind, nodes, row);
+        t.add({title_of(kind), count_text(static_cast<double>(nodes)),
+               with_spread(row, "latency_us.p50", microseconds_text),
+               microseconds_text(row.median("latency_us.p99")),
+               with_spread(row, "floor_ratio", ratio_text),
+               figure_text(row.median("requests_per_operation")),
+               figure_text(row.median("notifications_per_operation")),
+               count_text(row.median("listings")), bytes_text(row.median("bytes_per_operation")),
+               fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation"))});
+        j.results.push_back(std::move(row));
+    }
+    j.output = heading(j) + "\n" + t.str();
+    j.output += fmt::format(
+        "\n{} changes of one node each, written by another session; from right before the set until "
+        "the cache gives the state\nrequests, events and bytes: of the cache's session, per change; "
+        "listings: in all\nfloor: one session's delete to another session's watch event, bare C "
+        "client; a cache has to read the node after it\n",
+        count_text(static_cast<double>(j.wanted.operations)));
+}
+
+}  // namespace corozk::bench
