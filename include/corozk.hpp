@@ -12,6 +12,7 @@
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/ownership.hpp>
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>

@@ -72,7 +72,9 @@ void ownership::start_commit(
                                     errc::ownership_lost, results());
     }
     port& p = impl->owner_port();
-    p.spawn(guarded_commit(p, impl, std::move(steps), user_call<results>(p, std::move(handler))));
+    std::vector<std::string> nodes{impl->path()};
+    p.spawn(guarded_commit(p, std::move(nodes), std::move(steps),
+                           user_call<results>(p, std::move(handler))));
 }
 
 void ownership::start_read(const owned_ptr& impl,

@@ -7,7 +7,7 @@
 namespace corozk::detail {
 
 task<> guarded_commit(port& p,
-                      std::shared_ptr<owned> owner,
+                      std::vector<std::string> nodes,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call) {
     auto shared = std::make_shared<decltype(call)>(std::move(call));
@@ -25,11 +25,12 @@ task<> guarded_commit(port& p,
     }
     request multi(p, op_code::multi, std::string());
     transaction whole;
-    whole.check(owner->path()).append(steps);
+    for (const std::string& node : nodes) whole.check(node);
+    whole.append(steps);
     multi.steps = whole.steps();
     error_code ec = co_await multi;
     std::vector<transaction_result> results = std::move(multi.results);
-    if (!results.empty()) {
+    for (std::size_t i = 0; i < nodes.size() && !results.empty(); ++i) {
         if (ec && results.front().error == zk_errc::no_node) ec = errc::ownership_lost;
         results.erase(results.begin());
     }

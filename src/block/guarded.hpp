@@ -10,9 +10,9 @@
 
 namespace corozk::detail {
 
-/// A transaction that fails unless the owned node is still there.
+/// A transaction that fails unless the owned nodes are still there.
 task<> guarded_commit(port& p,
-                      std::shared_ptr<owned> owner,
+                      std::vector<std::string> nodes,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call);
 

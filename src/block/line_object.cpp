@@ -46,6 +46,14 @@ const std::string& line_user::path() const noexcept {
     return impl_ ? impl_->path() : none;
 }
 
+acquisition line_user::part_of(claim what) const {
+    return acquisition(session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
+        claim now = what;
+        now.try_only = try_only;
+        start_acquire(s, impl, now, std::move(handler));
+    });
+}
+
 void line_user::start_acquire(const session_ptr& s,
                               const impl_ptr& impl,
                               claim what,

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <corozk/client.hpp>
+#include <corozk/detail/acquisition.hpp>
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/ownership.hpp>
 #include <cstdint>
@@ -144,6 +145,9 @@ protected:
                 start_acquire(s, impl, what, std::move(handler));
             });
     }
+
+    /// For a `multi_lock`.
+    acquisition part_of(claim what) const;
 
     static time_point deadline_in(duration budget) noexcept {
         auto now = std::chrono::steady_clock::now();

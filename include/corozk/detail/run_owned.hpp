@@ -26,9 +26,9 @@ struct awaitable_value<boost::asio::awaitable<Value, Executor>> {
 };
 
 /// The body, with its end turned into values: the race against the loss must not throw.
-template <class Value, class Body>
+template <class Value, class Body, class Owned>
 boost::asio::awaitable<void> run_body(Body& body,
-                                      ownership& held,
+                                      Owned& held,
                                       std::optional<Value>& result,
                                       std::exception_ptr& failure) {
     try {
@@ -45,9 +45,9 @@ boost::asio::awaitable<void> run_body(Body& body,
 
 /// Runs the body until it ends or the ownership is lost.
 /// @return why it was lost, if that came first.
-template <class Value, class Body>
+template <class Value, class Body, class Owned>
 boost::asio::awaitable<error_code> run_until_lost(Body& body,
-                                                  ownership& held,
+                                                  Owned& held,
                                                   std::optional<Value>& result,
                                                   std::exception_ptr& failure) {
     using namespace boost::asio::experimental::awaitable_operators;
@@ -55,22 +55,23 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
     // Whoever ends first cancels the other; a cancelled body has ended when the race is over.
     auto race = co_await (run_body<Value>(body, held, result, failure) || held.lost(tuple));
     if (race.index() == 1) {
-        auto [ec, reason] = std::get<1>(race);
-        if (!ec) co_return reason;
+        const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
+        if (!std::get<0>(end)) co_return std::get<1>(end);
     }
     co_return error_code();
 }
 
 /// Acquires, runs the body until it ends or the ownership is lost, and releases.
-template <class Body,
-          class Value = typename awaitable_value<std::invoke_result_t<Body&, ownership&>>::type>
-boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<ownership> acquisition,
+template <class Owned,
+          class Body,
+          class Value = typename awaitable_value<std::invoke_result_t<Body&, Owned&>>::type>
+boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisition,
                                         Body body,
                                         const char* operation,
                                         std::string path) {
     using stored =
         std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
-    ownership held = co_await std::move(acquisition);
+    Owned held = co_await std::move(acquisition);
     std::optional<stored> result;
     std::exception_ptr failure;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);

@@ -131,6 +131,9 @@ public:
         return break_contender(std::move(contender_path), std::forward<Token>(token));
     }
 
+    /** @brief For `multi_lock::add`. */
+    detail::acquisition part() const { return part_of(claim_of()); }
+
 private:
     static claim claim_of(time_point deadline = time_point::max(), bool try_only = false) noexcept {
         claim c;

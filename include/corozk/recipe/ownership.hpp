@@ -180,6 +180,7 @@ public:
 
     /// For the recipes.
     const std::shared_ptr<detail::owned>& implementation() const noexcept { return impl_; }
+    const std::shared_ptr<void>& keep_alive() const noexcept { return keep_alive_; }
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;

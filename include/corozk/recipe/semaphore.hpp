@@ -186,6 +186,9 @@ public:
             });
     }
 
+    /** @brief For `multi_lock::add`. */
+    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim_of(permits)); }
+
 private:
     static claim claim_of(std::int32_t permits,
                           time_point deadline = time_point::max(),

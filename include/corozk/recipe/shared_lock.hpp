@@ -243,6 +243,10 @@ public:
         return upgrade_until(held, deadline_in(budget), std::forward<Token>(token));
     }
 
+    /** @brief For `multi_lock::add_read` and `add_write`. */
+    detail::acquisition read_part() const { return part_of(claim_of(read)); }
+    detail::acquisition write_part() const { return part_of(claim_of(write)); }
+
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
 
