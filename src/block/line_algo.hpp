@@ -28,7 +28,12 @@ namespace corozk::detail {
 //  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
 
+//  6. Entries without a sequence stand ahead of all others. They can come at any time, so where they
+//     count, 1 holds only for as long as something else keeps newcomers out (a gate), and 3 does not
+//     hold: everything is listed.
+
 inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
+inline constexpr std::int64_t ahead_of_all = no_order + 1;
 
 /// One place in a line, as far as a rule needs to know it.
 struct line_entry {

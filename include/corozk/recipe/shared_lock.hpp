@@ -31,7 +31,8 @@ struct shared_lock_options {
 
     shared_lock_naming naming = shared_lock_naming::standard;
 
-    /// What is written into a holder's node by `request_release`. Curator's word is "__REVOKE__".
+    /// What is written into a holder's node by `request_release`: behind what its owner wrote, or,
+    /// with Curator's names, instead of it. Curator's word is "__REVOKE__".
     std::string release_request = "unlock";
 };
 
