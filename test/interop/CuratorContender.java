@@ -54,6 +54,11 @@ public final class CuratorContender {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
+    /** A line for the test, among what is logged. */
+    static void say(String line) {
+        System.out.println("= " + line);
+    }
+
     /** Name and value of each argument. */
     static final class Options {
         private final Map<String, String> values = new HashMap<>();
@@ -331,9 +336,9 @@ public final class CuratorContender {
     static void leader(Options options) throws Exception {
         CuratorFramework client = connect(options);
         LeaderLatch latch = new LeaderLatch(client, options.get("path"), "onlooker");
-        System.out.println("leader " + latch.getLeader().getId());
+        say("leader " + latch.getLeader().getId());
         for (Participant participant : latch.getParticipants()) {
-            System.out.println("participant " + participant.getId());
+            say("participant " + participant.getId());
         }
         client.close();
     }
@@ -351,7 +356,7 @@ public final class CuratorContender {
         while (true) {
             String item = text(queue.take());
             if (item.equals("stop")) break;
-            System.out.println(item);
+            say(item);
         }
         client.close();
     }

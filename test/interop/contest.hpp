@@ -34,6 +34,7 @@ struct contest {
     contest_goal goal;
     int ours = 2;
     int theirs = 2;
+    std::vector<std::string> more;  ///< for the other party's program
     recipe_function recipe;
     std::vector<std::string> folders;  ///< that must be empty afterwards; the path itself if none
 };
@@ -116,12 +117,14 @@ inline boost::asio::awaitable<void> take_turns(std::shared_ptr<contest_side> sid
 /// who should not have been, and nothing may be left behind.
 inline turns contend(const contest& c) {
     meeting at;
-    party theirs(c.with, at.arguments({"task=contend",
+    std::vector<std::string> arguments = at.arguments({"task=contend",
                                        "kind=" + c.kind,
                                        "contenders=" + std::to_string(c.theirs),
                                        "limit=" + std::to_string(c.goal.limit),
                                        "handovers=" + std::to_string(c.goal.handovers),
-                                       "together=" + std::to_string(c.goal.together)}));
+                                       "together=" + std::to_string(c.goal.together)});
+    arguments.insert(arguments.end(), c.more.begin(), c.more.end());
+    party theirs(c.with, arguments);
     std::vector<std::shared_ptr<detail::contest_side>> sides;
     boost::asio::io_context context;
     run(

@@ -6,13 +6,14 @@ usage: kazoo_contender.py task=TASK hosts=HOSTS path=PATH record=PATH [NAME=VALU
 
   task=contend     take turns at PATH until both parties have had their share
   task=hold        get in once, and stay until RECORD/leave is there
+  task=read_in_turn  read `count` times, each time until a writer has queued
   task=contenders  print one line for each contender's identity
   task=put         put `count` items named after us into the queue at PATH
   task=take        take items until one is "stop"; print them
   task=add         add 1 to the counter at PATH, `count` times
 
-The names and values: kind (mutex, shared, semaphore, election, queue, locking_queue, counter,
-curator_counter), contenders, handovers, together, limit, count, identity, priorities.
+The names and values: kind (mutex, shared, semaphore, election, queue, counter, curator_counter),
+contenders, handovers, together, limit, count, identity, priorities, roles.
 
 What happens inside is written down at RECORD through a session of its own, see record.hpp.
 """
@@ -24,6 +25,11 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import BadVersionError, NodeExistsError
 
 OURS = 'kazoo'
+
+
+def say(line):
+    """A line for the test, among what is logged."""
+    print('= ' + line)
 
 
 def connect(hosts):
@@ -114,6 +120,8 @@ def make_place(client, options):
 
 
 def roles_of(options):
+    if 'roles' in options:
+        return options['roles'].split(',')
     return {'shared': ['read', 'read', 'write'],
             'semaphore': ['read']}.get(options['kind'], ['write'])
 
@@ -175,6 +183,28 @@ def hold(options):
     record.client.stop()
 
 
+def read_in_turn(options):
+    """Reads `count` times, and leaves when a writer has queued behind us."""
+    record = make_record(options)
+    client = connect(options['hosts'])
+    place = make_place(client, options)
+
+    def inside():
+        marker, _ = record.enter('read')
+        while True:
+            changed = threading.Event()
+            names = client.get_children(options['path'], watch=lambda event: changed.set())
+            if any('__lock__' in name for name in names):
+                break
+            changed.wait()
+        record.leave(marker)
+
+    for _ in range(int(options['count'])):
+        place('read', inside)
+    client.stop()
+    record.client.stop()
+
+
 def contenders(options):
     client = connect(options['hosts'])
     kind, path = options['kind'], options['path']
@@ -187,19 +217,13 @@ def contenders(options):
     else:
         names = client.Lock(path).contenders()
     for name in names:
-        print(name)
+        say(name)
     client.stop()
-
-
-def make_queue(client, options):
-    if options['kind'] == 'locking_queue':
-        return client.LockingQueue(options['path'])
-    return client.Queue(options['path'])
 
 
 def put(options):
     client = connect(options['hosts'])
-    queue = make_queue(client, options)
+    queue = client.Queue(options['path'])
     priorities = [int(p) for p in options.get('priorities', '100').split(',')]
     for i in range(int(options['count'])):
         queue.put(b'%s-%d' % (OURS.encode(), i), priorities[i % len(priorities)])
@@ -208,7 +232,7 @@ def put(options):
 
 def take(options):
     client = connect(options['hosts'])
-    queue = make_queue(client, options)
+    queue = client.Queue(options['path'])
     while True:
         item = queue.get()
         if item is None:
@@ -218,7 +242,7 @@ def take(options):
             continue
         if item == b'stop':
             break
-        print(item.decode())
+        say(item.decode())
     client.stop()
 
 
@@ -232,7 +256,8 @@ def add(options):
 
 def main():
     options = dict(argument.split('=', 1) for argument in sys.argv[1:])
-    tasks = dict(contend=contend, hold=hold, contenders=contenders, put=put, take=take, add=add)
+    tasks = dict(contend=contend, hold=hold, read_in_turn=read_in_turn, contenders=contenders,
+                 put=put, take=take, add=add)
     tasks[options['task']](options)
 
 

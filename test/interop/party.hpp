@@ -64,11 +64,13 @@ public:
         return text.str();
     }
 
-    /// The lines that it printed.
+    /// The lines that it printed for us.
     std::vector<std::string> lines() const {
         std::istringstream in(output());
         std::vector<std::string> found;
-        for (std::string line; std::getline(in, line);) found.push_back(line);
+        for (std::string line; std::getline(in, line);) {
+            if (line.starts_with("= ")) found.push_back(line.substr(2));
+        }
         return found;
     }
 

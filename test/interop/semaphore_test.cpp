@@ -146,8 +146,12 @@ TEST_CASE("our permits count for another library") {
             ownership second = co_await ours.acquire();
             party theirs(which,
                          at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
-            // It watches the folder of the leases: so it waits.
-            auto they_wait = [&] { return watches_below(leases(at, which)) == 3; };
+            // Curator makes its lease before it counts, Kazoo afterwards.
+            auto they_wait = [&] {
+                std::size_t there = which == party_kind::curator ? 3 : 2;
+                return at.hand.children(gate(at, which)).size() == 1 &&
+                       at.hand.children(leases(at, which)).size() == there;
+            };
             co_await theirs.until(they_wait, "waiting for a lease");
             CHECK(at.inside(name_of(which)) == 0);
             if (which == party_kind::kazoo) {
@@ -162,6 +166,7 @@ TEST_CASE("our permits count for another library") {
             ours.acquire(1, third.handler());
             auto queued = [&] { return at.hand.children(gate(at, which)).size() == 2; };
             co_await theirs.until(queued, "our contender's node");
+            CHECK(at.inside(name_of(which)) == 0);
             co_await second.release();
             auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
             co_await theirs.until(they_are_inside, "holding a lease");
