@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-
 #include "block/line.hpp"
 #include "session/signal.hpp"
 
+#include <memory>
+
 namespace corozk::detail {
 
-/// A place in a line that a driver asks for, among other things that it waits for: sets the driver's
-/// signal when there is an answer. Destroying it gives up what has not been taken.
+/// A place in a line that a driver asks for, among other things that it waits for: sets the
+/// driver's signal when there is an answer. Destroying it gives up what has not been taken.
 class grant_request {
 public:
     grant_request(line& where, contender_request what, signal& wake)
@@ -20,7 +20,8 @@ public:
             state->ec = ec;
             state->granted = std::move(granted);
             state->done = true;
-            if (state->wake) state->wake->set();
+            if (state->wake)
+                state->wake->set();
         });
         contender_ = where.enter(std::move(what), std::move(call));
     }
@@ -28,7 +29,8 @@ public:
     grant_request& operator=(const grant_request&) = delete;
     ~grant_request() {
         state_->wake = nullptr;
-        if (!state_->done) abandon(boost::asio::error::operation_aborted);
+        if (!state_->done)
+            abandon(boost::asio::error::operation_aborted);
     }
 
     bool done() const noexcept { return state_->done; }
@@ -37,7 +39,8 @@ public:
 
     /// Leaves nothing behind at the server, sooner or later.
     void abandon(error_code reason) {
-        if (auto c = contender_.lock()) c->abandon(reason);
+        if (auto c = contender_.lock())
+            c->abandon(reason);
     }
 
 private:
@@ -58,11 +61,12 @@ public:
     loss_signal(const ownership& held, signal& wake) : state_(std::make_shared<answer>()) {
         state_->wake = &wake;
         const auto& what = held.implementation();
-        user_call<error_code> call(
-            what->owner_port(), [state = state_](error_code, error_code reason) {
-                state->reason = reason;
-                if (state->wake) state->wake->set();
-            });
+        user_call<error_code> call(what->owner_port(),
+                                   [state = state_](error_code, error_code reason) {
+                                       state->reason = reason;
+                                       if (state->wake)
+                                           state->wake->set();
+                                   });
         what->wait_lost(std::move(call));
     }
     loss_signal(const loss_signal&) = delete;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The semaphore with the names of Curator and Kazoo, whose leases are taken under a lock.
+#include "pending_result.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
 #include <algorithm>
-
-#include "pending_result.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -44,7 +43,8 @@ awaitable<void> all_are_free(std::string path, semaphore_naming naming, std::int
         ownership one = co_await next.acquire_for(15s);
         all.push_back(std::move(one));
     }
-    for (ownership& one : all) co_await one.release();
+    for (ownership& one : all)
+        co_await one.release();
     co_await eventually_async(empty, 20s, "no node is left");
     auto unwatched = [&] {
         return watches_below(leases(path, naming)) == 0 && watches_below(gate(path, naming)) == 0;
@@ -124,7 +124,8 @@ TEST_CASE("semaphore naming: cancelled at every frame, no permit is lost") {
         });
 }
 
-TEST_CASE("semaphore naming: who waits for a lease is cancelled, passes its deadline, or is broken") {
+TEST_CASE(
+    "semaphore naming: who waits for a lease is cancelled, passes its deadline, or is broken") {
     semaphore_naming naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     with_client([naming](client& zk, std::string path) -> awaitable<void> {
@@ -234,8 +235,8 @@ TEST_CASE("semaphore naming: a hundred local contenders share three permits") {
             auto granted = [&] { return all[released]->done(); };
             co_await eventually_async(granted, 20s, "the next grant");
             REQUIRE_FALSE(all[released]->error());
-            auto done = std::count_if(all.begin(), all.end(),
-                                      [](const auto& one) { return one->done(); });
+            auto done =
+                std::count_if(all.begin(), all.end(), [](const auto& one) { return one->done(); });
             CHECK(static_cast<std::size_t>(done) <= released + 3);
             co_await all[released]->value().release();
             ++released;
@@ -273,7 +274,8 @@ TEST_CASE("semaphore naming: what the others do not know is refused") {
         co_await eventually_async(waits);
         co_await kazoos.set_limit(2);  // counts for us
         CHECK(!co_await finished(e));
-        for (ownership* held : {&a, &b, &c, &d, &e.value()}) co_await held->release();
+        for (ownership* held : {&a, &b, &c, &d, &e.value()})
+            co_await held->release();
         co_await all_are_free(path, semaphore_naming::curator, 3);
         co_await all_are_free(kazoos_path, semaphore_naming::kazoo, 2);
     });

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading through what is owned, where the owner's server lags behind: an ensemble of three in which
-// the first member hears of nothing for as long as the test wants.
-// ctest: PROCESSORS 2
+// Reading through what is owned, where the owner's server lags behind: an ensemble of three in
+// which the first member hears of nothing for as long as the test wants. ctest: PROCESSORS 2
+#include "pending_result.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/testing/ensemble.hpp>
 #include <corozk/testing/stream_proxy.hpp>
+
 #include <map>
 #include <memory>
-
-#include "pending_result.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -24,9 +23,11 @@ public:
         // It may be out of touch for longer than a test takes.
         options.sync_limit = 240;
         options.quorum_route = [this](std::size_t member, std::size_t peer, std::uint16_t port) {
-            if (member != 0) return port;
+            if (member != 0)
+                return port;
             auto& proxy = proxies_[peer];
-            if (!proxy) proxy = std::make_unique<stream_proxy>();
+            if (!proxy)
+                proxy = std::make_unique<stream_proxy>();
             proxy->forward_to(port);
             return proxy->port();
         };
@@ -37,11 +38,13 @@ public:
 
     /// What is committed from now on does not reach member 0.
     void lag() {
-        for (auto& [peer, proxy] : proxies_) proxy->hold_answers(true);
+        for (auto& [peer, proxy] : proxies_)
+            proxy->hold_answers(true);
     }
 
     void catch_up() {
-        for (auto& [peer, proxy] : proxies_) proxy->hold_answers(false);
+        for (auto& [peer, proxy] : proxies_)
+            proxy->hold_answers(false);
     }
 
     server& lagging() { return (*all_)[0]; }
@@ -142,7 +145,8 @@ TEST_CASE("ownership: a new owner on a lagging server sees what its predecessor 
             ours.acquire(acquiring.handler());
             admin hand(servers.current().port());
             co_await eventually_async([&] { return hand.children(path + "-lock").size() == 2; },
-                                      20s, "our contender's node");
+                                      20s,
+                                      "our contender's node");
             co_await here.sync();
 
             servers.lag();

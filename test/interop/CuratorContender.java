@@ -12,8 +12,8 @@
 //   task=take       take items until one is "stop"; print them
 //   task=add        add 1 to the counter at PATH, `count` times
 //
-// The names and values: kind (mutex, shared, semaphore, election, queue, long, integer, shared_count),
-// contenders, handovers, together, limit, count, identity, node, role.
+// The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, queue, long,
+// integer, shared_count), contenders, handovers, together, limit, count, identity, node, role.
 //
 // What happens inside is written down at RECORD through a session of its own, see record.hpp.
 
@@ -32,6 +32,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.Participant;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.locks.Revoker;
@@ -222,6 +223,16 @@ public final class CuratorContender {
                         body.run();
                     } finally {
                         semaphore.returnLease(lease);
+                    }
+                };
+            case "semaphore_mutex":
+                return (role, body) -> {
+                    InterProcessSemaphoreMutex lock = new InterProcessSemaphoreMutex(client, path);
+                    lock.acquire();
+                    try {
+                        body.run();
+                    } finally {
+                        lock.release();
                     }
                 };
             case "election":

@@ -4,7 +4,6 @@
 
 #include "party.hpp"
 #include "record.hpp"
-
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/ownership.hpp>
 
@@ -29,7 +28,7 @@ using recipe_function = std::function<acquire_function(client& zk, std::string p
 struct contest {
     contest() = default;
     party_kind with = party_kind::curator;
-    std::string kind;                       ///< for the other party's program
+    std::string kind;                         ///< for the other party's program
     std::vector<std::string> roles{"write"};  ///< in turn
     contest_goal goal;
     int ours = 2;
@@ -72,7 +71,8 @@ public:
     std::size_t inside(const std::string& who) {
         std::size_t count = 0;
         for (const std::string& name : hand.children(record_path + "/inside")) {
-            if (name.starts_with(who + "-")) ++count;
+            if (name.starts_with(who + "-"))
+                ++count;
         }
         return count;
     }
@@ -105,7 +105,8 @@ inline boost::asio::awaitable<void> take_turns(std::shared_ptr<contest_side> sid
         std::string marker = co_await side->book->enter(role);
         bool valid = held.valid();
         co_await side->book->leave(marker);
-        if (!valid) throw std::runtime_error("what we held was not valid");
+        if (!valid)
+            throw std::runtime_error("what we held was not valid");
         co_await held.release();
     }
     co_await side->zk.close();
@@ -113,16 +114,17 @@ inline boost::asio::awaitable<void> take_turns(std::shared_ptr<contest_side> sid
 
 }  // namespace detail
 
-/// Both parties contend until there were enough hand-overs each way. Nobody may ever have been inside
-/// who should not have been, and nothing may be left behind.
+/// Both parties contend until there were enough hand-overs each way. Nobody may ever have been
+/// inside who should not have been, and nothing may be left behind.
 inline turns contend(const contest& c) {
     meeting at;
-    std::vector<std::string> arguments = at.arguments({"task=contend",
-                                       "kind=" + c.kind,
-                                       "contenders=" + std::to_string(c.theirs),
-                                       "limit=" + std::to_string(c.goal.limit),
-                                       "handovers=" + std::to_string(c.goal.handovers),
-                                       "together=" + std::to_string(c.goal.together)});
+    std::vector<std::string> arguments =
+        at.arguments({"task=contend",
+                      "kind=" + c.kind,
+                      "contenders=" + std::to_string(c.theirs),
+                      "limit=" + std::to_string(c.goal.limit),
+                      "handovers=" + std::to_string(c.goal.handovers),
+                      "together=" + std::to_string(c.goal.together)});
     arguments.insert(arguments.end(), c.more.begin(), c.more.end());
     party theirs(c.with, arguments);
     std::vector<std::shared_ptr<detail::contest_side>> sides;
@@ -138,7 +140,8 @@ inline turns contend(const contest& c) {
                 side->book = book;
                 sides.push_back(side);
                 acquire_function acquire = c.recipe(side->zk, at.path);
-                boost::asio::co_spawn(context, detail::take_turns(side, acquire, c.roles),
+                boost::asio::co_spawn(context,
+                                      detail::take_turns(side, acquire, c.roles),
                                       [side](std::exception_ptr e) {
                                           side->problem = e;
                                           side->over = true;
@@ -147,7 +150,8 @@ inline turns contend(const contest& c) {
             auto everybody_ended = [&] {
                 bool all = theirs.ended();
                 for (const auto& side : sides) {
-                    if (side->problem) std::rethrow_exception(side->problem);
+                    if (side->problem)
+                        std::rethrow_exception(side->problem);
                     all = all && side->over;
                 }
                 return all;
@@ -164,7 +168,8 @@ inline turns contend(const contest& c) {
     CHECK(result.reached(c.goal));
     CHECK(at.hand.children(at.record_path + "/inside").empty());
     std::vector<std::string> folders = c.folders;
-    if (folders.empty()) folders.emplace_back();
+    if (folders.empty())
+        folders.emplace_back();
     for (const std::string& below : folders) {
         INFO("left behind in " << at.path + below);
         CHECK(at.hand.children(at.path + below) == std::vector<std::string>());

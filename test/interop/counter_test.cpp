@@ -2,7 +2,6 @@
 // The counter, with Curator's DistributedAtomicLong, DistributedAtomicInteger and SharedCount, and
 // Kazoo's Counter in both of its formats, on the same node.
 #include "contest.hpp"
-
 #include <corozk/recipe/counter.hpp>
 
 using namespace corozk;
@@ -34,7 +33,8 @@ TEST_CASE("additions of both parties are all counted") {
     CAPTURE(name_of(foreign.with), foreign.kind);
     meeting at;
     party theirs(foreign.with,
-                 at.arguments({std::string("task=add"), std::string("kind=") + foreign.kind,
+                 at.arguments({std::string("task=add"),
+                               std::string("kind=") + foreign.kind,
                                "count=" + std::to_string(additions)}));
     boost::asio::io_context context;
     run(
@@ -80,17 +80,19 @@ TEST_CASE("another library goes on from the value that we wrote") {
             counter ours(zk, at.path, options);
             std::int64_t value = co_await ours.add(-1000);  // we make the node
             CHECK(value == -1000);
-            party theirs(foreign.with,
-                         at.arguments({std::string("task=add"),
-                                       std::string("kind=") + foreign.kind, "count=7"}));
+            party theirs(
+                foreign.with,
+                at.arguments(
+                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=7"}));
             co_await theirs.end();
             value = co_await ours.get();
             CHECK(value == -993);
             counter_exchange exchange = co_await ours.compare_and_set(-993, 41);
             CHECK(exchange.exchanged);
-            party again(foreign.with,
-                        at.arguments({std::string("task=add"),
-                                      std::string("kind=") + foreign.kind, "count=1"}));
+            party again(
+                foreign.with,
+                at.arguments(
+                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=1"}));
             co_await again.end();
             value = co_await ours.get();
             CHECK(value == 42);
@@ -109,8 +111,8 @@ TEST_CASE("a counter of another format is not touched") {
             client zk = co_await interop_client();
             party theirs(party_kind::curator, at.arguments({"task=add", "kind=long", "count=1"}));
             co_await theirs.end();
-            for (counter_format format : {counter_format::native, counter_format::curator_integer,
-                                          counter_format::kazoo}) {
+            for (counter_format format :
+                 {counter_format::native, counter_format::curator_integer, counter_format::kazoo}) {
                 counter_options options;
                 options.format = format;
                 counter ours(zk, at.path, options);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The election, with Curator's LeaderLatch and Kazoo's Election on the same path.
 #include "contest.hpp"
-
 #include <corozk/recipe/election.hpp>
 
 using namespace corozk;
@@ -84,7 +83,8 @@ TEST_CASE("our observers see another library's leader and the change to ours") {
             error_code changed = co_await finished(change);
             CHECK_FALSE(changed);
             // The moment without a leader may be seen, too.
-            if (change.value()) CHECK(change.value().identity == our_party);
+            if (change.value())
+                CHECK(change.value().identity == our_party);
             seen = co_await ours.leader();
             CHECK(seen.path == campaign.value().path());
             co_await theirs.end();
@@ -116,7 +116,8 @@ TEST_CASE("another library's candidate sees our leader and follows it") {
                 auto named = [&] {
                     for (const std::string& name : at.hand.children(at.path)) {
                         auto stat = at.hand.stat(at.path + "/" + name);
-                        if (stat && at.hand.data(at.path + "/" + name) == "them") return true;
+                        if (stat && at.hand.data(at.path + "/" + name) == "them")
+                            return true;
                     }
                     return false;
                 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exclusive lock, with Curator's InterProcessMutex and Kazoo's Lock on the same path.
 #include "contest.hpp"
-
 #include <corozk/recipe/lock.hpp>
 
 using namespace corozk;
@@ -11,8 +10,7 @@ namespace {
 
 lock_options options_with(party_kind which) {
     lock_options options(our_party);
-    options.naming =
-        which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
+    options.naming = which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
     return options;
 }
 
@@ -68,7 +66,8 @@ TEST_CASE("our lock waits behind another library's and sees it") {
             CHECK(line[0].holds);
             CHECK(line[0].session_id != zk.session_id());
             CHECK(line[0].session_id != 0);
-            if (which == party_kind::kazoo) CHECK(line[0].data == "them");
+            if (which == party_kind::kazoo)
+                CHECK(line[0].data == "them");
             CHECK_FALSE(line[1].holds);
             CHECK(line[1].session_id == zk.session_id());
             CHECK(line[1].data == our_party);
@@ -135,8 +134,8 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    auto theirs = std::make_unique<party>(
-        which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
+    auto theirs =
+        std::make_unique<party>(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
     boost::asio::io_context context;
     run(
         context,

@@ -4,7 +4,6 @@
 
 #include "corozk_interop_paths.hpp"
 #include "pending_result.hpp"
-
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
@@ -69,7 +68,8 @@ public:
         std::istringstream in(output());
         std::vector<std::string> found;
         for (std::string line; std::getline(in, line);) {
-            if (line.starts_with("= ")) found.push_back(line.substr(2));
+            if (line.starts_with("= "))
+                found.push_back(line.substr(2));
         }
         return found;
     }
@@ -98,7 +98,8 @@ public:
         try {
             auto look = [&] {
                 try {
-                    if (predicate()) return true;
+                    if (predicate())
+                        return true;
                     ended();
                     return false;
                 } catch (const std::exception& e) {
@@ -108,10 +109,11 @@ public:
             };
             co_await eventually_async(look, party_limit, "the other party");
         } catch (const timeout_error&) {
-            problem = std::string(name()) + " did not get to the point: " + what +
-                      "; it said:\n" + output();
+            problem = std::string(name()) + " did not get to the point: " + what + "; it said:\n" +
+                      output();
         }
-        if (!problem.empty()) throw std::runtime_error(problem);
+        if (!problem.empty())
+            throw std::runtime_error(problem);
     }
 
 private:

@@ -2,7 +2,6 @@
 // The queue and the priority queue, with Curator's SimpleDistributedQueue and Kazoo's Queue on the
 // same path.
 #include "contest.hpp"
-
 #include <corozk/recipe/queue.hpp>
 
 #include <algorithm>
@@ -22,7 +21,8 @@ queue_options options_with(party_kind which) {
 
 std::vector<std::string> numbered(const std::string& who, int count) {
     std::vector<std::string> names;
-    for (int i = 0; i < count; ++i) names.push_back(who + "-" + std::to_string(i));
+    for (int i = 0; i < count; ++i)
+        names.push_back(who + "-" + std::to_string(i));
     return names;
 }
 
@@ -33,7 +33,8 @@ std::string count_argument() {
 boost::asio::awaitable<void> take_until_stop(queue& q, std::vector<std::string>& taken) {
     for (;;) {
         queue_item item = co_await q.take();
-        if (item.data == "stop") break;
+        if (item.data == "stop")
+            break;
         taken.push_back(item.data);
     }
 }
@@ -80,7 +81,8 @@ TEST_CASE("another library takes what we put, in our order") {
             std::vector<std::string> items = numbered(our_party, item_count);
             co_await ours.put(items[0]);  // the folder is ours
             party theirs(which, at.arguments({"task=take", "kind=queue"}));
-            for (std::size_t i = 1; i < items.size() / 2; ++i) co_await ours.put(items[i]);
+            for (std::size_t i = 1; i < items.size() / 2; ++i)
+                co_await ours.put(items[i]);
             std::vector<std::string> rest(items.begin() + item_count / 2, items.end());
             co_await ours.put_many(rest);
             co_await ours.put("stop");
@@ -119,11 +121,11 @@ TEST_CASE("both parties put and take: every item is taken once") {
             std::vector<std::string> taken;
             bool over = false;
             std::exception_ptr problem;
-            boost::asio::co_spawn(context, take_until_stop(consuming, taken),
-                                  [&](std::exception_ptr e) {
-                                      problem = e;
-                                      over = true;
-                                  });
+            boost::asio::co_spawn(
+                context, take_until_stop(consuming, taken), [&](std::exception_ptr e) {
+                    problem = e;
+                    over = true;
+                });
             party producer(which, at.arguments({"task=put", "kind=queue", count_argument()}));
             for (const std::string& item : numbered(our_party, item_count)) {
                 co_await producing.put(item);
@@ -134,7 +136,8 @@ TEST_CASE("both parties put and take: every item is taken once") {
             co_await producing.put("stop");
             co_await consumer.end();
             co_await eventually_async([&] { return over; }, party_limit, "our consumer's end");
-            if (problem) std::rethrow_exception(problem);
+            if (problem)
+                std::rethrow_exception(problem);
 
             std::vector<std::string> all = consumer.lines();
             INFO("taken by us: " << taken.size() << ", by them: " << all.size());
@@ -162,9 +165,9 @@ TEST_CASE("priorities mean the same to us and to Kazoo") {
         [&]() -> boost::asio::awaitable<void> {
             client zk = co_await interop_client();
             priority_queue ours(zk, at.path, options_with(party_kind::kazoo));
-            party theirs(party_kind::kazoo,
-                         at.arguments({"task=put", "kind=queue", "count=9",
-                                       "priorities=100,5,999"}));
+            party theirs(
+                party_kind::kazoo,
+                at.arguments({"task=put", "kind=queue", "count=9", "priorities=100,5,999"}));
             co_await theirs.end();
             co_await ours.put("between", 50);
             co_await ours.put("first", 0);
@@ -175,9 +178,17 @@ TEST_CASE("priorities mean the same to us and to Kazoo") {
                 taken.push_back(item.data);
                 priorities.push_back(item.priority);
             }
-            std::vector<std::string> expected{"first",   "kazoo-1", "kazoo-4", "kazoo-7",
-                                              "between", "kazoo-0", "kazoo-3", "kazoo-6",
-                                              "kazoo-2", "kazoo-5", "kazoo-8"};
+            std::vector<std::string> expected{"first",
+                                              "kazoo-1",
+                                              "kazoo-4",
+                                              "kazoo-7",
+                                              "between",
+                                              "kazoo-0",
+                                              "kazoo-3",
+                                              "kazoo-6",
+                                              "kazoo-2",
+                                              "kazoo-5",
+                                              "kazoo-8"};
             CHECK(taken == expected);
             std::vector<std::int32_t> numbers{0, 5, 5, 5, 50, 100, 100, 100, 999, 999, 999};
             CHECK(priorities == numbers);

@@ -8,8 +8,8 @@
 //   RECORD/violations/v-<n>           somebody was inside who should not have been
 //   RECORD/leave                      who holds something may go
 //
-// Whoever gets in leaves a marker first and looks for others then: of two that overlap, the later one
-// sees the earlier one's marker. The programs of the other parties do the same.
+// Whoever gets in leaves a marker first and looks for others then: of two that overlap, the later
+// one sees the earlier one's marker. The programs of the other parties do the same.
 #pragma once
 
 #include "pending_result.hpp"
@@ -25,7 +25,7 @@ namespace corozk::testing {
 /// What a contest has to come to.
 struct contest_goal {
     contest_goal() = default;
-    std::size_t limit = 1000;   ///< how many may be inside if nobody of them writes
+    std::size_t limit = 1000;    ///< how many may be inside if nobody of them writes
     std::int64_t handovers = 0;  ///< from us to them, and from them to us
     std::int64_t together = 0;   ///< visits while the other party was inside, too
 };
@@ -43,7 +43,8 @@ struct turns {
         turns t;
         std::istringstream in(text);
         in >> t.last >> t.to_us >> t.to_them >> t.ours >> t.theirs >> t.together;
-        if (!in) throw std::runtime_error("not a record: " + text);
+        if (!in)
+            throw std::runtime_error("not a record: " + text);
         return t;
     }
 
@@ -81,9 +82,7 @@ inline std::vector<std::string> violations(admin& hand, const std::string& root)
 class record {
 public:
     record(client session, std::string root, contest_goal goal)
-        : session_(std::move(session)),
-          root_(std::move(root)),
-          goal_(goal) {}
+        : session_(std::move(session)), root_(std::move(root)), goal_(goal) {}
 
     /// Somebody of us is inside. Gives the marker.
     boost::asio::awaitable<std::string> enter(std::string role) {
@@ -107,10 +106,12 @@ public:
         for (;;) {
             node_data page = co_await session_.get(root_ + "/turns");
             turns t = turns::parse(page.data);
-            if (t.last != our_party) ++t.to_us;
+            if (t.last != our_party)
+                ++t.to_us;
             t.last = our_party;
             ++t.ours;
-            if (others) ++t.together;
+            if (others)
+                ++t.together;
             std::string text = t.print();
             auto [ec, written] =
                 co_await session_.set(root_ + "/turns", text, page.stat.version, as_tuple());
@@ -118,7 +119,8 @@ public:
                 done_ = done_ || t.reached(goal_);
                 break;
             }
-            if (ec != zk_errc::bad_version) throw error(ec, "record", root_);
+            if (ec != zk_errc::bad_version)
+                throw error(ec, "record", root_);
             if (role == "write") {
                 co_await violation("somebody wrote while " + marker + " was inside");
             }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The semaphore, with Curator's InterProcessSemaphoreV2 and Kazoo's Semaphore on the same path.
 #include "contest.hpp"
-
 #include <corozk/recipe/semaphore.hpp>
 
 using namespace corozk;
@@ -60,6 +59,14 @@ TEST_CASE("our permits and Curator's leases are the same") {
     CHECK(result.to_us >= 200);
 }
 
+TEST_CASE("a single permit of ours and Curator's InterProcessSemaphoreMutex are the same") {
+    contest c = semaphore_contest(party_kind::curator, 1);
+    c.kind = "semaphore_mutex";
+    c.goal.handovers = 100;
+    turns result = contend(c);
+    CHECK(result.to_us >= 100);
+}
+
 TEST_CASE("our permits and Kazoo's leases are the same") {
     std::int32_t limit = GENERATE(1, 2);
     CAPTURE(limit);
@@ -71,8 +78,7 @@ TEST_CASE("another library's lease counts for us") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    party theirs(which,
-                 at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
+    party theirs(which, at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
     boost::asio::io_context context;
     run(
         context,
@@ -108,8 +114,9 @@ TEST_CASE("another library's lease counts for us") {
             co_await theirs.until(queued, "our contenders' nodes");
             std::vector<contender_info> line = co_await ours.contenders();
             CHECK(line.size() == 5);  // the first of those who wait stands in both folders
-            CHECK(std::count_if(line.begin(), line.end(),
-                                [](const contender_info& c) { return c.holds; }) == 2);
+            CHECK(std::count_if(line.begin(), line.end(), [](const contender_info& c) {
+                      return c.holds;
+                  }) == 2);
             CHECK_FALSE(second.done());
             CHECK_FALSE(third.done());
 

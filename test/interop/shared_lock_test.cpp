@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shared lock, with Curator's InterProcessReadWriteLock and Kazoo's ReadLock and WriteLock on the
-// same path.
+// The shared lock, with Curator's InterProcessReadWriteLock and Kazoo's ReadLock and WriteLock on
+// the same path.
 #include "contest.hpp"
-
 #include <corozk/recipe/shared_lock.hpp>
 
 using namespace corozk;
@@ -12,9 +11,10 @@ namespace {
 
 shared_lock_options options_with(party_kind which) {
     shared_lock_options options(our_party);
-    options.naming = which == party_kind::curator ? shared_lock_naming::curator
-                                                  : shared_lock_naming::kazoo;
-    if (which == party_kind::curator) options.release_request = "__REVOKE__";
+    options.naming =
+        which == party_kind::curator ? shared_lock_naming::curator : shared_lock_naming::kazoo;
+    if (which == party_kind::curator)
+        options.release_request = "__REVOKE__";
     return options;
 }
 
@@ -70,9 +70,10 @@ TEST_CASE("our writer and Kazoo's reader take turns") {
             record book(std::move(pen), at.record_path, contest_goal());
             shared_lock ours(zk, at.path, options_with(party_kind::kazoo));
             ownership writing = co_await ours.acquire_write();
-            party theirs(party_kind::kazoo,
-                         at.arguments({"task=read_in_turn", "kind=shared",
-                                       "count=" + std::to_string(rounds)}));
+            party theirs(
+                party_kind::kazoo,
+                at.arguments(
+                    {"task=read_in_turn", "kind=shared", "count=" + std::to_string(rounds)}));
             for (int i = 0; i < rounds; ++i) {
                 std::string role = "write";
                 std::string marker = co_await book.enter(role);
@@ -213,8 +214,11 @@ TEST_CASE("a downgrade lets the other library's readers in and keeps its writers
 
             // A writer must wait for what is a reader now.
             meeting later;
-            std::vector<std::string> arguments{"task=hold", "kind=shared", "role=write",
-                                               "path=" + at.path, "record=" + later.record_path};
+            std::vector<std::string> arguments{"task=hold",
+                                               "kind=shared",
+                                               "role=write",
+                                               "path=" + at.path,
+                                               "record=" + later.record_path};
             party writer(which, arguments);
             auto it_waits_again = [&] { return watches_below(held.path()) == 2; };
             co_await writer.until(it_waits_again, "the writer waiting for our reader");
@@ -272,8 +276,7 @@ TEST_CASE("we hear of Curator's revocation") {
             ownership held = co_await ours.acquire_read();
             pending_result<> asked;
             held.release_requested(asked.handler());
-            party theirs(party_kind::curator,
-                         at.arguments({"task=revoke", "node=" + held.path()}));
+            party theirs(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
             co_await theirs.end();
             error_code heard = co_await finished(asked);
             CHECK_FALSE(heard);
