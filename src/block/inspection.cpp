@@ -2,6 +2,7 @@
 #include "block/inspection.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "block/limit.hpp"
 #include "block/release_request.hpp"
@@ -47,7 +48,7 @@ task<error_code> survey(port& p,
     if (settings.initial_limit > 0) folder.send();
     listing.send();
     error_code ec = co_await listing;
-    found.limit = settings.initial_limit;
+    found.limit = std::max(settings.initial_limit, settings.fixed_limit);
     if (settings.initial_limit > 0) {
         error_code read = co_await folder;
         if (!ec) ec = read;
@@ -60,6 +61,7 @@ task<error_code> survey(port& p,
     // Nobody has ever come here, or nobody is here any more.
     if (ec) co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::unique_ptr<request>> reads;
+    std::set<std::string> unordered;  // ahead of all others, as in the line
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (!settings.names.parse(listing.names[i])) continue;
         reads.push_back(std::make_unique<request>(
@@ -82,18 +84,27 @@ task<error_code> survey(port& p,
         info.session_id = read.record.ephemeral_owner;
         info.fencing_token = read.record.czxid;
         info.weight = name->weight;
+        if (!name->ordered) unordered.insert(info.path);
         info.data = without_release_request(read.answer, settings.release_request);
         info.since = std::chrono::system_clock::time_point(
             std::chrono::milliseconds(read.record.ctime));
         result.push_back(std::move(info));
     }
     if (ec) co_return ec;
-    std::sort(result.begin(), result.end(), [](const contender_info& a, const contender_info& b) {
+    auto behind = std::partition(result.begin(), result.end(), [&](const contender_info& c) {
+        return unordered.contains(c.path);
+    });
+    std::sort(result.begin(), behind, [](const contender_info& a, const contender_info& b) {
+        return a.fencing_token < b.fencing_token;
+    });
+    std::sort(behind, result.end(), [](const contender_info& a, const contender_info& b) {
         return sequence_distance(a.sequence, b.sequence) > 0;
     });
     std::vector<line_entry> entries(result.size());
     for (std::size_t i = 0; i < result.size(); ++i) {
-        entries[i].order = sequence_distance(result.front().sequence, result[i].sequence);
+        bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
+        entries[i].order =
+            ordered ? sequence_distance(behind->sequence, result[i].sequence) : ahead_of_all;
         entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
         entries[i].weight = result[i].weight;
     }

@@ -19,6 +19,7 @@ std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
 task<error_code> find_limit(port& p,
                             std::string folder,
                             acl entries,
+                            create_mode mode,
                             std::int32_t initial,
                             watch_node* watch,
                             std::int32_t& limit) {
@@ -28,7 +29,7 @@ task<error_code> find_limit(port& p,
         error_code ec = co_await get;
         if (is_recoverable(ec)) continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, folder, entries);
+            ec = co_await ensure_folder(p, folder, entries, mode);
             if (ec) co_return ec;
             continue;
         }
@@ -49,13 +50,14 @@ task<error_code> find_limit(port& p,
     }
 }
 
-task<error_code> change_limit(port& p, std::string folder, acl entries, std::int32_t limit) {
+task<error_code> change_limit(
+    port& p, std::string folder, acl entries, create_mode mode, std::int32_t limit) {
     for (;;) {
         request get(p, op_code::get, folder);
         error_code ec = co_await get;
         if (is_recoverable(ec)) continue;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, folder, entries);
+            ec = co_await ensure_folder(p, folder, entries, mode);
             if (ec) co_return ec;
             continue;
         }

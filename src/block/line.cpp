@@ -181,6 +181,7 @@ line::line(lines& owner, port& p, line_settings settings, std::string key)
       settings_(std::make_shared<const line_settings>(std::move(settings))),
       key_(std::move(key)),
       head_timer_(*this),
+      limit_(settings_->fixed_limit),
       limit_watch_(*this),
       folder_watch_(*this) {
     port_.subscribe(*this);
@@ -418,7 +419,8 @@ void line::created(const contender_ptr& c, operation& answer) {
 }
 
 task<> line::create_in_new_folder(contender_ptr c) {
-    error_code ec = co_await ensure_folder(port_, settings_->directory, settings_->entries);
+    error_code ec = co_await ensure_folder(port_, settings_->directory, settings_->entries,
+                                           settings_->folder_mode);
     if (c->abandoned_ || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {
@@ -502,14 +504,14 @@ void line::not_created(const contender_ptr& c) {
 
 void line::place(const contender_ptr& c, std::string_view name, const stat& record) {
     auto parsed = settings_->names.parse(name);
-    if (!parsed || record.ephemeral_owner != port_.status().session_id) {
+    if (!parsed || !parsed->ordered || record.ephemeral_owner != port_.status().session_id) {
         // Cannot be: the server names what it creates for us.
         fail(*c, zk_errc::runtime_inconsistency);
         return;
     }
     c->sequence_ = parsed->sequence;
     c->czxid_ = record.czxid;
-    c->order = unwrap(parsed->sequence);
+    c->order = order_of(*parsed);
     base_ = c->sequence_;
     base_order_ = c->order;
     c->stage_ = contender::stage_type::waiting;
@@ -740,8 +742,9 @@ void line::remove(contender& c) {
 // The line
 
 /// Relative to our own latest contender: other names may be anything.
-std::int64_t line::unwrap(std::int32_t sequence) noexcept {
-    return base_order_ + sequence_distance(base_, sequence);
+std::int64_t line::order_of(const node_name& name) noexcept {
+    if (!name.ordered) return ahead_of_all;
+    return base_order_ + sequence_distance(base_, name.sequence);
 }
 
 void line::look(bool watch) {
@@ -797,7 +800,7 @@ void line::merge_listing(const operation& answer) {
     for (std::size_t i = 0; i < answer.names.size(); ++i) {
         std::string_view text = answer.names[i];
         if (auto name = settings_->names.parse(text)) {
-            listing.push_back({unwrap(name->sequence), text, *name});
+            listing.push_back({order_of(*name), text, *name});
         }
     }
     std::sort(listing.begin(), listing.end(),
@@ -952,7 +955,8 @@ void line::look_for_limit() {
 task<> line::read_limit() {
     std::int32_t found = 0;
     error_code ec = co_await find_limit(port_, settings_->directory, settings_->entries,
-                                        settings_->initial_limit, &limit_watch_, found);
+                                        settings_->folder_mode, settings_->initial_limit,
+                                        &limit_watch_, found);
     limit_asked_ = false;
     if (!ec) {
         limit_ = found;
@@ -1121,6 +1125,8 @@ line& lines::get(const line_settings& settings) {
         (key += e.scheme) += ':';
         key += e.id;
     }
+    // So do those who were told of another limit than the others.
+    if (settings.fixed_limit > 0) key += '\0' + std::to_string(settings.fixed_limit);
     auto& slot = lines_[key];
     if (!slot) slot = std::make_unique<line>(*this, port_, settings, key);
     if (std::exchange(slot->idle_, false)) idle_.remove(slot.get());

@@ -31,8 +31,17 @@ struct line_settings {
     /// is none.
     std::int32_t initial_limit = 0;
 
+    /// If positive, the limit that the rule needs; it stands nowhere at the server.
+    std::int32_t fixed_limit = 0;
+
+    /// Of the folder, and of parents that are missing. Other programs may not expect theirs to go.
+    create_mode folder_mode = create_mode::container;
+
     /// What is written into a holder's node to ask for its release.
     std::string release_request = "unlock";
+
+    /// It replaces the node's data instead of being its last line: other programs compare the whole.
+    bool request_replaces_data = false;
 };
 
 /// All contenders of this session in one folder, and what is known of the others.
@@ -166,7 +175,7 @@ private:
     void erase_foreign(foreign_node& f) noexcept;
     void forget_foreign() noexcept;
     void stop_watching() noexcept;
-    std::int64_t unwrap(std::int32_t sequence) noexcept;
+    std::int64_t order_of(const node_name& name) noexcept;
     void wake() noexcept;
     bool ask_again(const error_code& ec, std::uint64_t generation) const noexcept;
     template <class Operation, class... Args>

@@ -9,17 +9,36 @@ namespace corozk::detail {
 
 line_object::line_object(line_settings settings,
                          std::string identity,
-                         std::vector<std::string> kinds)
+                         std::vector<std::string> kinds,
+                         std::string path)
     : settings_(std::move(settings)),
       identity_(std::move(identity)),
-      kinds_(std::move(kinds)) {
+      kinds_(std::move(kinds)),
+      path_(path.empty() ? settings_.directory : std::move(path)) {
     // The root itself cannot be used: the server keeps nodes of its own there.
-    if (path_problem(path()) || path() == "/") problem_ = errc::bad_path;
+    if (path_problem(path_) || path_ == "/") problem_ = errc::bad_path;
 }
 
 void line_object::enter(session& s, contender_request request, user_call<ownership> call) const {
     s.use_service<lines>().get(settings_).enter(std::move(request), std::move(call));
 }
+
+namespace {
+
+task<> list_contenders(port& p,
+                       std::shared_ptr<const line_object> impl,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = std::make_shared<decltype(call)>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
+        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+    });
+    line_survey found;
+    error_code ec = co_await impl->look(p, found);
+    if (ec) found.contenders.clear();
+    shared->complete(ec, std::move(found.contenders));
+}
+
+}  // namespace
 
 error_code problem_of(const std::shared_ptr<session>& s,
                       const std::shared_ptr<const line_object>& impl) noexcept {
@@ -77,8 +96,7 @@ void line_user::start_contenders(
     any_handler<void(error_code, std::vector<contender_info>)> handler) {
     using infos = std::vector<contender_info>;
     if (error_code ec = problem_of(s, impl)) return refuse<infos>(s, ec, std::move(handler));
-    s->spawn(list_contenders(*s, impl->settings(), impl->kinds(),
-                             user_call<infos>(*s, std::move(handler))));
+    s->spawn(list_contenders(*s, impl, user_call<infos>(*s, std::move(handler))));
 }
 
 void line_user::start_break(const session_ptr& s,
@@ -86,7 +104,7 @@ void line_user::start_break(const session_ptr& s,
                             std::string contender_path,
                             any_handler<void(error_code)> handler) {
     if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
-    s->spawn(detail::break_contender(*s, impl->settings(), std::move(contender_path),
+    s->spawn(detail::break_contender(*s, impl->settings_of(contender_path), contender_path,
                              user_call<>(*s, std::move(handler))));
 }
 
@@ -95,7 +113,7 @@ void line_user::start_request(const session_ptr& s,
                               std::string contender_path,
                               any_handler<void(error_code)> handler) {
     if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
-    s->spawn(ask_for_release(*s, impl->settings(), std::move(contender_path),
+    s->spawn(ask_for_release(*s, impl->settings_of(contender_path), contender_path,
                              user_call<>(*s, std::move(handler))));
 }
 
@@ -105,7 +123,7 @@ void line_user::start_insist(const session_ptr& s,
                              duration grace,
                              any_handler<void(error_code, bool)> handler) {
     if (error_code ec = problem_of(s, impl)) return refuse<bool>(s, ec, std::move(handler));
-    s->spawn(detail::insist_on_release(*s, impl->settings(), std::move(contender_path), grace,
+    s->spawn(detail::insist_on_release(*s, impl->settings_of(contender_path), contender_path, grace,
                                user_call<bool>(*s, std::move(handler))));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "block/inspection.hpp"
 #include "block/line.hpp"
 #include "session/session.hpp"
 #include "session/user_call.hpp"
@@ -16,11 +17,15 @@ namespace corozk::detail {
 /// What is behind a recipe object that queues: where, how, and as whom.
 class line_object {
 public:
-    /// `kinds` are the words for the kinds of the naming.
-    line_object(line_settings settings, std::string identity, std::vector<std::string> kinds);
+    /// `kinds` are the words for the kinds of the naming. `path` is what the user named, if that is
+    /// not the contenders' folder.
+    line_object(line_settings settings,
+                std::string identity,
+                std::vector<std::string> kinds,
+                std::string path = std::string());
     virtual ~line_object() = default;
 
-    const std::string& path() const noexcept { return settings_.directory; }
+    const std::string& path() const noexcept { return path_; }
     const std::string& identity() const noexcept { return identity_; }
     const line_settings& settings() const noexcept { return settings_; }
     const std::vector<std::string>& kinds() const noexcept { return kinds_; }
@@ -30,6 +35,14 @@ public:
 
     /// Why such a claim can never be granted, or no error.
     virtual error_code refusal(const contender_request&) const { return {}; }
+
+    /// The line in which a contender stands, if it is one of this object's.
+    virtual const line_settings& settings_of(const std::string&) const { return settings_; }
+
+    /// Who holds and who waits.
+    virtual task<error_code> look(port& p, line_survey& found) const {
+        return survey(p, settings_, kinds_, found);
+    }
 
     /// Queues.
     virtual void enter(session& s, contender_request request, user_call<ownership> call) const;
@@ -41,6 +54,7 @@ private:
     line_settings settings_;
     std::string identity_;
     std::vector<std::string> kinds_;
+    std::string path_;
 };
 
 /// Why nothing can be started, or no error.

@@ -131,7 +131,11 @@ std::optional<node_name> naming::parse(std::string_view name) const noexcept {
         if (at == std::string_view::npos) continue;
         if (auto found = make({}, kind, name.substr(at + infix.size()))) return found;
     }
-    return {};
+    if (!counts_everything) return {};
+    node_name other;
+    other.stem = name;
+    other.ordered = false;
+    return other;
 }
 
 }  // namespace corozk::detail

@@ -26,6 +26,7 @@ struct node_name {
     std::uint8_t kind = 0;  ///< an index into `naming::infixes`
     std::int32_t sequence = 0;
     std::int32_t weight = 1;
+    bool ordered = true;  ///< it has a sequence
 };
 
 /// How the contenders of a recipe are named: before the guid, then by kind what stands between guid
@@ -48,6 +49,10 @@ struct naming {
     /// Other programs' names that count as a kind although they bring no guid of ours, by kind: what
     /// stands right before the sequence. Empty strings match nothing.
     std::vector<std::string> foreign_infixes;
+
+    /// Every other name is a contender's, too, of the first kind and ahead of all that have a
+    /// sequence: for folders in which other programs count the children, whatever their names.
+    bool counts_everything = false;
 
     /// The name to create; the server appends the sequence.
     std::string format(std::string_view guid, std::uint8_t kind, std::int32_t weight = 1) const;

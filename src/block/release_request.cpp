@@ -21,10 +21,13 @@ task<error_code> write_request(port& p, const line_settings& settings, std::stri
         if (ec && is_recoverable(ec)) continue;  // waits for the connection
         if (ec) co_return ec;
         bool written = get.record.version > 0 &&
-                       has_release_request(get.answer, settings.release_request);
+                       (settings.request_replaces_data
+                            ? get.answer == settings.release_request
+                            : has_release_request(get.answer, settings.release_request));
         if (written) co_return error_code();
         request set(p, op_code::set, path);
-        set.data = with_release_request(get.answer, settings.release_request);
+        set.data = with_release_request(get.answer, settings.release_request,
+                                        settings.request_replaces_data);
         set.version = get.record.version;
         ec = co_await set;
         if (ec == zk_errc::bad_version || is_recoverable(ec)) continue;  // look again
@@ -40,8 +43,8 @@ bool has_release_request(std::string_view data, std::string_view text) noexcept 
     return data.size() == text.size() || data[data.size() - text.size() - 1] == '\n';
 }
 
-std::string with_release_request(std::string_view data, std::string_view text) {
-    std::string result(data);
+std::string with_release_request(std::string_view data, std::string_view text, bool replaces) {
+    std::string result(replaces ? std::string_view() : data);
     if (!result.empty()) result += '\n';
     result += text;
     return result;

@@ -12,8 +12,11 @@ namespace corozk::detail {
 /// Whether a node's data asks its owner to release: the text alone, or as its last line.
 bool has_release_request(std::string_view data, std::string_view text) noexcept;
 
-/// The data with the request. What the owner wrote stays in front of it.
-std::string with_release_request(std::string_view data, std::string_view text);
+/// The data with the request. What the owner wrote stays in front of it, unless the request replaces
+/// it.
+std::string with_release_request(std::string_view data,
+                                 std::string_view text,
+                                 bool replaces = false);
 
 /// What the owner wrote.
 std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;

@@ -37,6 +37,8 @@ std::shared_ptr<const line_object> make_object(std::string path, election_option
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.entries);
     settings.release_request = std::move(options.release_request);
+    settings.request_replaces_data = options.naming == election_naming::curator;
+    if (options.naming == election_naming::kazoo) settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"candidate"};
     return std::make_shared<const line_object>(std::move(settings), std::move(options.identity),
                                                std::move(kinds));

@@ -132,6 +132,12 @@ private:
     void complete_puts(std::vector<put_call>& batch, error_code ec);
     transaction::step creation(const basic_queue::new_item& item) const;
 
+    /// Kazoo's programs do not expect the folder to go.
+    create_mode folder_mode() const noexcept {
+        return options_.format == queue_format::kazoo ? create_mode::persistent
+                                                      : create_mode::container;
+    }
+
     static task<> run_count(std::shared_ptr<queue_impl> self,
                             std::unique_ptr<pending_call<std::size_t>> call);
 

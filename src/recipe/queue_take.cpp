@@ -159,7 +159,7 @@ task<error_code> queue_impl::list(watch_signal* watch) {
         fresh_ = true;  // unless somebody asks for an item from now on
         error_code ec = co_await listing;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, path_, options_.acl);
+            ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
             if (!ec)
                 continue;
         }
@@ -489,7 +489,7 @@ task<> queue_impl::put_back(candidate item) {
         forget_listing();
         error_code ec = outcome.error;
         if (ec == zk_errc::no_node)
-            ec = co_await ensure_folder(port_, path_, options_.acl);
+            ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
         if (ec == zk_errc::node_exists)
             co_return;  // an attempt of unknown outcome did it
         if (!outcome.error || (ec && !only_the_connection(ec))) {

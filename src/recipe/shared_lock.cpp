@@ -33,6 +33,8 @@ std::shared_ptr<const line_object> make_object(std::string path, shared_lock_opt
     settings.rule = &the_shared_rule();
     settings.entries = std::move(options.entries);
     settings.release_request = std::move(options.release_request);
+    settings.request_replaces_data = options.naming == shared_lock_naming::curator;
+    if (options.naming == shared_lock_naming::kazoo) settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"read", "write"};
     return std::make_shared<const line_object>(std::move(settings), std::move(options.identity),
                                                std::move(kinds));

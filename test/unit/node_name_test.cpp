@@ -104,6 +104,27 @@ TEST_CASE("names: others' names that count") {
     CHECK_FALSE(curator.parse("latch-0000000012"));
 }
 
+TEST_CASE("names: where everything counts, the rest stands without a sequence") {
+    naming curator("_c_", {"-lease-"});
+    curator.dashed_guid = true;
+    curator.counts_everything = true;
+    std::string lease = "_c_" + dashed + "-lease-0000000007";
+    auto name = curator.parse(lease);
+    REQUIRE(name);
+    CHECK(name->ordered);
+    CHECK(name->sequence == 7);
+    for (const std::string& text : {guid, std::string("x"), std::string("lease-0000000007"),
+                                    "_c_" + dashed + "-lease-7", guid + "-lease-0000000007"}) {
+        CAPTURE(text);
+        name = curator.parse(text);
+        REQUIRE(name);
+        CHECK_FALSE(name->ordered);
+        CHECK(name->stem == text);
+        CHECK(name->weight == 1);
+        CHECK(name->guid.empty());
+    }
+}
+
 TEST_CASE("names: whatever else is in the folder is nobody's") {
     naming standard("", {"-lock-"});
     std::string good = guid + "-lock-0000000001";

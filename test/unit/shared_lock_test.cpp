@@ -175,5 +175,6 @@ TEST_CASE("shared_lock: requests for release in a node's data") {
         CHECK(without_release_request(other, "unlock") == other);
     }
     CHECK(with_release_request("", "__REVOKE__") == "__REVOKE__");
+    CHECK(with_release_request("10.0.0.1", "__REVOKE__", true) == "__REVOKE__");
     CHECK(!has_release_request("", ""));
 }

@@ -35,7 +35,8 @@ struct election_options {
 
     election_naming naming = election_naming::standard;
 
-    /// What is written into the leader's node by `request_release`.
+    /// What is written into the leader's node by `request_release`; with Curator's names it replaces
+    /// the node's data.
     std::string release_request = "unlock";
 };
 

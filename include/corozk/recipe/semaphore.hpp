@@ -11,6 +11,21 @@
 
 namespace corozk {
 
+/** @brief How the nodes are named and what is done with them: by our own rules, or as another library
+ *         does, so that its permits and ours are the same. */
+enum class semaphore_naming : std::uint8_t {
+    standard,  ///< "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit in the folder
+
+    /// Curator's InterProcessSemaphoreV2: "leases/_c_<guid>-lease-<sequence>", taken under the lock
+    /// "locks". The limit stands nowhere: all must be configured alike.
+    curator,
+
+    /// Kazoo's Semaphore: any child of the folder is a lease, taken under the lock "<path>-__lock__".
+    /// Ours are named "<guid>__lease__<sequence>". The limit stands in the folder; Kazoo compares it
+    /// once, so a changed one counts for us only.
+    kazoo,
+};
+
 /** @brief How a semaphore behaves. */
 struct semaphore_options {
     semaphore_options() = default;
@@ -22,7 +37,13 @@ struct semaphore_options {
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
     acl entries;
 
-    /// What is written into a holder's node by `request_release`.
+    /// With the others' names an acquisition is of one permit (else `errc::not_supported`), it waits
+    /// in their lock and, once it has that, for a lease; `contenders` lists both, and
+    /// `try_acquire` fails also while somebody else is just taking a lease.
+    semaphore_naming naming = semaphore_naming::standard;
+
+    /// What is written into a holder's node by `request_release`; with Curator's names it replaces
+    /// the node's data.
     std::string release_request = "unlock";
 };
 
@@ -172,6 +193,7 @@ public:
      *
      * @par Errors
      * `errc::bad_option`: less than 1. `errc::foreign_data`: the folder's data is no limit.
+     * `errc::not_supported`: Curator's naming has no limit at the server.
      * Otherwise as `contenders`.
      *
      * @par Cancellation

@@ -15,7 +15,11 @@ namespace corozk {
 enum class shared_lock_naming : std::uint8_t {
     standard,  ///< "<guid>-read-<sequence>", "<guid>-write-<sequence>"
     curator,   ///< "_c_<guid>-__READ__<sequence>", ...: Curator's InterProcessReadWriteLock
-    kazoo,     ///< "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>": ReadLock, WriteLock
+
+    /// "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>": ReadLock, WriteLock. Beware: Kazoo
+    /// 2.8's reader waits for the last writer in the folder, those behind it included, who wait for
+    /// it (Kazoo issue 649).
+    kazoo,
 };
 
 /** @brief How a shared lock behaves. */
@@ -31,7 +35,8 @@ struct shared_lock_options {
 
     shared_lock_naming naming = shared_lock_naming::standard;
 
-    /// What is written into a holder's node by `request_release`. Curator's word is "__REVOKE__".
+    /// What is written into a holder's node by `request_release`: behind what its owner wrote, or,
+    /// with Curator's names, instead of it. Curator's word is "__REVOKE__".
     std::string release_request = "unlock";
 };
 

@@ -49,14 +49,18 @@ void ensemble::set_up() {
     lines.push_back(fmt::format("initLimit={}", options_.init_limit));
     lines.push_back(fmt::format("syncLimit={}", options_.sync_limit));
     for (std::size_t index = 0; index < options_.size; ++index) {
-        lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{}",
-                                    index + 1,
-                                    peer_ports_[2 * index].port(),
-                                    peer_ports_[2 * index + 1].port()));
-    }
-    for (std::size_t index = 0; index < options_.size; ++index) {
         server_options member = options_.member;
         member.config_lines = lines;
+        for (std::size_t peer = 0; peer < options_.size; ++peer) {
+            std::uint16_t quorum = peer_ports_[2 * peer].port();
+            if (options_.quorum_route && peer != index) {
+                quorum = options_.quorum_route(index, peer, quorum);
+            }
+            member.config_lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{}",
+                                                      peer + 1,
+                                                      quorum,
+                                                      peer_ports_[2 * peer + 1].port()));
+        }
         member.member_id = static_cast<int>(index) + 1;
         member.start_limit = options_.quorum_limit;
         members_.emplace_back(new server{std::move(member), server::deferred{}});

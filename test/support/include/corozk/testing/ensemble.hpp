@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +26,10 @@ struct ensemble_options {
     int sync_limit = 4;
     /// How long the ensemble may take to start, or to elect a leader.
     std::chrono::milliseconds quorum_limit{60'000};
+    /// The port through which a member (its index comes first) reaches another one's (the second)
+    /// quorum port (the third argument): to put a proxy between them. Asked each time that the
+    /// ensemble is set up, which may be more than once; null means directly.
+    std::function<std::uint16_t(std::size_t, std::size_t, std::uint16_t)> quorum_route = {};
 };
 
 /**

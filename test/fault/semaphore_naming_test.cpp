@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The semaphore with the names of Curator and Kazoo, whose leases are taken under a lock.
+#include "pending_result.hpp"
+#include <corozk/recipe/semaphore.hpp>
+
+#include <algorithm>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+semaphore_options named(semaphore_naming naming) {
+    semaphore_options options("us");
+    options.naming = naming;
+    return options;
+}
+
+std::string leases(const std::string& path, semaphore_naming naming) {
+    return naming == semaphore_naming::curator ? path + "/leases" : path;
+}
+
+std::string gate(const std::string& path, semaphore_naming naming) {
+    return naming == semaphore_naming::curator ? path + "/locks" : path + "-__lock__";
+}
+
+std::size_t nodes_in(const std::string& folder) {
+    return observer().children(folder).size();
+}
+
+/// Nothing is left, and no permit is lost: all of them can be taken.
+awaitable<void> all_are_free(std::string path, semaphore_naming naming, std::int32_t limit) {
+    auto empty = [&] {
+        return nodes_in(leases(path, naming)) == 0 && nodes_in(gate(path, naming)) == 0;
+    };
+    co_await eventually_async(empty, 20s, "no node is left");
+    client other = co_await one_more_client();
+    semaphore next(other, path, limit, named(naming));
+    std::vector<ownership> all;
+    for (std::int32_t i = 0; i < limit; ++i) {
+        ownership one = co_await next.acquire_for(15s);
+        all.push_back(std::move(one));
+    }
+    for (ownership& one : all)
+        co_await one.release();
+    co_await eventually_async(empty, 20s, "no node is left");
+    auto unwatched = [&] {
+        return watches_below(leases(path, naming)) == 0 && watches_below(gate(path, naming)) == 0;
+    };
+    co_await eventually_async(unwatched, 20s, "no watch is left");
+    co_await other.close();
+}
+
+semaphore_naming either_naming() {
+    return GENERATE(semaphore_naming::curator, semaphore_naming::kazoo);
+}
+
+}  // namespace
+
+TEST_CASE("semaphore naming: behind others, with a cut at every frame") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    cut_at_every_frame([naming](fault_run& r) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore theirs(other, r.path, 2, named(naming));
+        ownership a = co_await theirs.acquire();
+        ownership b = co_await theirs.acquire();
+        semaphore mine(r.zk, r.path, 2, named(naming));
+        pending_result<ownership> c, d;
+        mine.acquire(1, c.handler());
+        auto waits = [&] {
+            return nodes_in(leases(r.path, naming)) == 3 && nodes_in(gate(r.path, naming)) == 1;
+        };
+        co_await eventually_async(waits, 20s, "the waiting lease");
+        mine.acquire(1, d.handler());
+        co_await settle(r.zk);
+        CHECK((!c.done() && !d.done()));
+        co_await b.release();
+        CHECK(!co_await finished(c));
+        co_await settle(r.zk);
+        CHECK(!d.done());
+        co_await a.release();
+        CHECK(!co_await finished(d));
+        CHECK(c.value().valid());
+        CHECK(d.value().fencing_token() > c.value().fencing_token());
+        co_await c.value().release();
+        co_await d.value().release();
+        co_await other.close();
+        co_await all_are_free(r.path, naming, 2);
+    });
+}
+
+TEST_CASE("semaphore naming: the session lost at every frame") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    expire_at_every_frame([naming](fault_run& r) -> awaitable<void> {
+        semaphore s(r.zk, r.path, 1, named(naming));
+        pending_result<ownership> a, b;
+        s.acquire(1, a.handler());
+        s.acquire(1, b.handler());
+        error_code ec = co_await finished(a);
+        CHECK((!ec || is_session_lost(ec) || ec == errc::ownership_lost));
+        a.value() = ownership();
+        ec = co_await finished(b);
+        CHECK((!ec || is_session_lost(ec) || ec == errc::ownership_lost));
+        b.value() = ownership();
+        co_await all_are_free(r.path, naming, 1);
+    });
+}
+
+TEST_CASE("semaphore naming: cancelled at every frame, no permit is lost") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    cancel_at_every_frame(
+        [naming](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+            semaphore s(r.zk, r.path, 1, named(naming));
+            auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
+            auto [ec, held] = co_await s.acquire(1, token);
+            CHECK((!ec || ec == boost::asio::error::operation_aborted));
+            held = ownership();
+            co_await all_are_free(r.path, naming, 1);
+        });
+}
+
+TEST_CASE(
+    "semaphore naming: who waits for a lease is cancelled, passes its deadline, or is broken") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    with_client([naming](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        semaphore theirs(other, path, 1, named(naming));
+        ownership held = co_await theirs.acquire();
+        semaphore mine(zk, path, 1, named(naming));
+        auto waits = [&] { return nodes_in(leases(path, naming)) == 2; };
+        auto gone = [&] {
+            return nodes_in(leases(path, naming)) == 1 && nodes_in(gate(path, naming)) == 0;
+        };
+
+        pending_result<ownership> cancelled;
+        mine.acquire(1, cancelled.handler());
+        co_await eventually_async(waits);
+        cancelled.cancel();
+        CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
+        co_await eventually_async(gone);
+
+        auto [late, none] = co_await mine.acquire_for(300ms, 1, as_tuple());
+        CHECK(late == errc::deadline_exceeded);
+        co_await eventually_async(gone);
+
+        // The lease that waits is erased.
+        pending_result<ownership> broken;
+        mine.acquire(1, broken.handler());
+        co_await eventually_async(waits);
+        std::vector<contender_info> line = co_await mine.contenders();
+        REQUIRE(line.size() == 3);
+        CHECK(line[0].path == held.path());
+        CHECK(line[0].holds);
+        CHECK(line[1].waits_for == std::vector<std::string>{held.path()});
+        CHECK_FALSE(line[2].holds);
+        CHECK(line[2].kind == "queued");
+        std::string victim = line[1].path;
+        co_await mine.break_contender(victim);
+        CHECK(co_await finished(broken) == errc::ownership_lost);
+        co_await eventually_async(gone);
+
+        // Its place at the gate is: somebody else may count before it counts, so it gives up.
+        pending_result<ownership> expelled;
+        mine.acquire(1, expelled.handler());
+        co_await eventually_async(waits);
+        line = co_await mine.contenders();
+        REQUIRE(line.size() == 3);
+        victim = line[2].path;
+        co_await mine.break_contender(victim);
+        CHECK(co_await finished(expelled) == errc::ownership_lost);
+        co_await eventually_async(gone);
+
+        // The object may go while it works for somebody.
+        pending_result<ownership> orphan;
+        {
+            semaphore brief(zk, path, 1, named(naming));
+            brief.acquire(1, orphan.handler());
+        }
+        co_await eventually_async(waits);
+        co_await held.release();
+        CHECK(!co_await finished(orphan));
+        co_await orphan.value().release();
+        co_await other.close();
+        co_await all_are_free(path, naming, 1);
+    });
+}
+
+TEST_CASE("semaphore naming: any child counts as a lease") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    with_client([naming](client& zk, std::string path) -> awaitable<void> {
+        semaphore s(zk, path, 2, named(naming));
+        ownership first = co_await s.acquire();
+        std::string stranger = leases(path, naming) + "/0123456789abcdef0123456789abcdef";
+        observer().plant(stranger, "stranger");
+        std::vector<contender_info> holders = co_await s.holders();
+        REQUIRE(holders.size() == 2);
+        CHECK(holders[0].path == stranger);
+        CHECK(holders[0].data == "stranger");
+        CHECK(holders[1].path == first.path());
+        CHECK(co_await s.available() == 0);
+        pending_result<ownership> second;
+        s.acquire(1, second.handler());
+        auto waits = [&] { return nodes_in(leases(path, naming)) == 3; };
+        co_await eventually_async(waits);
+        co_await settle(zk);
+        CHECK_FALSE(second.done());
+        // It counts whatever its name, and for as long as it is there.
+        observer().erase(stranger);
+        CHECK(!co_await finished(second));
+        co_await first.release();
+        co_await second.value().release();
+        co_await all_are_free(path, naming, 2);
+    });
+}
+
+TEST_CASE("semaphore naming: a hundred local contenders share three permits") {
+    semaphore_naming naming = either_naming();
+    CAPTURE(static_cast<int>(naming));
+    with_client([naming](client& zk, std::string path) -> awaitable<void> {
+        semaphore s(zk, path, 3, named(naming));
+        std::vector<std::unique_ptr<pending_result<ownership>>> all;
+        for (int i = 0; i < 100; ++i) {
+            all.push_back(std::make_unique<pending_result<ownership>>());
+            s.acquire(1, all.back()->handler());
+        }
+        std::size_t released = 0;
+        while (released < all.size()) {
+            auto granted = [&] { return all[released]->done(); };
+            co_await eventually_async(granted, 20s, "the next grant");
+            REQUIRE_FALSE(all[released]->error());
+            auto done =
+                std::count_if(all.begin(), all.end(), [](const auto& one) { return one->done(); });
+            CHECK(static_cast<std::size_t>(done) <= released + 3);
+            co_await all[released]->value().release();
+            ++released;
+        }
+        co_await all_are_free(path, naming, 3);
+    });
+}
+
+TEST_CASE("semaphore naming: what the others do not know is refused") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        semaphore curators(zk, path, 2, named(semaphore_naming::curator));
+        CHECK(curators.path() == path);
+        auto [two, none] = co_await curators.acquire(2, as_tuple());
+        CHECK(two == errc::not_supported);
+        auto [ec] = co_await curators.set_limit(3, as_tuple());
+        CHECK(ec == errc::not_supported);
+        CHECK_FALSE(observer().exists(path));
+
+        // Nobody compares limits: each counts with its own.
+        semaphore wider(zk, path, 3, named(semaphore_naming::curator));
+        ownership a = co_await curators.acquire();
+        ownership b = co_await curators.acquire();
+        auto [full, nothing] = co_await curators.try_acquire(1, as_tuple());
+        CHECK(full == errc::would_block);
+        ownership c = co_await wider.try_acquire();
+        CHECK(c.valid());
+
+        std::string kazoos_path = path + "-kazoo";
+        semaphore kazoos(zk, kazoos_path, 1, named(semaphore_naming::kazoo));
+        ownership d = co_await kazoos.acquire();
+        CHECK(observer().data(kazoos_path) == "1");
+        pending_result<ownership> e;
+        kazoos.acquire(1, e.handler());
+        auto waits = [&] { return nodes_in(kazoos_path) == 2; };
+        co_await eventually_async(waits);
+        co_await kazoos.set_limit(2);  // counts for us
+        CHECK(!co_await finished(e));
+        for (ownership* held : {&a, &b, &c, &d, &e.value()})
+            co_await held->release();
+        co_await all_are_free(path, semaphore_naming::curator, 3);
+        co_await all_are_free(kazoos_path, semaphore_naming::kazoo, 2);
+    });
+}

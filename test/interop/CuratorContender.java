@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curator's recipes, as the other party of the tests in this folder.
+//
+// usage: CuratorContender task=TASK hosts=HOSTS path=PATH record=PATH [NAME=VALUE]...
+//
+//   task=contend    take turns at PATH until both parties have had their share
+//   task=hold       get in once, and stay until RECORD/leave is there
+//   task=revocable  the same, but leave when somebody asks for it
+//   task=revoke     ask the owner of the node `node` to release
+//   task=leader     print the leader's id, and each participant's, as LeaderLatch sees them
+//   task=put        put `count` items named after us into the queue at PATH
+//   task=take       take items until one is "stop"; print them
+//   task=add        add 1 to the counter at PATH, `count` times
+//
+// The names and values: kind (mutex, shared, semaphore, semaphore_mutex, election, queue, long,
+// integer, shared_count), contenders, handovers, together, limit, count, identity, node, role.
+//
+// What happens inside is written down at RECORD through a session of its own, see record.hpp.
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.AtomicValue;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicInteger;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.Participant;
+import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
+import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.recipes.shared.SharedCount;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.data.Stat;
+
+public final class CuratorContender {
+    static final String OURS = "curator";
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** A line for the test, among what is logged. */
+    static void say(String line) {
+        System.out.println("= " + line);
+    }
+
+    /** Name and value of each argument. */
+    static final class Options {
+        private final Map<String, String> values = new HashMap<>();
+
+        Options(String[] arguments) {
+            for (String argument : arguments) {
+                int at = argument.indexOf('=');
+                values.put(argument.substring(0, at), argument.substring(at + 1));
+            }
+        }
+
+        String get(String name, String otherwise) {
+            return values.getOrDefault(name, otherwise);
+        }
+
+        String get(String name) {
+            String value = values.get(name);
+            if (value == null) throw new IllegalArgumentException("no " + name + "=");
+            return value;
+        }
+
+        int number(String name, int otherwise) {
+            return Integer.parseInt(get(name, Integer.toString(otherwise)));
+        }
+    }
+
+    static CuratorFramework connect(Options options) throws InterruptedException {
+        CuratorFramework client =
+                CuratorFrameworkFactory.builder()
+                        .connectString(options.get("hosts"))
+                        .sessionTimeoutMs(30_000)
+                        .connectionTimeoutMs(30_000)
+                        .retryPolicy(new ExponentialBackoffRetry(100, 3))
+                        .build();
+        client.start();
+        client.blockUntilConnected();
+        return client;
+    }
+
+    /** Who is inside, written down by everybody who gets in. */
+    static final class Record {
+        private final CuratorFramework client;
+        private final String root;
+        private final int limit;
+        private final int handovers;
+        private final int together;
+
+        Record(Options options) throws InterruptedException {
+            client = connect(options);
+            root = options.get("record");
+            limit = options.number("limit", 1000);
+            handovers = options.number("handovers", 0);
+            together = options.number("together", 0);
+        }
+
+        void violation(String what) throws Exception {
+            client.create()
+                    .withMode(CreateMode.PERSISTENT_SEQUENTIAL)
+                    .forPath(root + "/violations/v-", bytes(what));
+        }
+
+        /** What one visit needs to know. */
+        static final class Visit {
+            String marker;
+            boolean done;
+        }
+
+        Visit enter(String role) throws Exception {
+            Visit visit = new Visit();
+            visit.marker =
+                    client.create()
+                            .withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
+                            .forPath(root + "/inside/" + OURS + "-" + role + "-");
+            List<String> inside = client.getChildren().forPath(root + "/inside");
+            boolean writers = inside.stream().anyMatch(name -> name.contains("-write-"));
+            boolean others = inside.stream().anyMatch(name -> !name.startsWith(OURS + "-"));
+            if (inside.size() > limit || (writers && inside.size() > 1)) {
+                violation(visit.marker + " found " + inside);
+            }
+            while (true) {
+                Stat stat = new Stat();
+                String[] turns =
+                        text(client.getData().storingStatIn(stat).forPath(root + "/turns"))
+                                .split(" ");
+                // Here "ours" is the library under test, and "theirs" is us.
+                int toOurs = Integer.parseInt(turns[1]);
+                int toTheirs = Integer.parseInt(turns[2]);
+                int ours = Integer.parseInt(turns[3]);
+                int theirs = Integer.parseInt(turns[4]) + 1;
+                int both = Integer.parseInt(turns[5]) + (others ? 1 : 0);
+                if (!turns[0].equals(OURS)) toTheirs++;
+                String next =
+                        OURS + " " + toOurs + " " + toTheirs + " " + ours + " " + theirs + " " + both;
+                try {
+                    client.setData()
+                            .withVersion(stat.getVersion())
+                            .forPath(root + "/turns", bytes(next));
+                } catch (KeeperException.BadVersionException e) {
+                    if (role.equals("write")) {
+                        violation("somebody wrote while " + visit.marker + " was inside");
+                    }
+                    continue;
+                }
+                visit.done = toOurs >= handovers && toTheirs >= handovers && both >= together;
+                return visit;
+            }
+        }
+
+        void leave(Visit visit) throws Exception {
+            client.delete().forPath(visit.marker);
+        }
+
+        void waitForLeave() throws Exception {
+            CountDownLatch there = new CountDownLatch(1);
+            Stat stat =
+                    client.checkExists()
+                            .usingWatcher((org.apache.zookeeper.Watcher) event -> there.countDown())
+                            .forPath(root + "/leave");
+            if (stat == null) there.await();
+        }
+    }
+
+    /** What is done inside. */
+    interface Body {
+        void run() throws Exception;
+    }
+
+    /** Gets in, runs the body, and gets out. */
+    interface Place {
+        void visit(String role, Body body) throws Exception;
+    }
+
+    static void locked(InterProcessMutex lock, Body body) throws Exception {
+        lock.acquire();
+        try {
+            body.run();
+        } finally {
+            lock.release();
+        }
+    }
+
+    static Place place(CuratorFramework client, Options options) {
+        String path = options.get("path");
+        String identity = options.get("identity", OURS);
+        switch (options.get("kind")) {
+            case "mutex":
+                return (role, body) -> locked(new InterProcessMutex(client, path), body);
+            case "shared":
+                return (role, body) -> {
+                    InterProcessReadWriteLock lock =
+                            new InterProcessReadWriteLock(client, path, bytes(identity));
+                    locked(role.equals("read") ? lock.readLock() : lock.writeLock(), body);
+                };
+            case "semaphore":
+                return (role, body) -> {
+                    InterProcessSemaphoreV2 semaphore =
+                            new InterProcessSemaphoreV2(client, path, options.number("limit", 1));
+                    semaphore.setNodeData(bytes(identity));
+                    Lease lease = semaphore.acquire();
+                    try {
+                        body.run();
+                    } finally {
+                        semaphore.returnLease(lease);
+                    }
+                };
+            case "semaphore_mutex":
+                return (role, body) -> {
+                    InterProcessSemaphoreMutex lock = new InterProcessSemaphoreMutex(client, path);
+                    lock.acquire();
+                    try {
+                        body.run();
+                    } finally {
+                        lock.release();
+                    }
+                };
+            case "election":
+                return (role, body) -> {
+                    try (LeaderLatch latch = new LeaderLatch(client, path, identity)) {
+                        latch.start();
+                        latch.await();
+                        body.run();
+                    }
+                };
+            default:
+                throw new IllegalArgumentException("no such place: " + options.get("kind"));
+        }
+    }
+
+    static String[] roles(Options options) {
+        switch (options.get("kind")) {
+            case "shared":
+                return new String[] {"read", "read", "write"};
+            case "semaphore":
+                return new String[] {"read"};
+            default:
+                return new String[] {"write"};
+        }
+    }
+
+    static void contend(Options options) throws Exception {
+        Record record = new Record(options);
+        List<Throwable> failures = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < options.number("contenders", 2); i++) {
+            Thread thread =
+                    new Thread(
+                            () -> {
+                                try {
+                                    takeTurns(options, record);
+                                } catch (Throwable e) {
+                                    synchronized (failures) {
+                                        failures.add(e);
+                                    }
+                                }
+                            });
+            thread.start();
+            threads.add(thread);
+        }
+        for (Thread thread : threads) thread.join();
+        record.client.close();
+        for (Throwable failure : failures) failure.printStackTrace();
+        if (!failures.isEmpty()) System.exit(1);
+    }
+
+    static void takeTurns(Options options, Record record) throws Exception {
+        CuratorFramework client = connect(options);
+        Place place = place(client, options);
+        String[] roles = roles(options);
+        boolean[] done = {false};
+        for (int turn = 0; !done[0]; turn++) {
+            String role = roles[turn % roles.length];
+            place.visit(
+                    role,
+                    () -> {
+                        Record.Visit visit = record.enter(role);
+                        record.leave(visit);
+                        done[0] = visit.done;
+                    });
+        }
+        client.close();
+    }
+
+    static void hold(Options options) throws Exception {
+        Record record = new Record(options);
+        CuratorFramework client = connect(options);
+        String role = options.get("role", roles(options)[0]);
+        place(client, options)
+                .visit(
+                        role,
+                        () -> {
+                            Record.Visit visit = record.enter(role);
+                            record.waitForLeave();
+                            record.leave(visit);
+                        });
+        client.close();
+        record.client.close();
+    }
+
+    static void revocable(Options options) throws Exception {
+        Record record = new Record(options);
+        CuratorFramework client = connect(options);
+        InterProcessMutex lock =
+                options.get("kind").equals("shared")
+                        ? new InterProcessReadWriteLock(client, options.get("path")).writeLock()
+                        : new InterProcessMutex(client, options.get("path"));
+        CountDownLatch asked = new CountDownLatch(1);
+        lock.makeRevocable(which -> asked.countDown());
+        locked(
+                lock,
+                () -> {
+                    Record.Visit visit = record.enter("write");
+                    asked.await();
+                    record.leave(visit);
+                });
+        client.close();
+        record.client.close();
+    }
+
+    static void revoke(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        Revoker.attemptRevoke(client, options.get("node"));
+        client.close();
+    }
+
+    static void leader(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        LeaderLatch latch = new LeaderLatch(client, options.get("path"), "onlooker");
+        say("leader " + latch.getLeader().getId());
+        for (Participant participant : latch.getParticipants()) {
+            say("participant " + participant.getId());
+        }
+        client.close();
+    }
+
+    static void put(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        SimpleDistributedQueue queue = new SimpleDistributedQueue(client, options.get("path"));
+        for (int i = 0; i < options.number("count", 1); i++) queue.offer(bytes(OURS + "-" + i));
+        client.close();
+    }
+
+    static void take(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        SimpleDistributedQueue queue = new SimpleDistributedQueue(client, options.get("path"));
+        while (true) {
+            String item = text(queue.take());
+            if (item.equals("stop")) break;
+            say(item);
+        }
+        client.close();
+    }
+
+    static void add(Options options) throws Exception {
+        CuratorFramework client = connect(options);
+        String path = options.get("path");
+        int count = options.number("count", 1);
+        RetryNTimes always = new RetryNTimes(100_000, 0);
+        switch (options.get("kind")) {
+            case "long": {
+                DistributedAtomicLong counter = new DistributedAtomicLong(client, path, always);
+                for (int i = 0; i < count; i++) check(counter.increment());
+                break;
+            }
+            case "integer": {
+                DistributedAtomicInteger counter =
+                        new DistributedAtomicInteger(client, path, always);
+                for (int i = 0; i < count; i++) check(counter.increment());
+                break;
+            }
+            case "shared_count": {
+                SharedCount counter = new SharedCount(client, path, 0);
+                counter.start();
+                for (int i = 0; i < count; ) {
+                    var seen = counter.getVersionedValue();
+                    if (counter.trySetCount(seen, seen.getValue() + 1)) i++;
+                }
+                counter.close();
+                break;
+            }
+            default:
+                throw new IllegalArgumentException("no such counter: " + options.get("kind"));
+        }
+        client.close();
+    }
+
+    static void check(AtomicValue<?> result) {
+        if (!result.succeeded()) throw new IllegalStateException("the counter was not changed");
+    }
+
+    static void perform(Options options) throws Exception {
+        switch (options.get("task")) {
+            case "contend": contend(options); break;
+            case "hold": hold(options); break;
+            case "revocable": revocable(options); break;
+            case "revoke": revoke(options); break;
+            case "leader": leader(options); break;
+            case "put": put(options); break;
+            case "take": take(options); break;
+            case "add": add(options); break;
+            default: throw new IllegalArgumentException("no such task: " + options.get("task"));
+        }
+    }
+
+    public static void main(String[] arguments) {
+        try {
+            perform(new Options(arguments));
+        } catch (Throwable e) {
+            e.printStackTrace();
+            System.exit(1);  // whatever threads there are
+        }
+        System.out.flush();
+        System.exit(0);
+    }
+}

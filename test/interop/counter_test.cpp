@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counter, with Curator's DistributedAtomicLong, DistributedAtomicInteger and SharedCount, and
+// Kazoo's Counter in both of its formats, on the same node.
+#include "contest.hpp"
+#include <corozk/recipe/counter.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+struct foreign_counter {
+    party_kind with;
+    const char* kind;
+    counter_format format;
+};
+
+constexpr foreign_counter foreign_counters[] = {
+    {party_kind::curator, "long", counter_format::curator_long},
+    {party_kind::curator, "integer", counter_format::curator_integer},
+    {party_kind::curator, "shared_count", counter_format::curator_integer},
+    {party_kind::kazoo, "counter", counter_format::kazoo},
+    {party_kind::kazoo, "curator_counter", counter_format::curator_integer},
+};
+
+constexpr int additions = 300;
+
+}  // namespace
+
+TEST_CASE("additions of both parties are all counted") {
+    auto which = GENERATE(range(std::size_t(0), std::size(foreign_counters)));
+    const foreign_counter& foreign = foreign_counters[which];
+    CAPTURE(name_of(foreign.with), foreign.kind);
+    meeting at;
+    party theirs(foreign.with,
+                 at.arguments({std::string("task=add"),
+                               std::string("kind=") + foreign.kind,
+                               "count=" + std::to_string(additions)}));
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            counter_options options;
+            options.format = foreign.format;
+            counter ours(zk, at.path, options);
+            // Theirs makes the node, and we join in.
+            std::int64_t seen = 0;
+            auto they_count = [&] {
+                auto stat = at.hand.stat(at.path);
+                return stat && stat->version > 0;
+            };
+            co_await theirs.until(they_count, "the first addition");
+            for (int i = 0; i < additions; ++i) {
+                std::int64_t value = co_await ours.add(2);
+                CHECK(value > seen);
+                seen = value;
+            }
+            co_await theirs.end();
+            std::int64_t total = co_await ours.get();
+            CHECK(total == 3 * additions);
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+}
+
+TEST_CASE("another library goes on from the value that we wrote") {
+    auto which = GENERATE(range(std::size_t(0), std::size(foreign_counters)));
+    const foreign_counter& foreign = foreign_counters[which];
+    CAPTURE(name_of(foreign.with), foreign.kind);
+    meeting at;
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            counter_options options;
+            options.format = foreign.format;
+            counter ours(zk, at.path, options);
+            std::int64_t value = co_await ours.add(-1000);  // we make the node
+            CHECK(value == -1000);
+            party theirs(
+                foreign.with,
+                at.arguments(
+                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=7"}));
+            co_await theirs.end();
+            value = co_await ours.get();
+            CHECK(value == -993);
+            counter_exchange exchange = co_await ours.compare_and_set(-993, 41);
+            CHECK(exchange.exchanged);
+            party again(
+                foreign.with,
+                at.arguments(
+                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=1"}));
+            co_await again.end();
+            value = co_await ours.get();
+            CHECK(value == 42);
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+}
+
+TEST_CASE("a counter of another format is not touched") {
+    meeting at;
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            party theirs(party_kind::curator, at.arguments({"task=add", "kind=long", "count=1"}));
+            co_await theirs.end();
+            for (counter_format format :
+                 {counter_format::native, counter_format::curator_integer, counter_format::kazoo}) {
+                counter_options options;
+                options.format = format;
+                counter ours(zk, at.path, options);
+                auto [ec, value] = co_await ours.add(1, as_tuple());
+                CHECK(ec == errc::foreign_data);
+            }
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(at.hand.data(at.path) == std::string("\0\0\0\0\0\0\0\1", 8));
+}

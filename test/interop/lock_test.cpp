@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exclusive lock, with Curator's InterProcessMutex and Kazoo's Lock on the same path.
+#include "contest.hpp"
+#include <corozk/recipe/lock.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+lock_options options_with(party_kind which) {
+    lock_options options(our_party);
+    options.naming = which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
+    return options;
+}
+
+contest lock_contest(party_kind with) {
+    contest c;
+    c.with = with;
+    c.kind = "mutex";
+    c.goal.handovers = 250;
+    c.recipe = [with](client& zk, std::string path) -> acquire_function {
+        auto ours = std::make_shared<lock>(zk, path, options_with(with));
+        return [ours](std::string) -> boost::asio::awaitable<ownership> {
+            ownership held = co_await ours->acquire();
+            co_return held;
+        };
+    };
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("our lock and Curator's mutex exclude each other") {
+    turns result = contend(lock_contest(party_kind::curator));
+    CHECK(result.to_us >= 250);
+    CHECK(result.to_them >= 250);
+}
+
+TEST_CASE("our lock and Kazoo's lock exclude each other") {
+    turns result = contend(lock_contest(party_kind::kazoo));
+    CHECK(result.to_us >= 250);
+    CHECK(result.to_them >= 250);
+}
+
+TEST_CASE("our lock waits behind another library's and sees it") {
+    auto which = GENERATE(party_kind::curator, party_kind::kazoo);
+    CAPTURE(name_of(which));
+    meeting at;
+    party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            lock ours(zk, at.path, options_with(which));
+            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+            co_await theirs.until(they_are_inside, "holding the lock");
+            pending_result<ownership> acquiring;
+            ours.acquire(acquiring.handler());
+            auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
+            co_await theirs.until(both_are_there, "our contender's node");
+
+            std::vector<contender_info> line = co_await ours.contenders();
+            REQUIRE(line.size() == 2);
+            CHECK(line[0].holds);
+            CHECK(line[0].session_id != zk.session_id());
+            CHECK(line[0].session_id != 0);
+            if (which == party_kind::kazoo)
+                CHECK(line[0].data == "them");
+            CHECK_FALSE(line[1].holds);
+            CHECK(line[1].session_id == zk.session_id());
+            CHECK(line[1].data == our_party);
+            CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
+            auto [ec, none] = co_await ours.try_acquire(as_tuple());
+            CHECK(ec == errc::would_block);
+            CHECK_FALSE(acquiring.done());
+
+            at.tell_to_leave();
+            error_code acquired = co_await finished(acquiring);
+            REQUIRE_FALSE(acquired);
+            CHECK(at.inside(name_of(which)) == 0);
+            CHECK(acquiring.value().valid());
+            co_await theirs.end();
+            co_await acquiring.value().release();
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(at.hand.children(at.path).empty());
+}
+
+TEST_CASE("another library's lock waits behind ours") {
+    auto which = GENERATE(party_kind::curator, party_kind::kazoo);
+    CAPTURE(name_of(which));
+    meeting at;
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            lock ours(zk, at.path, options_with(which));
+            ownership held = co_await ours.acquire();
+            party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
+            // It watches what is ahead of it: so it waits.
+            auto they_wait = [&] { return watches_below(held.path()) == 2; };
+            co_await theirs.until(they_wait, "waiting for our node");
+            CHECK(at.inside(name_of(which)) == 0);
+            std::vector<contender_info> line = co_await ours.contenders();
+            REQUIRE(line.size() == 2);
+            CHECK(line[0].path == held.path());
+            CHECK(line[1].waits_for == std::vector<std::string>{held.path()});
+            if (which == party_kind::kazoo) {
+                party onlooker(which, at.arguments({"task=contenders", "kind=mutex"}));
+                co_await onlooker.end();
+                std::vector<std::string> seen{our_party, "them"};
+                CHECK(onlooker.lines() == seen);
+            }
+
+            co_await held.release();
+            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+            co_await theirs.until(they_are_inside, "holding the lock");
+            at.tell_to_leave();
+            co_await theirs.end();
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(at.hand.children(at.path).empty());
+    CHECK(violations(at.hand, at.record_path).empty());
+}
+
+TEST_CASE("a contender of another library that is broken makes room for ours") {
+    auto which = GENERATE(party_kind::curator, party_kind::kazoo);
+    CAPTURE(name_of(which));
+    meeting at;
+    auto theirs =
+        std::make_unique<party>(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            lock ours(zk, at.path, options_with(which));
+            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+            co_await theirs->until(they_are_inside, "holding the lock");
+            std::vector<contender_info> line = co_await ours.contenders();
+            REQUIRE(line.size() == 1);
+            pending_result<ownership> acquiring;
+            ours.acquire(acquiring.handler());
+            auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
+            co_await theirs->until(both_are_there, "our contender's node");
+            theirs.reset();  // killed: its session lives on
+            std::string broken = line[0].path;
+            co_await ours.break_lock(broken);
+            error_code acquired = co_await finished(acquiring);
+            CHECK_FALSE(acquired);
+            co_await acquiring.value().release();
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(at.hand.children(at.path).empty());
+}
