@@ -134,9 +134,11 @@ public:
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         detail::call_site where("release", path());
+        // Shared, because `deferred` wants what it starts to be copyable.
+        auto held = std::make_shared<ownership>(std::move(*this));
         return detail::initiate<void(error_code)>(
-            std::move(where), token, [held = std::move(*this)](auto handler) mutable {
-                start_release(std::move(held), std::move(handler));
+            std::move(where), token, [held](auto handler) {
+                start_release(std::move(*held), std::move(handler));
             });
     }
 
