@@ -87,12 +87,7 @@ inline void expire(const session_record& session) {
 
 /// The paths below `path` (and itself) that anybody watches.
 inline std::size_t watches_below(const std::string& path) {
-    std::size_t count = 0;
-    for (const auto& [watched, sessions] : watches_by_path(shared_server().port())) {
-        if (watched == path || watched.starts_with(path + "/"))
-            count += sessions.size();
-    }
-    return count;
+    return watches_below(shared_server().port(), path);
 }
 
 inline admin observer() {

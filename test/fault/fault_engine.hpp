@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "owner_registry.hpp"
 #include "pending_result.hpp"
 
 namespace corozk::testing {
@@ -57,51 +58,11 @@ inline bool session_survives(frame_fault f) {
            f != frame_fault::expired;
 }
 
-/// Kept between the faulty one and the healthy ones: whoever is granted something says so here, and
-/// it is seen that nobody else may still believe the same, and what the server says.
-class owner_registry {
-public:
-    owner_registry(std::uint16_t server_port, std::string folder)
-        : observer_(server_port),
-          folder_(std::move(folder)) {}
-
-    /// Owned from now on, until `leave` or until it is not valid any more.
-    void enter(const ownership& o, std::int64_t session_id) {
-        for (const ownership* other : inside_) CHECK_FALSE(other->valid());
-        inside_.push_back(&o);
-        ++grants_;
-        // Valid after the server was asked: then the server must have known it then.
-        auto owner = observer_.stat(o.path());
-        std::vector<std::string> names = observer_.children(folder_);
-        if (!o.valid()) return;
-        if (!expired_by_force) CHECK(owner.has_value());
-        if (!owner) return;
-        CHECK(owner->ephemeral_owner == session_id);
-        CHECK(owner->czxid == o.fencing_token());
-        CHECK(o.fencing_token() > last_token_);
-        last_token_ = o.fencing_token();
-        for (const std::string& name : names) {
-            auto record = observer_.stat(folder_ + "/" + name);
-            // No contender that is older (the folder's nodes are numbered in this order).
-            if (record && record->ephemeral_owner != 0) CHECK(record->czxid >= owner->czxid);
-        }
-    }
-
-    void leave(const ownership& o) { std::erase(inside_, &o); }
-
-    int grants() const { return grants_; }
-    admin& observer() { return observer_; }
-
-    /// The server ended a session before its time: its client cannot know before it is told.
-    bool expired_by_force = false;
-
-private:
-    admin observer_;
-    std::string folder_;
-    std::vector<const ownership*> inside_;
-    std::int64_t last_token_ = 0;
-    int grants_ = 0;
-};
+/// For owner_registry.
+inline void check_with_catch(bool holds, std::string_view what) {
+    INFO(what);
+    CHECK(holds);
+}
 
 /// What a scenario gets.
 struct fault_stage {
@@ -111,7 +72,7 @@ struct fault_stage {
           zk(z),
           healthy(h),
           folder(std::move(f)),
-          owners(shared_server().port(), folder) {}
+          owners(shared_server().port(), folder, check_with_catch) {}
 
     boost::asio::io_context& context;
     fault_proxy& proxy;
@@ -289,7 +250,7 @@ void interrupt_at_every_turn(Start start, Probe probe, interruption what) {
         std::string folder = fresh_path() + "/folder";
         auto zk = std::make_unique<client>(
             run(context, engine_client(shared_server().hosts(), steady_session)));
-        owner_registry owners(shared_server().port(), folder);
+        owner_registry owners(shared_server().port(), folder, check_with_catch);
         std::unique_ptr<interruptible> work = start(*zk, folder, owners);
         context.restart();
         for (int i = 0; i < k && !work->finished(); ++i) {

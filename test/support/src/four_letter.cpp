@@ -153,6 +153,16 @@ std::map<std::int64_t, std::set<std::string>> watches_by_session(std::uint16_t p
     return result;
 }
 
+std::size_t watches_below(std::uint16_t port, const std::string& path) {
+    std::size_t count = 0;
+    for (const auto& [watched, sessions] : watches_by_path(port)) {
+        if (watched == path || watched.starts_with(path + "/")) {
+            count += sessions.size();
+        }
+    }
+    return count;
+}
+
 std::string server_mode(std::uint16_t port, std::chrono::milliseconds limit) {
     std::string mode;
     for_each_line(four_letter(port, "srvr", limit), [&](std::string_view line) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -70,6 +71,9 @@ std::map<std::string, std::set<std::int64_t>> watches_by_path(std::uint16_t port
 
 /** @brief Every watching session's id with the paths that it watches (from `wchc`). */
 std::map<std::int64_t, std::set<std::string>> watches_by_session(std::uint16_t port);
+
+/** @brief How many watches there are on a path and on those below it (from `wchp`). */
+std::size_t watches_below(std::uint16_t port, const std::string& path);
 
 /** @brief What the server says it is: "standalone", "leader", "follower", ...; "" if not serving.
  */

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/election.hpp>
+
+namespace corozk::matrix {
+
+namespace {
+
+awaitable<void> probe(client& c, stage& s) {
+    election e(c, s.folder(), options_of<election_options>(s));
+    ownership term = co_await e.campaign_for(s.patience());
+    co_await others_turn(s, c, std::move(term));
+}
+
+/// After somebody else's term.
+awaitable<void> campaign(stage& s) {
+    election_options options = options_of<election_options>(s);
+    election theirs(s.theirs(), s.folder(), options);
+    ownership first = co_await theirs.campaign();
+    object<election> mine(s, s.ours(), s.folder(), options);
+    call<ownership> asked(s, "campaign");
+    {
+        tenure owner(s, first, s.theirs());
+        mine->campaign(asked.token());
+        co_await s.state("candidate", [&] { return s.nodes() >= 2; });
+    }
+    co_await first.release();
+    co_await take_turn(s, asked, "leading");
+}
+
+/// A whole term, with the acknowledgement.
+awaitable<void> acknowledge(stage& s) {
+    object<election> mine(s, s.ours(), s.folder(), options_of<election_options>(s));
+    call<ownership> asked(s, "campaign");
+    mine->campaign(asked.token());
+    ownership term = co_await asked.result();
+    tenure owner(s, term, s.ours());
+    co_await s.state("leading");
+    call<> acknowledged(s, "acknowledge");
+    mine->acknowledge(term, acknowledged.token());
+    co_await acknowledged.result();
+    co_await s.state("acknowledged");
+    call<> released(s, "release");
+    term.release(released.token());
+    co_await released.result();
+}
+
+/// Of somebody else's term.
+awaitable<void> observe(stage& s) {
+    election_options options = options_of<election_options>(s);
+    election theirs(s.theirs(), s.folder(), options);
+    object<election> mine(s, s.ours(), s.folder(), options);
+    election_leader nobody;
+    call<election_leader> first(s, "next_leader");
+    mine->next_leader(nobody, first.token());
+    co_await s.state("nobody leads");
+    ownership term = co_await theirs.campaign();
+    election_leader leader = co_await first.result();
+    std::string path = term.path();
+    s.check(leader.path == path, "the leader is seen");
+    call<election_leader> second(s, "next_leader after");
+    mine->next_leader(leader, second.token());
+    co_await s.state("somebody leads");
+    co_await term.release();
+    leader = co_await second.result();
+    s.check(leader.path != path, "the end of the term is seen");
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "election";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.probe_takes_turns = true;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("campaign", campaign)),
+    registered(make("acknowledge", acknowledge)),
+    registered([] {
+        scenario s = make("observe", observe);
+        s.probe_takes_turns = false;
+        s.outlives_session = true;
+        s.without[fault::own_node_deleted] = "an observer has no node";
+        s.without[fault::second_object] = "another candidate would be the next leader";
+        return s;
+    }()),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one case of the fault matrix: a scenario, with a fault at a place.
+#pragma once
+
+#include "restart.hpp"
+#include "scenario.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace corozk::matrix {
+
+/// Where a fault is put.
+struct place {
+    enum class kind : std::uint8_t { whole, request, answer, state };
+
+    place() = default;
+    place(kind k, std::uint64_t n) : what(k), number(n) {}
+    explicit place(std::string s) : what(kind::state), state(std::move(s)) {}
+
+    /// "all", "7", "7a" (behind the answer of request 7), or the name of a state.
+    std::string text() const;
+    static place parse(const std::string& text);
+
+    kind what = kind::whole;
+    std::uint64_t number = 0;
+    std::string state;
+};
+
+struct outcome {
+    bool hit = false;  ///< the fault had something to happen to
+    std::uint64_t requests = 0;
+    std::vector<std::string> states;    ///< those of the scenario, in order
+    std::vector<std::string> failures;  ///< what did not hold
+};
+
+/// Runs the case against a server, on this thread.
+/// @param party for the cases that share the server's restart; null elsewhere
+outcome run_case(const scenario& what,
+                 fault which,
+                 const place& where,
+                 std::uint16_t server_port,
+                 restart_party* party = nullptr);
+
+}  // namespace corozk::matrix

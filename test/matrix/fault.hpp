@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of the fault matrix.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace corozk::matrix {
+
+enum class fault : std::uint8_t {
+    none,
+    request_lost,  ///< and the connection cut
+    answer_lost,   ///< carried out, and the connection cut
+    cut_after_answer,
+    answer_delayed,
+    short_hole,  ///< too short for anybody to notice
+    long_hole,   ///< the session does not live
+    cancel_terminal,
+    cancel_partial,
+    cancel_total,
+    destroy_object,
+    close_client,
+    destroy_client,
+    expired,           ///< by somebody with its id and password, and the connection cut
+    server_restarted,  ///< killed and restarted
+    client_stopped,    ///< the loop stands still for longer than the session lives
+    own_node_deleted,
+    parent_deleted,
+    foreign_children,  ///< nodes of others in our folder
+    second_object,     ///< another object of the same session does the same
+    chroot,
+    restricted_acl,  ///< all nodes are for their creator only
+};
+
+/// Where in a scenario a fault can be put.
+enum class places : std::uint8_t {
+    run,          ///< it lasts for the whole run
+    frames,       ///< at each request, and in each state
+    answers,      ///< at each request, behind each answer, and in each state
+    frames_only,  ///< at each request
+    states,
+};
+
+struct fault_traits {
+    fault id;
+    std::string_view name;   ///< for `--fault` and `--case`
+    std::string_view title;  ///< the column's
+    places where;
+    bool slow;  ///< takes longer than a session timeout
+};
+
+inline constexpr std::array fault_table = {
+    fault_traits{fault::none, "none", "none", places::run, false},
+    fault_traits{fault::request_lost, "request lost", "req.lost", places::frames_only, false},
+    fault_traits{fault::answer_lost, "answer lost", "ans.lost", places::frames_only, false},
+    fault_traits{fault::cut_after_answer, "cut after answer", "cut", places::frames_only, false},
+    fault_traits{fault::answer_delayed, "answer delayed", "delay", places::frames_only, false},
+    fault_traits{fault::short_hole, "short hole", "hole<", places::frames, false},
+    fault_traits{fault::long_hole, "long hole", "hole>", places::frames, true},
+    fault_traits{fault::cancel_terminal, "cancel terminal", "c.term", places::answers, false},
+    fault_traits{fault::cancel_partial, "cancel partial", "c.part", places::answers, false},
+    fault_traits{fault::cancel_total, "cancel total", "c.total", places::answers, false},
+    fault_traits{fault::destroy_object, "destroy object", "destroy", places::answers, false},
+    fault_traits{fault::close_client, "close client", "close", places::answers, false},
+    fault_traits{fault::destroy_client, "destroy client", "drop", places::answers, false},
+    fault_traits{fault::expired, "expired", "expired", places::frames, false},
+    fault_traits{fault::server_restarted, "server restarted", "restart", places::states, false},
+    fault_traits{fault::client_stopped, "client stopped", "stopped", places::states, true},
+    fault_traits{fault::own_node_deleted, "own node deleted", "own.del", places::states, false},
+    fault_traits{fault::parent_deleted, "parent deleted", "par.del", places::states, false},
+    fault_traits{fault::foreign_children, "foreign children", "foreign", places::states, false},
+    fault_traits{fault::second_object, "second object", "second", places::states, false},
+    fault_traits{fault::chroot, "chroot", "chroot", places::run, false},
+    fault_traits{fault::restricted_acl, "restricted ACL", "acl", places::run, false},
+};
+
+inline const fault_traits& traits_of(fault f) {
+    return fault_table.at(static_cast<std::size_t>(f));
+}
+
+inline std::string_view to_string(fault f) {
+    return traits_of(f).name;
+}
+
+inline std::optional<fault> fault_named(std::string_view name) {
+    for (const fault_traits& t : fault_table) {
+        if (t.name == name)
+            return t.id;
+    }
+    return std::nullopt;
+}
+
+/// The session is gone afterwards, or may be.
+inline bool ends_session(fault f) {
+    return f == fault::long_hole || f == fault::expired || f == fault::client_stopped;
+}
+
+/// Operations are ended by their own side.
+inline bool interrupts(fault f) {
+    return traits_of(f).where == places::answers;
+}
+
+}  // namespace corozk::matrix

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matrix.hpp"
+
+#include "engine.hpp"
+#include "scenario.hpp"
+#include <corozk/testing/server.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace corozk::matrix {
+
+namespace {
+
+testing::server_options options_of_servers() {
+    testing::server_options options;
+    options.tick_time = std::chrono::milliseconds(200);
+    return options;
+}
+
+struct one_case {
+    one_case(const scenario& s, fault f, place p) : what(&s), which(f), where(std::move(p)) {}
+
+    std::string name() const {
+        return what->full_name() + "/" + std::string(to_string(which)) + "/" + where.text();
+    }
+
+    const scenario* what;
+    fault which;
+    place where;
+};
+
+struct cell {
+    std::size_t run = 0;
+    std::size_t missed = 0;  ///< the fault had nothing to happen to
+    std::size_t failed = 0;
+};
+
+/// What a run without a fault shows.
+struct shape {
+    std::uint64_t requests = 0;
+    std::vector<std::string> states;
+};
+
+class matrix {
+public:
+    explicit matrix(const request& wanted) : wanted_(wanted) {}
+
+    bool run(std::ostream& out);
+
+private:
+    bool selected(const scenario& s) const {
+        return wanted_.recipe.empty() || wanted_.recipe == s.recipe ||
+               wanted_.recipe == s.full_name();
+    }
+    bool selected(fault f) const { return wanted_.fault.empty() || wanted_.fault == to_string(f); }
+
+    one_case single() const;
+    void measure();
+    void collect(const scenario& s);
+    std::vector<place> places_for(const scenario& s, const fault_traits& f) const;
+    void run_all();
+    void run_restarts();
+    void record(const one_case& c, const outcome& o);
+    void print(std::ostream& out) const;
+
+    request wanted_;
+    std::unique_ptr<testing::server> server_;
+    std::map<std::string, shape> shapes_;
+    std::vector<one_case> cases_;
+    std::vector<one_case> restarts_;
+    std::mutex mutex_;
+    std::map<std::pair<std::string, fault>, cell> cells_;
+    std::size_t total_ = 0;
+    std::size_t done_ = 0;
+    std::size_t failed_ = 0;
+    std::chrono::steady_clock::time_point said_{};
+};
+
+one_case matrix::single() const {
+    std::size_t first = wanted_.single.find('/');
+    std::size_t last = wanted_.single.rfind('/');
+    if (first == std::string::npos || first == last)
+        throw std::invalid_argument("a case is RECIPE.SCENARIO/FAULT/PLACE");
+    std::optional<fault> which = fault_named(wanted_.single.substr(first + 1, last - first - 1));
+    if (!which)
+        throw std::invalid_argument("no such fault: " + wanted_.single);
+    for (const scenario& s : all_scenarios()) {
+        if (s.full_name() == wanted_.single.substr(0, first))
+            return one_case(s, *which, place::parse(wanted_.single.substr(last + 1)));
+    }
+    throw std::invalid_argument("no such scenario: " + wanted_.single);
+}
+
+/// At most `count` of the values, spread evenly; which ones differs from cell to cell.
+std::vector<place> thinned(std::vector<place> all, std::size_t count, std::size_t salt) {
+    if (all.size() <= count)
+        return all;
+    std::vector<place> few;
+    std::size_t offset = salt % (all.size() / count);
+    for (std::size_t i = 0; i < count; ++i)
+        few.push_back(all[offset + i * all.size() / count]);
+    return few;
+}
+
+std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) const {
+    const shape& seen = shapes_.at(s.full_name());
+    std::vector<place> frames;
+    std::vector<place> states;
+    bool answers = f.where == places::answers;
+    if (answers || f.where == places::frames || f.where == places::frames_only) {
+        for (std::uint64_t k = 1; k <= seen.requests; ++k) {
+            frames.emplace_back(place::kind::request, k);
+            if (answers)
+                frames.emplace_back(place::kind::answer, k);
+        }
+    }
+    if (f.where != places::run && f.where != places::frames_only) {
+        for (const std::string& name : seen.states)
+            states.emplace_back(name);
+    }
+    if (f.where == places::run)
+        states.emplace_back();
+    if (wanted_.compact) {
+        std::size_t salt = std::hash<std::string>()(s.full_name()) + static_cast<std::size_t>(f.id);
+        frames = thinned(std::move(frames), f.slow ? 1 : 3, salt);
+        states = thinned(std::move(states), f.slow ? 1 : 2, salt);
+    }
+    frames.insert(frames.end(), states.begin(), states.end());
+    return frames;
+}
+
+void matrix::collect(const scenario& s) {
+    for (const fault_traits& f : fault_table) {
+        if (!selected(f.id) || f.id == fault::none || s.without.contains(f.id))
+            continue;
+        for (place& p : places_for(s, f)) {
+            auto& list = f.id == fault::server_restarted ? restarts_ : cases_;
+            list.emplace_back(s, f.id, std::move(p));
+        }
+    }
+}
+
+void matrix::record(const one_case& c, const outcome& o) {
+    std::lock_guard guard(mutex_);
+    cell& here = cells_[{c.what->full_name(), c.which}];
+    ++(o.hit ? here.run : here.missed);
+    ++done_;
+    if (!o.failures.empty()) {
+        ++here.failed;
+        ++failed_;
+        std::cerr << "FAILED  '" << c.name() << "'\n";
+        for (const std::string& text : o.failures)
+            std::cerr << "    " << text << "\n";
+    }
+    auto now = std::chrono::steady_clock::now();
+    if (now - said_ > std::chrono::seconds(5)) {
+        said_ = now;
+        std::cerr << "matrix: " << done_ << " of " << total_ << ", " << failed_ << " failed; "
+                  << c.name() << "\n";
+    }
+}
+
+void matrix::run_all() {
+    std::atomic<std::size_t> next{0};
+    auto work = [&] {
+        for (;;) {
+            std::size_t i = next++;
+            if (i >= cases_.size())
+                return;
+            const one_case& c = cases_[i];
+            record(c, run_case(*c.what, c.which, c.where, server_->port()));
+        }
+    };
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < wanted_.threads; ++i)
+        workers.emplace_back(work);
+}
+
+/// As many cases at a time as go into one restart.
+void matrix::run_restarts() {
+    constexpr std::size_t at_a_time = 24;
+    testing::server victim(options_of_servers());
+    for (std::size_t begin = 0; begin < restarts_.size(); begin += at_a_time) {
+        std::size_t end = std::min(begin + at_a_time, restarts_.size());
+        restart_party party(end - begin);
+        std::vector<std::jthread> players;
+        for (std::size_t i = begin; i < end; ++i) {
+            players.emplace_back([&, i] {
+                const one_case& c = restarts_[i];
+                record(c, run_case(*c.what, c.which, c.where, victim.port(), &party));
+            });
+        }
+        party.restart_when_all_are_there(victim);
+    }
+}
+
+/// Runs each scenario without a fault: how many requests, which states.
+void matrix::measure() {
+    std::vector<const scenario*> wanted;
+    for (const scenario& s : all_scenarios()) {
+        if (selected(s))
+            wanted.push_back(&s);
+    }
+    for (const scenario* s : wanted)
+        cases_.emplace_back(*s, fault::none, place());
+    std::atomic<std::size_t> next{0};
+    auto work = [&] {
+        for (;;) {
+            std::size_t i = next++;
+            if (i >= wanted.size())
+                return;
+            outcome o = run_case(*wanted[i], fault::none, place(), server_->port());
+            record(cases_[i], o);
+            std::lock_guard guard(mutex_);
+            shape& seen = shapes_[wanted[i]->full_name()];
+            seen.requests = o.requests;
+            seen.states = o.states;
+        }
+    };
+    total_ = wanted.size();
+    {
+        std::vector<std::jthread> workers;
+        for (std::size_t i = 0; i < wanted_.threads; ++i)
+            workers.emplace_back(work);
+    }
+    cases_.clear();
+    for (const scenario* s : wanted)
+        collect(*s);
+    total_ += cases_.size() + restarts_.size();
+}
+
+bool matrix::run(std::ostream& out) {
+    if (wanted_.single.empty() && !wanted_.fault.empty() && !fault_named(wanted_.fault))
+        throw std::invalid_argument("no such fault: " + wanted_.fault);
+    std::stable_sort(
+        all_scenarios().begin(), all_scenarios().end(), [](const scenario& a, const scenario& b) {
+            return a.full_name() < b.full_name();
+        });
+    server_ = std::make_unique<testing::server>(options_of_servers());
+    for (std::size_t i = 0; i < wanted_.repeat; ++i) {
+        cases_.clear();
+        restarts_.clear();
+        if (!wanted_.single.empty()) {
+            one_case c = single();
+            (c.which == fault::server_restarted ? restarts_ : cases_).push_back(c);
+            total_ += 1;
+        } else {
+            measure();
+        }
+        std::jthread restarts;
+        if (!restarts_.empty())
+            restarts = std::jthread([this] { run_restarts(); });
+        run_all();
+    }
+    print(out);
+    return failed_ == 0 && done_ > 0;
+}
+
+void matrix::print(std::ostream& out) const {
+    std::size_t width = 8;
+    std::vector<const scenario*> rows;
+    for (const scenario& s : all_scenarios()) {
+        if (std::none_of(cells_.begin(), cells_.end(), [&](const auto& c) {
+                return c.first.first == s.full_name();
+            })) {
+            continue;
+        }
+        rows.push_back(&s);
+        width = std::max(width, s.full_name().size());
+    }
+    auto pad = static_cast<int>(width + 1);
+    out << std::left << std::setw(pad) << "" << std::right;
+    for (const fault_traits& f : fault_table)
+        out << std::setw(9) << f.title;
+    out << "\n";
+    std::size_t run = 0;
+    std::size_t missed = 0;
+    for (const scenario* s : rows) {
+        out << std::left << std::setw(pad) << s->full_name() << std::right;
+        for (const fault_traits& f : fault_table) {
+            std::string text;
+            auto found = cells_.find({s->full_name(), f.id});
+            if (found != cells_.end()) {
+                const cell& c = found->second;
+                run += c.run;
+                missed += c.missed;
+                text = std::to_string(c.run) + "/" + std::to_string(c.failed);
+            } else if (s->without.contains(f.id)) {
+                text = "-";
+            }
+            out << std::setw(9) << text;
+        }
+        out << "\n";
+    }
+    out << run << " cases run, " << failed_ << " failed; " << missed
+        << " found nothing to happen to\n";
+}
+
+}  // namespace
+
+bool run_matrix(const request& wanted, std::ostream& out) {
+    matrix m(wanted);
+    return m.run(out);
+}
+
+void print_list(std::ostream& out) {
+    out << "faults:\n";
+    for (const fault_traits& f : fault_table)
+        out << "  " << f.name << "\n";
+    out << "scenarios:\n";
+    for (const scenario& s : all_scenarios()) {
+        out << "  " << s.full_name() << "\n";
+        for (const auto& [which, reason] : s.without)
+            out << "      without " << to_string(which) << ": " << reason << "\n";
+    }
+}
+
+}  // namespace corozk::matrix

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+
+#include <algorithm>
+
+namespace corozk::matrix {
+
+using boost::asio::cancellation_type;
+
+std::vector<scenario>& all_scenarios() {
+    static std::vector<scenario> all;
+    return all;
+}
+
+stage::stage(boost::asio::io_context& context,
+             testing::fault_proxy& proxy,
+             setting s,
+             client ours,
+             client theirs)
+    : owners(
+          s.server_port,
+          s.root + s.folder,
+          [this](bool holds, std::string_view what) { check(holds, what); },
+          s.root),
+      context_(context),
+      proxy_(proxy),
+      setting_(std::move(s)),
+      ours_(std::move(ours)),
+      theirs_(std::move(theirs)) {}
+
+client& stage::ours() {
+    if (ours_gone_)
+        throw scenario_over();
+    return ours_;
+}
+
+void stage::check(bool holds, std::string_view what) {
+    if (!holds)
+        failures_.emplace_back(what);
+}
+
+bool stage::disturbed() const {
+    if (ours_gone_ || (applied_ && interrupts(setting_.which)))
+        return true;
+    return std::any_of(calls_.begin(), calls_.end(), [](const auto& c) {
+        return c->calls > 0 && c->ec && c->name != "lost";
+    });
+}
+
+bool stage::deprived() const {
+    switch (setting_.which) {
+        case fault::expired:
+        case fault::long_hole:
+        case fault::client_stopped:
+        case fault::own_node_deleted:
+        case fault::parent_deleted:
+        case fault::close_client:
+        case fault::destroy_client:
+            return applied_;
+        default:
+            return false;
+    }
+}
+
+bool stage::permits(const error_code& ec, party whose) const {
+    auto also = setting_.what->may_end_with.find(setting_.which);
+    if (also != setting_.what->may_end_with.end() &&
+        std::find(also->second.begin(), also->second.end(), ec) != also->second.end()) {
+        return true;
+    }
+    if (setting_.which == fault::parent_deleted)
+        return ec == errc::ownership_lost;
+    if (whose == party::theirs)
+        return false;
+    switch (setting_.which) {
+        case fault::cancel_terminal:
+        case fault::cancel_partial:
+        case fault::cancel_total:
+        case fault::destroy_object:
+            return ec == boost::asio::error::operation_aborted;
+        case fault::close_client:
+        case fault::destroy_client:
+            return ec == errc::closed || ec == errc::ownership_lost || is_session_lost(ec) ||
+                   is_outcome_unknown(ec);
+        case fault::expired:
+        case fault::long_hole:
+        case fault::client_stopped:
+            return !setting_.what->outlives_session &&
+                   (is_session_lost(ec) || ec == errc::ownership_lost || ec == errc::not_connected);
+        case fault::own_node_deleted:
+            return ec == errc::ownership_lost;
+        default:
+            return false;
+    }
+}
+
+awaitable<void> stage::enter_state(std::string_view name) {
+    std::string text(name);
+    states_.push_back(text);
+    if (text != setting_.at_state || applied_ || !setting_.apply)
+        co_return;
+    // What was sent has its answers, and what these caused as well.
+    for (int i = 0; i < 4; ++i)
+        co_await ours().sync("/", as_tuple());
+    applied_ = true;
+    co_await setting_.apply(*this);
+}
+
+void stage::interrupt() {
+    applied_ = true;
+    // Handlers never run inside what is done here, but what they resume may end calls.
+    auto calls = calls_;
+    auto emit = [&](cancellation_type type) {
+        for (const auto& c : calls) {
+            if (c->whose == party::ours && c->started && c->calls == 0)
+                c->cancel.emit(type);
+        }
+    };
+    switch (setting_.which) {
+        case fault::cancel_terminal:
+            emit(cancellation_type::terminal);
+            break;
+        case fault::cancel_partial:
+            emit(cancellation_type::partial);
+            break;
+        case fault::cancel_total:
+            emit(cancellation_type::total);
+            break;
+        case fault::destroy_object:
+            for (const auto& o : objects_) {
+                if (auto destroy = o.lock())
+                    (*destroy)();
+            }
+            break;
+        case fault::close_client: {
+            auto closing = std::make_shared<call_record>(executor(), "close", party::theirs);
+            closing->started = true;
+            add(closing);
+            ours_.close([closing](error_code ec) {
+                ++closing->calls;
+                closing->ec = ec;
+            });
+            break;
+        }
+        case fault::destroy_client:
+            ours_gone_ = true;
+            ours_ = client();
+            break;
+        default:
+            break;
+    }
+}
+
+bool stage::all_ended() const {
+    return std::all_of(
+        calls_.begin(), calls_.end(), [](const auto& c) { return !c->started || c->calls > 0; });
+}
+
+void stage::check_calls() {
+    for (const auto& c : calls_) {
+        if (c->started && c->calls != 1)
+            check(false, c->name + " was resumed " + std::to_string(c->calls) + " times");
+    }
+}
+
+awaitable<void> take_turn(stage& s, call<ownership>& asked, std::string_view state, bool alone) {
+    ownership held = co_await asked.result();
+    call<error_code> lost(s, "lost");
+    call<> released(s, "release");
+    {
+        tenure owner(s, held, s.ours(), alone);
+        held.lost(lost.token());
+        co_await s.state(
+            state, [&] { return lost.done() || !held.valid() || s.ours().counters().watches > 0; });
+        if (s.deprived() && s.set().at_state == state) {
+            co_await testing::eventually_async(
+                [&] { return !held.valid(); }, s.patience(), "the loss is seen");
+            co_await lost.ended();
+        }
+    }
+    held.release(released.token());
+    s.check(!held.valid(), "what is being released is not valid");
+    co_await released.result();
+    co_await lost.ended();
+}
+
+awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone) {
+    s.check(held.valid(), "the next one's grant is valid");
+    { tenure owner(s, held, c, alone); }
+    co_await held.release();
+}
+
+}  // namespace corozk::matrix

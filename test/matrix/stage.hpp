@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scenario of the fault matrix gets: two clients, a folder, operations that the engine can
+// interrupt, and names for its states.
+#pragma once
+
+#include "fault/owner_registry.hpp"
+#include "scenario.hpp"
+#include <corozk/testing/admin.hpp>
+#include <corozk/testing/eventually.hpp>
+#include <corozk/testing/fault_proxy.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace corozk::matrix {
+
+inline auto as_tuple() {
+    return boost::asio::as_tuple(boost::asio::use_awaitable);
+}
+
+/// Thrown through a scenario that the fault has ended, as it may.
+struct scenario_over {};
+
+enum class party : std::uint8_t {
+    ours,    ///< meets the fault
+    theirs,  ///< somebody else, who meets only what happens to the nodes
+};
+
+/// One operation, as the engine sees it.
+struct call_record {
+    call_record(const boost::asio::any_io_executor& executor, std::string what, party who)
+        : name(std::move(what)), whose(who), wake(executor) {}
+    virtual ~call_record() = default;
+
+    std::string name;
+    party whose;
+    int calls = 0;
+    bool started = false;
+    bool abandoned = false;  ///< by its scenario
+    bool ended_by_fault = false;
+    error_code ec;
+    boost::asio::cancellation_signal cancel;
+    boost::asio::steady_timer wake;
+};
+
+class stage {
+public:
+    struct setting {
+        setting() = default;
+        const scenario* what = nullptr;
+        fault which = fault::none;
+        std::string at_state;  ///< where a fault in a state goes
+        std::string folder;
+        std::string root;  ///< the clients' chroot
+        std::uint16_t server_port = 0;
+        corozk::acl entries;
+        std::function<awaitable<void>(stage&)> apply;  ///< a fault in a state
+    };
+
+    stage(boost::asio::io_context& context,
+          testing::fault_proxy& proxy,
+          setting s,
+          client ours,
+          client theirs);
+
+    // For scenarios ---------------------------------------------------------------------------
+
+    /// Through the proxy. @throws scenario_over if it has been destroyed
+    client& ours();
+    client& theirs() { return theirs_; }
+    const std::string& folder() const { return setting_.folder; }
+    /// For the options of a recipe; empty means its default.
+    const corozk::acl& entries() const { return setting_.entries; }
+    fault which() const { return setting_.which; }
+
+    /// How long anything may take that must happen.
+    std::chrono::seconds patience() const {
+        // A server that is starting may take a connection and never answer. The C client gives it
+        // two thirds of the session's timeout.
+        return std::chrono::seconds(setting_.which == fault::server_restarted ? 60 : 20);
+    }
+
+    /// As the server's own records have it, for a path as clients say it.
+    bool exists(const std::string& path) { return observer().exists(setting_.root + path); }
+    std::string data(const std::string& path) { return observer().data(setting_.root + path); }
+    std::vector<std::string> children(const std::string& path) {
+        return observer().children(setting_.root + path);
+    }
+    std::optional<testing::node_stat> stat(const std::string& path) {
+        return observer().stat(setting_.root + path);
+    }
+    void erase(const std::string& path) { observer().erase(setting_.root + path); }
+    std::size_t nodes() { return children(folder()).size(); }
+
+    /// Says that the scenario is in this state, once `reached()` holds: a place for a fault.
+    template <class Predicate>
+    awaitable<void> state(std::string_view name, Predicate reached) {
+        co_await testing::eventually_async(
+            [&] { return disturbed() || reached(); }, patience(), name);
+        co_await enter_state(name);
+    }
+    awaitable<void> state(std::string_view name) { co_await enter_state(name); }
+
+    /// Something that must hold.
+    void check(bool holds, std::string_view what);
+
+    /// For the invariant: remembered beyond the scenario.
+    void note(const std::string& kind, std::string value) {
+        notes_[kind].push_back(std::move(value));
+    }
+    const std::vector<std::string>& notes(const std::string& kind) { return notes_[kind]; }
+
+    /// Something was ended by the fault, or an operation has failed: what is expected of an
+    /// undisturbed run need not hold.
+    bool disturbed() const;
+
+    /// The fault has taken from us what belonged to our session, or to our nodes.
+    bool deprived() const;
+
+    // For calls and objects -------------------------------------------------------------------
+
+    void add(std::shared_ptr<call_record> record) { calls_.push_back(std::move(record)); }
+    void add_object(std::weak_ptr<std::function<void()>> destroy) {
+        objects_.push_back(std::move(destroy));
+    }
+    /// Whether an operation may end like this here.
+    bool permits(const error_code& ec, party whose) const;
+    boost::asio::any_io_executor executor() const { return context_.get_executor(); }
+
+    // For the engine --------------------------------------------------------------------------
+
+    /// Cancels, destroys or closes: what this case's fault says.
+    void interrupt();
+    /// Every operation has come to its end.
+    bool all_ended() const;
+    /// Each was resumed exactly once.
+    void check_calls();
+
+    testing::admin& observer() { return owners.observer(); }
+    testing::fault_proxy& proxy() { return proxy_; }
+    const setting& set() const { return setting_; }
+    std::string server_folder() const { return setting_.root + setting_.folder; }
+    client release_theirs() { return std::move(theirs_); }
+    client release_ours() { return std::move(ours_); }
+    const std::vector<std::string>& states() const { return states_; }
+    std::vector<std::string>& failures() { return failures_; }
+    bool applied() const { return applied_; }
+    void set_applied() { applied_ = true; }
+    /// It turned out that there is nothing to do in this state.
+    void set_void() { applied_ = false; }
+
+    testing::owner_registry owners;
+    std::vector<std::string> planted;
+
+private:
+    awaitable<void> enter_state(std::string_view name);
+
+    boost::asio::io_context& context_;
+    testing::fault_proxy& proxy_;
+    setting setting_;
+    client ours_;
+    client theirs_;
+    bool ours_gone_ = false;
+    bool applied_ = false;
+    std::vector<std::shared_ptr<call_record>> calls_;
+    std::vector<std::weak_ptr<std::function<void()>>> objects_;
+    std::map<std::string, std::vector<std::string>> notes_;
+    std::vector<std::string> states_;
+    std::vector<std::string> failures_;
+};
+
+/// An operation under way: `call<ownership> asked(s, "acquire"); l->acquire(asked.token());`
+template <class Value = std::monostate>
+class call {
+public:
+    call(stage& s, std::string name, party whose = party::ours)
+        : stage_(s), record_(std::make_shared<with_value>(s.executor(), std::move(name), whose)) {
+        s.add(record_);
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+    /// What is still under way is given up: cancelled, and its result dropped.
+    ~call() {
+        record_->abandoned = true;
+        if (record_->started && record_->calls == 0)
+            record_->cancel.emit(boost::asio::cancellation_type::terminal);
+        record_->value.reset();
+    }
+
+    /// A completion token; for one operation.
+    auto token() {
+        record_->started = true;
+        auto handler = [record = record_](error_code ec, Value v = Value()) {
+            ++record->calls;
+            record->ec = ec;
+            if (!record->abandoned)
+                record->value.emplace(std::move(v));
+            record->wake.cancel();
+        };
+        return boost::asio::bind_cancellation_slot(record_->cancel.slot(), std::move(handler));
+    }
+
+    bool done() const { return record_->calls > 0; }
+    bool good() const { return done() && !record_->ec; }
+    error_code error() const { return record_->ec; }
+
+    /// Waits for the end, whatever it is.
+    awaitable<error_code> ended() {
+        if (!done()) {
+            record_->wake.expires_after(stage_.patience());
+            co_await record_->wake.async_wait(as_tuple());
+        }
+        if (!done()) {
+            stage_.check(false, record_->name + " did not end");
+            throw scenario_over();
+        }
+        co_return record_->ec;
+    }
+
+    /// Waits for the result. @throws scenario_over if the fault has ended it
+    awaitable<Value> result() {
+        error_code ec = co_await ended();
+        if (ec) {
+            if (!stage_.permits(ec, record_->whose))
+                stage_.check(false, record_->name + " failed: " + ec.message());
+            throw scenario_over();
+        }
+        co_return std::move(*record_->value);
+    }
+
+private:
+    struct with_value : call_record {
+        using call_record::call_record;
+        std::optional<Value> value;
+    };
+
+    stage& stage_;
+    std::shared_ptr<with_value> record_;
+};
+
+/// A recipe's object that the engine may destroy: `object<lock> l(s, s.ours(), path);`
+template <class T>
+class object {
+public:
+    template <class... Args>
+    explicit object(stage& s, Args&&... args)
+        : value_(std::make_unique<T>(std::forward<Args>(args)...)),
+          destroy_(std::make_shared<std::function<void()>>([this] { value_.reset(); })) {
+        s.add_object(destroy_);
+    }
+    object(const object&) = delete;
+    object& operator=(const object&) = delete;
+
+    /// @throws scenario_over if it has been destroyed
+    T* operator->() {
+        if (!value_)
+            throw scenario_over();
+        return value_.get();
+    }
+    T& operator*() { return *operator->(); }
+
+private:
+    std::unique_ptr<T> value_;
+    std::shared_ptr<std::function<void()>> destroy_;
+};
+
+/// Being an owner, as the registry has it.
+class tenure {
+public:
+    tenure(stage& s, const ownership& o, client& whose, bool alone = true) : stage_(s), owned_(o) {
+        s.owners.enter(o, whose.status().session_id, alone);
+    }
+    tenure(const tenure&) = delete;
+    tenure& operator=(const tenure&) = delete;
+    ~tenure() { stage_.owners.leave(owned_); }
+
+private:
+    stage& stage_;
+    const ownership& owned_;
+};
+
+/// Options of a recipe with the nodes' access control list in the member `acl` or `entries`.
+template <class Options>
+Options options_of(const stage& s) {
+    Options options;
+    if constexpr (requires { options.entries; }) {
+        options.entries = s.entries();
+    } else {
+        options.acl = s.entries();
+    }
+    return options;
+}
+
+/// Waits for a grant, holds it (in the named state) until its own node is watched, and gives it
+/// back.
+awaitable<void> take_turn(stage& s,
+                          call<ownership>& asked,
+                          std::string_view state,
+                          bool alone = true);
+
+/// As a probe: somebody else's whole turn.
+awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone = true);
+
+}  // namespace corozk::matrix
