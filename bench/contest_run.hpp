@@ -132,7 +132,7 @@ private:
             for (grant_type& held : p.held) this->spawn(give_back(p, held));
             holders += p.held.size();
         }
-        co_await this->until_ended(setup_.waiters + holders, "passing it on");
+        co_await this->until_ended(setup_.waiters + holders, "passing it on", holders);
     }
 
     latencies latencies_;

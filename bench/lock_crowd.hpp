@@ -86,7 +86,10 @@ protected:
                count_text(static_cast<double>(setup_.waiters)) + " waiters: " + what;
     }
 
-    boost::asio::awaitable<void> until_ended(std::size_t count, const char* what) {
+    /// `not_shown`: so many of them, which end first, are left out of what is shown.
+    boost::asio::awaitable<void> until_ended(std::size_t count,
+                                             const char* what,
+                                             std::size_t not_shown = 0) {
         constexpr auto interval = std::chrono::milliseconds(100);
         constexpr auto patience = std::chrono::seconds(60);
         std::string text = label(what);
@@ -96,7 +99,7 @@ protected:
         while (ended_ < count && !problem_) {
             timer.expires_after(interval);
             co_await timer.async_wait(boost::asio::use_awaitable);
-            stage_.shown().update(text, ended_, count);
+            stage_.shown().update(text, ended_ - std::min(ended_, not_shown), count - not_shown);
             if (ended_ != seen) {
                 seen = ended_;
                 moved = clock::now();
