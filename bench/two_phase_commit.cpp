@@ -81,16 +81,26 @@ boost::asio::awaitable<void> commit_once(job& j,
     co_await coordinator.clean_up();
 }
 
-/// The slope of a line through (log n, log messages) by least squares: messages ~ n^slope.
-double exponent(const std::vector<std::pair<double, double>>& points) {
-    double n = static_cast<double>(points.size());
-    double x = 0, y = 0, xx = 0, xy = 0;
-    for (auto [sites, messages] : points) {
-        double u = std::log(sites);
-        double v = std::log(messages);
-        x += u, y += v, xx += u * u, xy += u * v;
+struct growth {
+    double linear = 0;
+    double quadratic = 0;
+    double exponent = 0;  ///< from the last but one to the last: messages ~ n^exponent
+};
+
+/// messages = linear * n + quadratic * n^2: a line through (n, messages / n) by least squares.
+growth growth_of(const std::vector<std::pair<double, double>>& points) {
+    double count = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (auto [n, messages] : points) {
+        double each = messages / n;
+        count += 1, x += n, y += each, xx += n * n, xy += n * each;
     }
-    return (n * xy - x * y) / (n * xx - x * x);
+    growth g;
+    g.quadratic = (count * xy - x * y) / (count * xx - x * x);
+    g.linear = (y - g.quadratic * x) / count;
+    auto [n, messages] = points.back();
+    auto [fewer, less] = points[points.size() - 2];
+    g.exponent = std::log(messages / less) / std::log(n / fewer);
+    return g;
 }
 
 }  // namespace
@@ -116,7 +126,7 @@ boost::asio::awaitable<void> run_two_phase_commit(job& j) {
             co_await stage::close(clients);
             double n = static_cast<double>(sites);
             double messages = row.median("messages");
-            if (sites > 1) points.emplace_back(n, messages);
+            points.emplace_back(n, messages);
             t.add({how.title, count_text(n), count_text(messages), count_text(row.median("requests")),
                    count_text(row.median("notifications")), bytes_text(row.median("bytes")),
                    figure_text(messages / n), figure_text(messages / (n * n)),
@@ -124,9 +134,14 @@ boost::asio::awaitable<void> run_two_phase_commit(job& j) {
             j.results.push_back(std::move(row));
         }
         if (points.size() > 1) {
-            double slope = exponent(points);
-            exponents += fmt::format("{}: messages grow with n^{:.2f}\n", how.title, slope);
-            j.results.back().add("messages_exponent", slope);
+            growth g = growth_of(points);
+            exponents += fmt::format(
+                "{}: messages = {:.1f} n {:+.2f} n^2; from {} to {} sites they grow with n^{:.2f}\n",
+                how.title, g.linear, g.quadratic, count_text(points[points.size() - 2].first),
+                count_text(points.back().first), g.exponent);
+            result& last = j.results.back();
+            last.add("messages_linear", g.linear).add("messages_quadratic", g.quadratic);
+            last.add("messages_exponent", g.exponent);
         }
     }
     j.output = heading(j) + "\n" + t.str() + "\n" + exponents;
