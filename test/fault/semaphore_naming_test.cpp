@@ -4,6 +4,7 @@
 #include <corozk/recipe/semaphore.hpp>
 
 #include <algorithm>
+#include <optional>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -187,6 +188,46 @@ TEST_CASE(
         CHECK(!co_await finished(orphan));
         co_await orphan.value().release();
         co_await other.close();
+        co_await all_are_free(path, naming, 1);
+    });
+}
+
+TEST_CASE("semaphore naming: the client or its context ends while a lease is waited for") {
+    semaphore_naming naming = either_naming();
+    int how = GENERATE(0, 1, 2);  // closed, destroyed, its context destroyed
+    CAPTURE(static_cast<int>(naming), how);
+    std::string path = fresh_path();
+    std::string stranger = leases(path, naming) + "/stranger";
+    observer().plant(stranger);
+    if (naming == semaphore_naming::kazoo)
+        observer().set(path, "1");
+    pending_result<ownership> acquiring;
+    {
+        boost::asio::io_context context;
+        std::optional<client> zk;
+        run(context, [&]() -> awaitable<void> {
+            client c = co_await one_more_client();
+            zk.emplace(std::move(c));
+            semaphore ours(*zk, path, 1, named(naming));
+            ours.acquire(1, acquiring.handler());
+            auto waits = [&] { return nodes_in(leases(path, naming)) == 2; };
+            co_await eventually_async(waits);
+            if (how == 0)
+                co_await zk->close();
+            if (how == 1)
+                zk.reset();
+        });
+        if (how != 2)
+            run_to_idle(context);
+    }
+    if (how == 2) {
+        CHECK(acquiring.calls() == 0);  // went with the context
+    } else {
+        CHECK(acquiring.calls() == 1);
+        CHECK(acquiring.error() == errc::closed);
+    }
+    observer().erase(stranger);
+    with_client([naming, path](client&, std::string) -> awaitable<void> {
         co_await all_are_free(path, naming, 1);
     });
 }

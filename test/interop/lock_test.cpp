@@ -11,6 +11,8 @@ namespace {
 lock_options options_with(party_kind which) {
     lock_options options(our_party);
     options.naming = which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
+    if (which == party_kind::curator)
+        options.release_request = "__REVOKE__";
     return options;
 }
 
@@ -161,4 +163,43 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
         party_limit);
     run_to_idle(context);
     CHECK(at.hand.children(at.path).empty());
+}
+
+TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator does") {
+    meeting at;
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            lock ours(zk, at.path, options_with(party_kind::curator));
+            party holder(party_kind::curator, at.arguments({"task=revocable", "kind=mutex"}));
+            auto they_are_inside = [&] { return at.inside("curator") == 1; };
+            co_await holder.until(they_are_inside, "holding the lock");
+            std::vector<contender_info> line = co_await ours.contenders();
+            REQUIRE(line.size() == 1);
+            pending_result<ownership> acquiring;
+            ours.acquire(acquiring.handler());
+            std::string theirs = line[0].path;
+            co_await ours.request_release(theirs);
+            error_code acquired = co_await finished(acquiring);
+            REQUIRE_FALSE(acquired);
+            co_await holder.end();
+
+            ownership& held = acquiring.value();
+            pending_result<> asked;
+            held.release_requested(asked.handler());
+            party revoker(party_kind::curator,
+                          at.arguments({"task=revoke", "node=" + held.path()}));
+            co_await revoker.end();
+            error_code heard = co_await finished(asked);
+            CHECK_FALSE(heard);
+            CHECK(held.valid());
+            co_await held.release();
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(at.hand.children(at.path).empty());
+    CHECK(violations(at.hand, at.record_path).empty());
 }

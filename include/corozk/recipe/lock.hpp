@@ -31,7 +31,8 @@ struct lock_options {
 
     lock_naming naming = lock_naming::standard;
 
-    /// What is written into a holder's node by `request_release`. Curator's word is "__REVOKE__".
+    /// What `request_release` writes: behind the holder's data, or, with Curator's names, instead of
+    /// it. Curator's word is "__REVOKE__".
     std::string release_request = "unlock";
 };
 
