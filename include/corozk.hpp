@@ -10,7 +10,9 @@
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 #include <corozk/recipe/contender_info.hpp>
+#include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/election.hpp>
+#include <corozk/recipe/leader_latch.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/ownership.hpp>

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leadership as a state: two servers, of which one leads at any time; when the leader stops, the other
+// one takes over. Neither has to campaign again by itself, whatever happens to its session.
+//
+//   leader_latch 127.0.0.1:2181
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <corozk.hpp>
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+using namespace std::chrono_literals;
+
+awaitable<void> serve(corozk::client& zk, std::string name) {
+    corozk::leader_latch latch(zk, "/corozk-example/latch", corozk::election_options(name));
+    latch.start();
+    std::int64_t term = co_await latch.leadership();
+    co_await latch.acknowledge();
+    std::cout << name << " leads, fencing token " << term << '\n';
+
+    boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
+    for (int job = 0; job < 3 && latch.has_leadership(); ++job) {
+        std::cout << name << " does job " << job << '\n';
+        pause.expires_after(10ms);
+        co_await pause.async_wait(boost::asio::use_awaitable);
+    }
+    co_await latch.close();
+    std::cout << name << " has stopped\n";
+}
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await (serve(zk, "north") && serve(zk, "south"));
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure) return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corozk/recipe/leader_latch.hpp>
+
+#include "block/inner_call.hpp"
+#include "block/owned.hpp"
+#include "block/recipe_core.hpp"
+#include "recipe/leader_latch_algo.hpp"
+#include "session/session.hpp"
+
+#include <list>
+
+namespace corozk {
+
+namespace detail {
+
+/// Behind a latch, and kept by its driver while there is something of it.
+class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
+public:
+    latch_core(session& s, election campaign_)
+        : recipe_core(s), campaign(std::move(campaign_)), wake_(s) {}
+
+    void start() {
+        if (stopped())
+            return;
+        wanted_ = true;
+        // What was decided before is over, also if the driver has not seen it yet.
+        if (status_.state == latch_state::idle)
+            become(latch_state::candidate, error_code());
+        wake_.set();
+        if (running_)
+            return;
+        running_ = true;
+        get_port().spawn(run(shared_from_this()));
+    }
+
+    /// The public object goes.
+    void abandon() {
+        stop();
+        wanted_ = false;
+        wake_.set();
+    }
+
+    bool leads() const noexcept { return term.valid(); }
+    const latch_status& status() const noexcept { return status_; }
+
+    void wait_leadership(time_point deadline,
+                         any_handler<void(error_code, std::int64_t)> handler) {
+        if (leads())
+            return post_result<std::int64_t>(
+                executor(), std::move(handler), error_code(), term.fencing_token());
+        if (!wanted_) {
+            error_code why = errc::not_a_member;
+            if (status_.state == latch_state::idle && status_.reason)
+                why = status_.reason;
+            return post_result<std::int64_t>(executor(), std::move(handler), why, 0);
+        }
+        leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);
+    }
+
+    void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
+        if (status_.revision != seen)
+            return post_result<latch_status>(executor(), std::move(handler), error_code(), status_);
+        std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
+        changed_calls_.emplace_back(*this, std::move(handler), wake_);
+    }
+
+    void resign(any_handler<void(error_code)> handler) {
+        if (!leads() || !wanted_)
+            return post_result<>(executor(), std::move(handler), errc::ownership_lost);
+        resigning_ = true;
+        resign_calls_.emplace_back(*this, std::move(handler), wake_);
+        wake_.set();
+    }
+
+    void close(any_handler<void(error_code)> handler) {
+        if (!running_)
+            return post_result<>(executor(), std::move(handler), error_code());
+        wanted_ = false;
+        close_calls_.emplace_back(*this, std::move(handler), wake_);
+        fail_leadership(errc::not_a_member);
+        wake_.set();
+    }
+
+    election campaign;
+    ownership term;
+
+private:
+    template <class... Values>
+    using calls = std::list<waiting_call<Values...>>;
+
+    void become(latch_state state, error_code reason) {
+        status_.state = state;
+        status_.reason = reason;
+        status_.fencing_token = state == latch_state::leader ? term.fencing_token() : 0;
+        ++status_.revision;
+        for (auto& call : changed_calls_)
+            call.complete(error_code(), status_);
+        changed_calls_.clear();
+    }
+
+    void fail_leadership(error_code reason) {
+        for (auto& call : leadership_calls_)
+            call.fail(reason);
+        leadership_calls_.clear();
+    }
+
+    /// A deadline passes without anything to clean up.
+    void note_calls() {
+        for (auto& call : leadership_calls_) {
+            if (call.late())
+                call.end();
+        }
+        std::erase_if(leadership_calls_, [](const auto& call) { return !call.waiting(); });
+    }
+
+    void lead(ownership held) {
+        term = std::move(held);
+        become(latch_state::leader, error_code());
+        for (auto& call : leadership_calls_)
+            call.complete(error_code(), term.fencing_token());
+        leadership_calls_.clear();
+    }
+
+    /// It cannot be a candidate any more.
+    void give_up(error_code reason) {
+        wanted_ = false;
+        fatal_ = reason;
+        fail_leadership(reason);
+    }
+
+    static void end_calls(calls<>& ended, error_code ec) {
+        for (auto& call : ended)
+            call.complete(ec);
+        ended.clear();
+    }
+
+    void end_resignation(error_code ec) {
+        resigning_ = false;
+        end_calls(resign_calls_, ec);
+    }
+
+    static bool worth_another_candidacy(const error_code& ec) {
+        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
+               ec == errc::not_connected || is_recoverable(ec);
+    }
+
+    static task<> run(std::shared_ptr<latch_core> self);
+
+    signal wake_;
+    latch_status status_;
+    bool wanted_ = false;
+    bool running_ = false;
+    bool resigning_ = false;
+    error_code fatal_;
+    calls<std::int64_t> leadership_calls_;
+    calls<latch_status> changed_calls_;
+    calls<> resign_calls_;
+    calls<> ending_calls_;  ///< those of the term that is being released
+    calls<> close_calls_;
+};
+
+task<> latch_core::run(std::shared_ptr<latch_core> self) {
+    latch_core& me = *self;
+    port& p = me.get_port();
+    session_signal session(p, me.wake_);
+    std::unique_ptr<inner_call<ownership>> candidacy;
+    std::unique_ptr<inner_call<error_code>> loss;
+    std::unique_ptr<inner_call<>> release;
+    for (;;) {
+        me.note_calls();
+        if (p.status().state == session_state::closed && me.wanted_)
+            me.give_up(errc::closed);
+        if (candidacy && candidacy->done() && candidacy->error()) {
+            error_code ec = candidacy->error();
+            candidacy.reset();
+            if (me.wanted_ && !worth_another_candidacy(ec))
+                me.give_up(ec);
+        }
+        if (release && release->done()) {
+            end_calls(me.ending_calls_, release->error());
+            release.reset();
+        }
+        latch_view view;
+        view.wanted = me.wanted_;
+        view.session = p.alive(p.status().generation);
+        view.campaigning = candidacy && !candidacy->done();
+        view.granted = candidacy && candidacy->done();
+        view.leading = bool(me.term);
+        view.lost = loss && loss->done();
+        view.resigning = me.resigning_;
+        view.releasing = release != nullptr;
+        switch (decide(view)) {
+            case latch_step::wait: co_await me.wake_.wait(); break;
+            case latch_step::campaign:
+                candidacy = std::make_unique<inner_call<ownership>>(p, me.wake_);
+                me.campaign.campaign(candidacy->token());
+                break;
+            case latch_step::withdraw:
+                candidacy->cancel();
+                while (!candidacy->done())
+                    co_await me.wake_.wait();
+                break;
+            case latch_step::lead:
+                loss = std::make_unique<inner_call<error_code>>(p, me.wake_);
+                me.lead(std::move(candidacy->value()));
+                me.term.lost(loss->token());
+                candidacy.reset();
+                break;
+            case latch_step::refuse: candidacy.reset(); break;
+            case latch_step::forget: {
+                error_code reason = loss->error() ? loss->error() : loss->value();
+                loss.reset();
+                me.term = ownership();
+                if (me.resigning_)
+                    me.end_resignation(reason);
+                me.become(latch_state::candidate, reason);
+                break;
+            }
+            case latch_step::release:
+                // From here on a wish to resign is about the next term.
+                me.resigning_ = false;
+                me.ending_calls_.splice(me.ending_calls_.end(), me.resign_calls_);
+                loss.reset();
+                release = std::make_unique<inner_call<>>(p, me.wake_);
+                me.term.release(release->token());
+                me.become(latch_state::candidate, error_code());
+                break;
+            case latch_step::stop:
+                me.running_ = false;
+                me.end_resignation(errc::ownership_lost);
+                me.fail_leadership(errc::not_a_member);
+                if (!me.stopped())
+                    me.become(latch_state::idle, std::exchange(me.fatal_, error_code()));
+                end_calls(me.close_calls_, error_code());
+                co_return;
+        }
+    }
+}
+
+}  // namespace detail
+
+using namespace detail;
+
+leader_latch::leader_latch(const client& c, std::string path, election_options options) {
+    if (const auto& s = c.implementation()) {
+        core_ = std::make_shared<latch_core>(
+            *s, corozk::election(c, std::move(path), std::move(options)));
+    }
+}
+
+leader_latch::leader_latch(leader_latch&&) noexcept = default;
+
+leader_latch& leader_latch::operator=(leader_latch&& other) noexcept {
+    std::swap(core_, other.core_);
+    return *this;
+}
+
+leader_latch::~leader_latch() {
+    if (core_)
+        core_->abandon();
+}
+
+const std::string& leader_latch::path() const noexcept {
+    static const std::string none;
+    return core_ ? core_->campaign.path() : none;
+}
+
+void leader_latch::start() {
+    if (core_)
+        core_->start();
+}
+
+bool leader_latch::has_leadership() const noexcept {
+    return core_ && core_->leads();
+}
+
+latch_status leader_latch::status() const {
+    return core_ ? core_->status() : latch_status();
+}
+
+std::string leader_latch::term_path() const {
+    return core_ ? core_->term.path() : std::string();
+}
+
+election& leader_latch::campaign() const noexcept {
+    return core_->campaign;
+}
+
+ownership& leader_latch::term() const noexcept {
+    return core_->term;
+}
+
+void leader_latch::start_leadership(const core_ptr& core,
+                                    time_point deadline,
+                                    any_handler<void(error_code, std::int64_t)> handler) {
+    if (usable(core, handler))
+        core->wait_leadership(deadline, std::move(handler));
+}
+
+void leader_latch::start_changed(const core_ptr& core,
+                                 std::uint64_t revision,
+                                 any_handler<void(error_code, latch_status)> handler) {
+    if (usable(core, handler))
+        core->wait_changed(revision, std::move(handler));
+}
+
+void leader_latch::start_resign(const core_ptr& core, any_handler<void(error_code)> handler) {
+    if (usable(core, handler))
+        core->resign(std::move(handler));
+}
+
+void leader_latch::start_close(const core_ptr& core, any_handler<void(error_code)> handler) {
+    if (usable(core, handler))
+        core->close(std::move(handler));
+}
+
+}  // namespace corozk

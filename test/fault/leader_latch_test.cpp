@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corozk/recipe/leader_latch.hpp>
+
+#include "fault_engine.hpp"
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+awaitable<void> next_one_leads(client& c, std::string folder) {
+    leader_latch next(c, folder);
+    next.start();
+    auto deadline = std::chrono::steady_clock::now() + 15s;
+    co_await next.leadership_until(deadline);
+    CHECK(next.has_leadership());
+    co_await next.close();
+}
+
+/// Leads, resigns, leads again, and closes; never two candidates for long, never two leaders.
+awaitable<void> whole_life(fault_stage& s) {
+    leader_latch a(s.zk, s.folder);
+    a.start();
+    co_await a.leadership();
+    auto [acknowledged] = co_await a.acknowledge(as_tuple());
+    if (s.survives)
+        CHECK_FALSE(acknowledged);
+    auto [resigned] = co_await a.resign(as_tuple());
+    if (s.survives)
+        CHECK_FALSE(resigned);
+    co_await a.leadership();
+    if (s.survives) {
+        CHECK(a.has_leadership());
+        CHECK(s.owners.observer().stat(a.term_path())->czxid == a.status().fencing_token);
+    }
+    co_await a.close();
+    CHECK(a.status().state == latch_state::idle);
+}
+
+/// Two of them on different sessions, of which one meets the faults.
+awaitable<void> rivals(fault_stage& s) {
+    leader_latch theirs(s.healthy, s.folder);
+    leader_latch mine(s.zk, s.folder);
+    theirs.start();
+    co_await theirs.leadership();
+    mine.start();
+    co_await eventually_async(
+        [&] { return s.owners.observer().children(s.folder).size() == 2; }, 15s);
+    if (s.survives)
+        CHECK_FALSE(mine.has_leadership());
+    pending_result<std::int64_t> leads;
+    mine.leadership(leads.handler());
+    // Mine may not be in the line at that moment: then theirs leads again.
+    while (!leads.done()) {
+        bool both_stand = s.owners.observer().children(s.folder).size() == 2;
+        if (theirs.has_leadership() && both_stand)
+            co_await theirs.resign(as_tuple());
+        co_await settle(s.healthy);
+    }
+    CHECK(leads.good());
+    if (!s.owners.expired_by_force)
+        CHECK_FALSE((mine.has_leadership() && theirs.has_leadership()));
+    co_await mine.close();
+    co_await theirs.leadership();
+    CHECK_FALSE(mine.has_leadership());
+    co_await theirs.close();
+}
+
+class one_latch final : public interruptible {
+public:
+    one_latch(client& c, std::string folder)
+        : client_(c), folder_(std::move(folder)), latch_(std::make_unique<leader_latch>(c, folder_)) {
+        latch_->start();
+        latch_->leadership(boost::asio::bind_cancellation_slot(
+            cancel_.slot(), [this](error_code, std::int64_t) {
+                ++led_;
+                if (!latch_ || interrupted_)
+                    return;
+                latch_->resign([this](error_code) {
+                    ++resigned_;
+                    if (latch_ && !interrupted_)
+                        close();
+                });
+            }));
+    }
+
+    void cancel() override {
+        interrupted_ = true;
+        cancel_.emit(boost::asio::cancellation_type::terminal);
+        latch_.reset();
+    }
+    void destroy_object() override {
+        interrupted_ = true;
+        latch_.reset();
+    }
+    bool finished() const override {
+        if (led_ == 0)
+            return false;
+        return interrupted_ || closed_ > 0 || client_.state() == session_state::closed;
+    }
+    int most_calls() const override { return std::max({led_, resigned_, closed_}); }
+
+private:
+    void close() {
+        latch_->close([this](error_code) { ++closed_; });
+    }
+
+    client& client_;
+    std::string folder_;
+    std::unique_ptr<leader_latch> latch_;
+    boost::asio::cancellation_signal cancel_;
+    int led_ = 0;
+    int resigned_ = 0;
+    int closed_ = 0;
+    bool interrupted_ = false;
+};
+
+}  // namespace
+
+TEST_CASE("leader_latch: any fault at any frame, a whole life") {
+    fault_at_every_frame(whole_life,
+                         next_one_leads,
+                         {frame_fault::request_dropped,
+                          frame_fault::answer_swallowed,
+                          frame_fault::cut_after_answer,
+                          frame_fault::expired});
+}
+
+TEST_CASE("leader_latch: any fault at any frame, beside a rival") {
+    fault_at_every_frame(rivals,
+                         next_one_leads,
+                         {frame_fault::request_dropped,
+                          frame_fault::answer_swallowed,
+                          frame_fault::expired});
+}
+
+TEST_CASE("leader_latch: the session lost without a word, at any frame") {
+    fault_at_every_frame(whole_life, next_one_leads, {frame_fault::long_hole});
+}
+
+TEST_CASE("leader_latch: interrupted after any turn") {
+    auto what = GENERATE(
+        interruption::cancel, interruption::destroy_object, interruption::close_client);
+    interrupt_at_every_turn(
+        [](client& c, const std::string& folder, owner_registry&) {
+            return std::make_unique<one_latch>(c, folder);
+        },
+        next_one_leads,
+        what);
+}
+
+TEST_CASE("leader_latch: connections that bounce move nobody in the line (curator 645)") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client a = co_await connect_to(proxy.hosts());
+        client b = co_await connect_to(proxy.hosts());
+        std::string path = fresh_path();
+        leader_latch first(a, path);
+        leader_latch second(b, path);
+        first.start();
+        std::int64_t token = co_await first.leadership();
+        second.start();
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        auto names = observer().children(path);
+        latch_status seen = first.status();
+        for (int i = 0; i < 15; ++i) {
+            proxy.cut();
+            co_await settle(a);
+            co_await settle(b);
+            CHECK_FALSE(second.has_leadership());
+        }
+        CHECK(first.has_leadership());
+        CHECK(first.status().revision == seen.revision);
+        CHECK(first.status().fencing_token == token);
+        auto still = observer().children(path);
+        std::sort(names.begin(), names.end());
+        std::sort(still.begin(), still.end());
+        CHECK(names == still);
+        co_await first.close();
+        co_await second.leadership();
+        co_await second.close();
+        co_await nothing_left(path);
+        co_await a.close();
+        co_await b.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("leader_latch: sessions that end again and again: never two leaders, always a next one") {
+    boost::asio::io_context context;
+    fault_proxy proxy_a(shared_server().port());
+    fault_proxy proxy_b(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client a = co_await connect_to(proxy_a.hosts());
+        client b = co_await connect_to(proxy_b.hosts());
+        std::string path = fresh_path();
+        leader_latch first(a, path);
+        leader_latch second(b, path);
+        first.start();
+        second.start();
+        std::int64_t last = 0;
+        for (int i = 0; i < 10; ++i) {
+            co_await eventually_async(
+                [&] { return first.has_leadership() || second.has_leadership(); }, 15s);
+            leader_latch& leads = first.has_leadership() ? first : second;
+            CHECK_FALSE((first.has_leadership() && second.has_leadership()));
+            latch_status seen = leads.status();
+            CHECK(seen.fencing_token > last);
+            last = seen.fencing_token;
+            fault_proxy& proxy = &leads == &first ? proxy_a : proxy_b;
+            expire(proxy.session());
+            proxy.cut();
+            latch_status now = co_await leads.changed(seen);
+            CHECK(now.revision > seen.revision);
+        }
+        co_await first.close();
+        co_await second.close();
+        co_await nothing_left(path);
+        co_await a.close();
+        co_await b.close();
+    });
+    run_to_idle(context);
+}
