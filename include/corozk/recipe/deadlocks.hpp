@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/client.hpp>
+#include <corozk/recipe/contender_info.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk {
+
+/** @brief One contender waits for another one. */
+struct wait_edge {
+    wait_edge() = default;
+
+    std::string path;  ///< of the lock (or semaphore, or election)
+    contender_info waiter;
+    contender_info blocker;
+};
+
+/** @brief Who waits for whom, over several paths. */
+struct wait_graph {
+    wait_graph() = default;
+
+    std::vector<wait_edge> edges;
+
+    /// Circles, one for each group of participants who wait for each other: every edge's blocker is
+    /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a circle
+    /// without being waited for waits for ever, too, and is in none.
+    std::vector<std::vector<wait_edge>> deadlocks;
+};
+
+namespace detail {
+
+class deadlock_search;
+
+COROZK_DECL std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
+                                                                  std::vector<std::string> paths);
+COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
+                                       any_handler<void(error_code, wait_graph)> handler);
+
+}  // namespace detail
+
+/**
+ * @brief Looks who waits for whom on a list of paths, for all recipes that queue, and finds deadlocks:
+ *        `co_await find_deadlocks(zk, paths)`.
+ *
+ * Recognises by their names the contenders of `lock`, `shared_lock`, `semaphore`, `election` and
+ * `leader_latch`, in all namings that these have. A path that does not exist has no contenders.
+ *
+ * A participant is a session, or, where one says different things of itself (`identity`), each of
+ * these. It is taken to keep what it holds until it has got what it waits for: a participant that does
+ * several things independently of each other needs several identities. That one waits for itself is no
+ * deadlock here: it may have several contenders in one line. Who waits for some of several permits is
+ * only stuck if all who hold or want them are.
+ *
+ * Everything is read twice, after a `sync`; a deadlock is reported if all of its edges were there both
+ * times. So what was seen at different moments adds up to none, and a real one is always found.
+ *
+ * @par Completion signature
+ * `void(error_code, wait_graph)`
+ *
+ * @par Errors
+ * `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
+ * `errc::closed`.
+ *
+ * @par Cancellation
+ * Terminal, partial, total: completes at once.
+ *
+ * @par Executor, threads, lifetime
+ * As for operations of the client.
+ */
+template <class Token = default_token>
+auto find_deadlocks(const client& c, std::vector<std::string> paths, Token&& token = Token{}) {
+    detail::call_site where("find_deadlocks", paths.empty() ? std::string() : paths.front());
+    return detail::initiate<void(error_code, wait_graph)>(
+        std::move(where),
+        token,
+        [search = detail::make_deadlock_search(c, std::move(paths))](auto handler) {
+            detail::start_deadlock_search(search, std::move(handler));
+        });
+}
+
+}  // namespace corozk

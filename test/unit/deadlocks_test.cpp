@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/deadlocks_algo.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+using namespace corozk;
+using namespace corozk::detail;
+
+namespace {
+
+contender_info node(std::string path, std::int64_t session, std::vector<std::string> waits_for = {}) {
+    contender_info c;
+    c.path = std::move(path);
+    c.session_id = session;
+    c.holds = waits_for.empty();
+    c.waits_for = std::move(waits_for);
+    return c;
+}
+
+/// A lock: everybody waits for the one ahead.
+surveyed_line queue(std::string path, const std::vector<std::int64_t>& sessions) {
+    surveyed_line line;
+    line.path = path;
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        std::vector<std::string> ahead;
+        if (i > 0)
+            ahead.push_back(line.contenders.back().path);
+        line.contenders.push_back(
+            node(path + "/" + std::to_string(i) + "-" + std::to_string(sessions[i]),
+                 sessions[i],
+                 ahead));
+    }
+    return line;
+}
+
+void check_circle(const std::vector<wait_edge>& circle) {
+    REQUIRE(circle.size() >= 2);
+    for (std::size_t i = 0; i < circle.size(); ++i) {
+        const wait_edge& next = circle[(i + 1) % circle.size()];
+        CHECK(circle[i].blocker.session_id == next.waiter.session_id);
+    }
+    std::set<std::int64_t> sessions;
+    for (const wait_edge& e : circle)
+        CHECK(sessions.insert(e.waiter.session_id).second);
+}
+
+/// Whether everybody gets done if each releases everything once it waits for nothing: by trying.
+bool all_get_done(std::vector<std::vector<std::int64_t>> queues) {
+    for (bool moved = true; moved;) {
+        moved = false;
+        std::set<std::int64_t> waiting;
+        std::set<std::int64_t> here;
+        for (const auto& q : queues) {
+            for (std::size_t i = 0; i < q.size(); ++i) {
+                here.insert(q[i]);
+                bool behind_another = std::any_of(q.begin(), q.begin() + static_cast<long>(i),
+                                                  [&](std::int64_t s) { return s != q[i]; });
+                if (behind_another)
+                    waiting.insert(q[i]);
+            }
+        }
+        for (std::int64_t s : here) {
+            if (waiting.contains(s))
+                continue;
+            for (auto& q : queues)
+                std::erase(q, s);
+            moved = true;
+        }
+    }
+    return std::all_of(queues.begin(), queues.end(), [](const auto& q) { return q.empty(); });
+}
+
+}  // namespace
+
+TEST_CASE("deadlocks: a queue is none, a circle is one") {
+    CHECK(judge({}).edges.empty());
+    wait_graph graph = judge({queue("/a", {1, 2, 3})});
+    CHECK(graph.edges.size() == 2);
+    CHECK(graph.edges[0].path == "/a");
+    CHECK(graph.edges[0].waiter.session_id == 2);
+    CHECK(graph.edges[0].blocker.session_id == 1);
+    CHECK(graph.deadlocks.empty());
+
+    graph = judge({queue("/a", {1, 2}), queue("/b", {2, 1}), queue("/c", {3, 4})});
+    REQUIRE(graph.deadlocks.size() == 1);
+    check_circle(graph.deadlocks[0]);
+    CHECK(graph.deadlocks[0].size() == 2);
+    CHECK(graph.edges.size() == 3);
+}
+
+TEST_CASE("deadlocks: a long circle, one behind it, and two of them") {
+    wait_graph graph = judge({queue("/a", {1, 2}), queue("/b", {2, 3}), queue("/c", {3, 1, 9}),
+                              queue("/d", {5, 6}), queue("/e", {6, 5})});
+    REQUIRE(graph.deadlocks.size() == 2);
+    for (const auto& circle : graph.deadlocks) {
+        check_circle(circle);
+        for (const wait_edge& e : circle)
+            CHECK(e.waiter.session_id != 9);
+    }
+    CHECK(graph.deadlocks[0].size() + graph.deadlocks[1].size() == 5);
+}
+
+TEST_CASE("deadlocks: that one waits for itself is none, and identities tell participants apart") {
+    CHECK(judge({queue("/a", {1, 1, 1})}).deadlocks.empty());
+    auto lines = std::vector<surveyed_line>{queue("/a", {1, 1}), queue("/b", {1, 1})};
+    lines[0].contenders[0].data = lines[1].contenders[1].data = "x";
+    lines[0].contenders[1].data = lines[1].contenders[0].data = "y";
+    wait_graph graph = judge(lines);
+    REQUIRE(graph.deadlocks.size() == 1);
+    CHECK(graph.deadlocks[0].size() == 2);
+    CHECK(graph.deadlocks[0][0].waiter.data != graph.deadlocks[0][1].waiter.data);
+}
+
+TEST_CASE("deadlocks: of several permits any one would do") {
+    surveyed_line permits;
+    permits.path = "/s";
+    permits.contenders = {node("/s/1", 1), node("/s/2", 2), node("/s/3", 3, {"/s/2", "/s/1"})};
+    // 1 waits for 3, but 2 will give its permit back.
+    auto back = queue("/a", {3, 1});
+    CHECK(judge({permits, back}).deadlocks.empty());
+    // 2 waits for 3 as well: all of them are stuck.
+    wait_graph graph = judge({permits, back, queue("/b", {3, 2})});
+    REQUIRE(graph.deadlocks.size() == 1);
+    check_circle(graph.deadlocks[0]);
+}
+
+TEST_CASE("deadlocks: what was not there all the time is none") {
+    auto a = queue("/a", {1, 2});
+    auto b = queue("/b", {2, 1});
+    CHECK(judge_twice({a, b}, {a, b}).deadlocks.size() == 1);
+    // The same participants, other nodes.
+    auto later = b;
+    for (contender_info& c : later.contenders) {
+        c.path += "-again";
+        for (std::string& path : c.waits_for)
+            path += "-again";
+    }
+    wait_graph graph = judge_twice({a, b}, {a, later});
+    CHECK(graph.deadlocks.empty());
+    CHECK(graph.edges.size() == 2);
+    CHECK(judge_twice({a}, {a, b}).deadlocks.empty());
+    CHECK(judge_twice({a, b}, {a}).deadlocks.empty());
+}
+
+TEST_CASE("deadlocks: random queues; found exactly when somebody never gets done") {
+    std::mt19937 random(11);
+    int found = 0;
+    for (int round = 0; round < 3'000; ++round) {
+        std::size_t lines = random() % 4 + 1;
+        std::vector<std::vector<std::int64_t>> queues(lines);
+        for (auto& q : queues) {
+            for (std::int64_t s = 1; s <= 5; ++s) {
+                if (random() % 3 == 0)
+                    q.push_back(s);
+            }
+            std::shuffle(q.begin(), q.end(), random);
+        }
+        std::vector<surveyed_line> surveyed;
+        for (std::size_t i = 0; i < lines; ++i)
+            surveyed.push_back(queue("/" + std::to_string(i), queues[i]));
+        wait_graph graph = judge(surveyed);
+        CHECK(graph.deadlocks.empty() == all_get_done(queues));
+        for (const auto& circle : graph.deadlocks)
+            check_circle(circle);
+        found += graph.deadlocks.empty() ? 0 : 1;
+    }
+    CHECK(found > 300);
+}
