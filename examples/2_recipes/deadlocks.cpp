@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two workers take the same two locks in different orders, and wait for each other for ever. A third
-// one looks who waits for whom, and breaks the circle. (A multi_lock would have avoided it.)
+// Two workers take the same two locks in different orders, and wait for each other for ever. A
+// third one looks who waits for whom, and breaks the circle. (A multi_lock would have avoided it.)
 //
 //   deadlocks 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 using boost::asio::awaitable;
@@ -23,13 +25,15 @@ awaitable<void> short_pause() {
     co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
-awaitable<void> take_both(corozk::client& zk, std::string name, std::string one, std::string other) {
+awaitable<void> take_both(corozk::client& zk,
+                          std::string name,
+                          std::string one,
+                          std::string other) {
     corozk::lock first(zk, one, corozk::lock_options(name));
     corozk::lock second(zk, other, corozk::lock_options(name));
     corozk::ownership held = co_await first.acquire();
     co_await short_pause();
-    auto [ec, also] =
-        co_await second.acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
+    auto [ec, also] = co_await second.acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
     std::cout << name << (ec ? " did not get " : " got ") << other << '\n';
     // Both go with this function.
 }
@@ -60,9 +64,11 @@ awaitable<void> work(std::string hosts) {
 int main(int argc, char** argv) {
     boost::asio::io_context context;
     int result = 0;
-    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
                           [&result](std::exception_ptr failure) {
-                              if (!failure) return;
+                              if (!failure)
+                                  return;
                               try {
                                   std::rethrow_exception(failure);
                               } catch (const std::exception& e) {

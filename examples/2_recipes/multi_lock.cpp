@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers between accounts: each needs both accounts, and they are named in any order. Nobody waits
-// for each other in a circle, and nobody holds one account without the other.
+// Transfers between accounts: each needs both accounts, and they are named in any order. Nobody
+// waits for each other in a circle, and nobody holds one account without the other.
 //
 //   multi_lock 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 using boost::asio::awaitable;
@@ -43,9 +45,11 @@ awaitable<void> work(std::string hosts) {
 int main(int argc, char** argv) {
     boost::asio::io_context context;
     int result = 0;
-    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
                           [&result](std::exception_ptr failure) {
-                              if (!failure) return;
+                              if (!failure)
+                                  return;
                               try {
                                   std::rethrow_exception(failure);
                               } catch (const std::exception& e) {

@@ -15,8 +15,8 @@
 namespace corozk::detail {
 
 /// An operation that is made for users (it takes a completion handler), started by a driver, which
-/// hears of its end through its signal. When this goes first, what the operation gives is destroyed:
-/// an ownership is given back.
+/// hears of its end through its signal. When this goes first, what the operation gives is
+/// destroyed: an ownership is given back.
 template <class... Values>
 class inner_call {
 public:

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/deadlocks.hpp>
-#include <corozk/recipe/election.hpp>
-#include <corozk/recipe/lock.hpp>
-#include <corozk/recipe/semaphore.hpp>
-#include <corozk/recipe/shared_lock.hpp>
-
 #include "block/inner_call.hpp"
 #include "block/line_object.hpp"
 #include "recipe/deadlocks_algo.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+#include <corozk/recipe/deadlocks.hpp>
+#include <corozk/recipe/election.hpp>
+#include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/semaphore.hpp>
+#include <corozk/recipe/shared_lock.hpp>
 
 #include <functional>
 
@@ -111,7 +110,8 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
         add.push_back(deadlock_search::list_with(lock(c, path)));
         auto curator_lock = named<lock_options>(lock_naming::curator);
         add.push_back(deadlock_search::list_with(lock(c, path, curator_lock)));
-        for (auto style : {shared_lock_naming::standard, shared_lock_naming::curator,
+        for (auto style : {shared_lock_naming::standard,
+                           shared_lock_naming::curator,
                            shared_lock_naming::kazoo}) {
             auto options = named<shared_lock_options>(style);
             add.push_back(deadlock_search::list_with(shared_lock(c, path, options)));

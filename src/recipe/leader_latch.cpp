@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/leader_latch.hpp>
-
 #include "block/inner_call.hpp"
 #include "block/owned.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/leader_latch_algo.hpp"
 #include "session/session.hpp"
+#include <corozk/recipe/leader_latch.hpp>
 
 #include <list>
 
@@ -43,8 +42,7 @@ public:
     bool leads() const noexcept { return term.valid(); }
     const latch_status& status() const noexcept { return status_; }
 
-    void wait_leadership(time_point deadline,
-                         any_handler<void(error_code, std::int64_t)> handler) {
+    void wait_leadership(time_point deadline, any_handler<void(error_code, std::int64_t)> handler) {
         if (leads())
             return post_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
@@ -190,7 +188,9 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
         view.resigning = me.resigning_;
         view.releasing = release != nullptr;
         switch (decide(view)) {
-            case latch_step::wait: co_await me.wake_.wait(); break;
+            case latch_step::wait:
+                co_await me.wake_.wait();
+                break;
             case latch_step::campaign:
                 candidacy = std::make_unique<inner_call<ownership>>(p, me.wake_);
                 me.campaign.campaign(candidacy->token());
@@ -206,7 +206,9 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 me.term.lost(loss->token());
                 candidacy.reset();
                 break;
-            case latch_step::refuse: candidacy.reset(); break;
+            case latch_step::refuse:
+                candidacy.reset();
+                break;
             case latch_step::forget: {
                 error_code reason = loss->error() ? loss->error() : loss->value();
                 loss.reset();

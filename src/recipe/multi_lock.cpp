@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/multi_lock.hpp>
-
 #include "block/inner_call.hpp"
 #include "block/line_object.hpp"
 #include "block/owned.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/multi_lock_algo.hpp"
+#include <corozk/recipe/multi_lock.hpp>
 
 #include <algorithm>
 
@@ -31,15 +30,13 @@ public:
 
     void add(std::string path, ownership held) {
         losses_.push_back(std::make_unique<inner_call<error_code>>(port_, wake_));
-        held.implementation()->wait_lost(
-            user_call<error_code>(port_, losses_.back()->handler()));
+        held.implementation()->wait_lost(user_call<error_code>(port_, losses_.back()->handler()));
         parts_.emplace_back(std::move(path), std::move(held));
     }
 
     bool valid() const noexcept {
-        return std::all_of(parts_.begin(), parts_.end(), [](const multi_part& part) {
-            return part.held.valid();
-        });
+        return std::all_of(
+            parts_.begin(), parts_.end(), [](const multi_part& part) { return part.held.valid(); });
     }
 
     /// Why one of them was lost, or no error.

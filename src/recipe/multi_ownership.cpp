@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/multi_ownership.hpp>
-
 #include "block/guarded.hpp"
 #include "block/inner_call.hpp"
 #include "block/owned.hpp"
+#include <corozk/recipe/multi_ownership.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fault_engine.hpp"
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/lock.hpp>
-
-#include "fault_engine.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -14,7 +13,10 @@ namespace {
 /// Two healthy sessions in a circle.
 struct circle {
     circle(client& one, client& two, const std::string& path)
-        : a(one, path + "/a"), b(two, path + "/b"), a_too(two, path + "/a"), b_too(one, path + "/b") {
+        : a(one, path + "/a"),
+          b(two, path + "/b"),
+          a_too(two, path + "/a"),
+          b_too(one, path + "/b") {
         paths = {path + "/a", path + "/b"};
     }
 

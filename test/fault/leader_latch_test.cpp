@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/leader_latch.hpp>
-
 #include "fault_engine.hpp"
+#include <corozk/recipe/leader_latch.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -46,8 +45,8 @@ awaitable<void> rivals(fault_stage& s) {
     theirs.start();
     co_await theirs.leadership();
     mine.start();
-    co_await eventually_async(
-        [&] { return s.owners.observer().children(s.folder).size() == 2; }, 15s);
+    co_await eventually_async([&] { return s.owners.observer().children(s.folder).size() == 2; },
+                              15s);
     if (s.survives)
         CHECK_FALSE(mine.has_leadership());
     pending_result<std::int64_t> leads;
@@ -71,10 +70,12 @@ awaitable<void> rivals(fault_stage& s) {
 class one_latch final : public interruptible {
 public:
     one_latch(client& c, std::string folder)
-        : client_(c), folder_(std::move(folder)), latch_(std::make_unique<leader_latch>(c, folder_)) {
+        : client_(c),
+          folder_(std::move(folder)),
+          latch_(std::make_unique<leader_latch>(c, folder_)) {
         latch_->start();
-        latch_->leadership(boost::asio::bind_cancellation_slot(
-            cancel_.slot(), [this](error_code, std::int64_t) {
+        latch_->leadership(
+            boost::asio::bind_cancellation_slot(cancel_.slot(), [this](error_code, std::int64_t) {
                 ++led_;
                 if (!latch_ || interrupted_)
                     return;
@@ -129,11 +130,10 @@ TEST_CASE("leader_latch: any fault at any frame, a whole life") {
 }
 
 TEST_CASE("leader_latch: any fault at any frame, beside a rival") {
-    fault_at_every_frame(rivals,
-                         next_one_leads,
-                         {frame_fault::request_dropped,
-                          frame_fault::answer_swallowed,
-                          frame_fault::expired});
+    fault_at_every_frame(
+        rivals,
+        next_one_leads,
+        {frame_fault::request_dropped, frame_fault::answer_swallowed, frame_fault::expired});
 }
 
 TEST_CASE("leader_latch: the session lost without a word, at any frame") {
@@ -141,8 +141,8 @@ TEST_CASE("leader_latch: the session lost without a word, at any frame") {
 }
 
 TEST_CASE("leader_latch: interrupted after any turn") {
-    auto what = GENERATE(
-        interruption::cancel, interruption::destroy_object, interruption::close_client);
+    auto what =
+        GENERATE(interruption::cancel, interruption::destroy_object, interruption::close_client);
     interrupt_at_every_turn(
         [](client& c, const std::string& folder, owner_registry&) {
             return std::make_unique<one_latch>(c, folder);

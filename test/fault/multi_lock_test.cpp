@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "fault_engine.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
-
-#include "fault_engine.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -172,11 +171,10 @@ TEST_CASE("multi_lock: any fault at any frame, a whole life") {
 }
 
 TEST_CASE("multi_lock: any fault at any frame, refused in the middle") {
-    fault_at_every_frame(refused,
-                         probe,
-                         {frame_fault::request_dropped,
-                          frame_fault::answer_swallowed,
-                          frame_fault::expired});
+    fault_at_every_frame(
+        refused,
+        probe,
+        {frame_fault::request_dropped, frame_fault::answer_swallowed, frame_fault::expired});
 }
 
 TEST_CASE("multi_lock: the session lost without a word") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
@@ -7,8 +8,6 @@
 #include <corozk/recipe/shared_lock.hpp>
 
 #include <algorithm>
-
-#include "pending_result.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -23,7 +22,8 @@ awaitable<void> stands(const std::string& path, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("deadlocks: over every recipe that queues and every naming, a circle is found and undone") {
+TEST_CASE(
+    "deadlocks: over every recipe that queues and every naming, a circle is found and undone") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
         std::string l = path + "/lock", s = path + "/shared", e = path + "/election",

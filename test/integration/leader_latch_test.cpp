@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/leader_latch.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/leader_latch.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -78,7 +77,7 @@ TEST_CASE("leader_latch: leads, resigns, leads again, closes, starts again") {
         std::int64_t third = co_await a.leadership();
         CHECK(third > second.value());
         CHECK(candidates(path) == 1);  // the acknowledgement has gone with its term
-        co_await b.close();  // nothing to close
+        co_await b.close();            // nothing to close
         b.start();
         co_await eventually_async([&] { return candidates(path) == 2; });
         co_await a.close();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
@@ -9,8 +10,6 @@
 
 #include <algorithm>
 #include <random>
-
-#include "pending_result.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -218,11 +217,11 @@ TEST_CASE("multi_lock: waiting for a loss can be cancelled and loses none") {
         boost::asio::cancellation_signal cancel;
         error_code end;
         int calls = 0;
-        held.lost(boost::asio::bind_cancellation_slot(
-            cancel.slot(), [&](error_code e, error_code, std::string) {
-                end = e;
-                ++calls;
-            }));
+        held.lost(boost::asio::bind_cancellation_slot(cancel.slot(),
+                                                      [&](error_code e, error_code, std::string) {
+                                                          end = e;
+                                                          ++calls;
+                                                      }));
         co_await settle(zk);
         cancel.emit(boost::asio::cancellation_type::total);
         co_await eventually_async([&] { return calls > 0; });

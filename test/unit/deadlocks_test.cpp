@@ -12,7 +12,9 @@ using namespace corozk::detail;
 
 namespace {
 
-contender_info node(std::string path, std::int64_t session, std::vector<std::string> waits_for = {}) {
+contender_info node(std::string path,
+                    std::int64_t session,
+                    std::vector<std::string> waits_for = {}) {
     contender_info c;
     c.path = std::move(path);
     c.session_id = session;
@@ -57,7 +59,8 @@ bool all_get_done(std::vector<std::vector<std::int64_t>> queues) {
         for (const auto& q : queues) {
             for (std::size_t i = 0; i < q.size(); ++i) {
                 here.insert(q[i]);
-                bool behind_another = std::any_of(q.begin(), q.begin() + static_cast<long>(i),
+                bool behind_another = std::any_of(q.begin(),
+                                                  q.begin() + static_cast<long>(i),
                                                   [&](std::int64_t s) { return s != q[i]; });
                 if (behind_another)
                     waiting.insert(q[i]);
@@ -93,8 +96,11 @@ TEST_CASE("deadlocks: a queue is none, a circle is one") {
 }
 
 TEST_CASE("deadlocks: a long circle, one behind it, and two of them") {
-    wait_graph graph = judge({queue("/a", {1, 2}), queue("/b", {2, 3}), queue("/c", {3, 1, 9}),
-                              queue("/d", {5, 6}), queue("/e", {6, 5})});
+    wait_graph graph = judge({queue("/a", {1, 2}),
+                              queue("/b", {2, 3}),
+                              queue("/c", {3, 1, 9}),
+                              queue("/d", {5, 6}),
+                              queue("/e", {6, 5})});
     REQUIRE(graph.deadlocks.size() == 2);
     for (const auto& circle : graph.deadlocks) {
         check_circle(circle);

@@ -14,8 +14,8 @@ namespace corozk::detail {
 
 class session;
 
-/// Something that a recipe object can acquire, to be started later and as often as it is wanted, also
-/// after the object has gone. What a recipe has to offer so that a `multi_lock` can take it.
+/// Something that a recipe object can acquire, to be started later and as often as it is wanted,
+/// also after the object has gone. What a recipe has to offer so that a `multi_lock` can take it.
 class acquisition {
 public:
     using handler_type = any_handler<void(error_code, ownership)>;

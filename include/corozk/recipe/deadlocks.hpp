@@ -27,8 +27,8 @@ struct wait_graph {
     std::vector<wait_edge> edges;
 
     /// Circles, one for each group of participants who wait for each other: every edge's blocker is
-    /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a circle
-    /// without being waited for waits for ever, too, and is in none.
+    /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a
+    /// circle without being waited for waits for ever, too, and is in none.
     std::vector<std::vector<wait_edge>> deadlocks;
 };
 
@@ -44,20 +44,21 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
 }  // namespace detail
 
 /**
- * @brief Looks who waits for whom on a list of paths, for all recipes that queue, and finds deadlocks:
- *        `co_await find_deadlocks(zk, paths)`.
+ * @brief Looks who waits for whom on a list of paths, for all recipes that queue, and finds
+ * deadlocks: `co_await find_deadlocks(zk, paths)`.
  *
  * Recognises by their names the contenders of `lock`, `shared_lock`, `semaphore`, `election` and
  * `leader_latch`, in all namings that these have. A path that does not exist has no contenders.
  *
  * A participant is a session, or, where one says different things of itself (`identity`), each of
- * these. It is taken to keep what it holds until it has got what it waits for: a participant that does
- * several things independently of each other needs several identities. That one waits for itself is no
- * deadlock here: it may have several contenders in one line. Who waits for some of several permits is
- * only stuck if all who hold or want them are.
+ * these. It is taken to keep what it holds until it has got what it waits for: a participant that
+ * does several things independently of each other needs several identities. That one waits for
+ * itself is no deadlock here: it may have several contenders in one line. Who waits for some of
+ * several permits is only stuck if all who hold or want them are.
  *
- * Everything is read twice, after a `sync`; a deadlock is reported if all of its edges were there both
- * times. So what was seen at different moments adds up to none, and a real one is always found.
+ * Everything is read twice, after a `sync`; a deadlock is reported if all of its edges were there
+ * both times. So what was seen at different moments adds up to none, and a real one is always
+ * found.
  *
  * @par Completion signature
  * `void(error_code, wait_graph)`

@@ -27,14 +27,14 @@ struct latch_status {
     latch_status() = default;
 
     latch_state state = latch_state::idle;
-    std::uint64_t revision = 0;  ///< grows with every change
+    std::uint64_t revision = 0;      ///< grows with every change
     std::int64_t fencing_token = 0;  ///< of the term, while it leads
     error_code reason;  ///< why the last term or candidacy ended, if not by our own wish
 };
 
 /**
- * @brief Leadership as a state: a candidate that stays one, over lost sessions and erased nodes, until
- *        it is closed.
+ * @brief Leadership as a state: a candidate that stays one, over lost sessions and erased nodes,
+ * until it is closed.
  *
  * @code
  * corozk::leader_latch latch(zk, "/app/leader");
@@ -44,9 +44,9 @@ struct latch_status {
  * @endcode
  *
  * The same election as `election` with the same options: latches, `election`s and (by naming) other
- * libraries' candidates elect one leader. A lost connection changes nothing: the node is kept, and the
- * leadership with it, until the session's deadline. When the session is lost, or somebody erases the
- * node, it leads no more at once, and becomes a candidate again, behind all others.
+ * libraries' candidates elect one leader. A lost connection changes nothing: the node is kept, and
+ * the leadership with it, until the session's deadline. When the session is lost, or somebody
+ * erases the node, it leads no more at once, and becomes a candidate again, behind all others.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -91,8 +91,9 @@ public:
      * `void(error_code, std::int64_t)`: the term's fencing token.
      *
      * @par Errors
-     * `errc::not_a_member`: it was not started, or is being closed. The reason if it can never lead:
-     * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is idle then.
+     * `errc::not_a_member`: it was not started, or is being closed. The reason if it can never
+     * lead: `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is
+     * idle then.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once; it stays a candidate.

@@ -25,19 +25,19 @@ namespace corozk {
  *
  * The parts are acquired one after the other by their paths, in whatever order they were added, so
  * that participants who want the same ones never wait for each other in a circle. The first failure
- * gives back everything that had been granted, before the call completes; so does the loss of a part
- * while it waits for the next one.
+ * gives back everything that had been granted, before the call completes; so does the loss of a
+ * part while it waits for the next one.
  *
  * The order is that of the bytes of the paths: all participants must name them alike (a chroot in
- * front of all of them makes no difference), and acquire them only in this order if they also acquire
- * them one by one.
+ * front of all of them makes no difference), and acquire them only in this order if they also
+ * acquire them one by one.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * The recipe objects that were added may go before it. May be destroyed while an acquisition is under
- * way (it goes on), and outlive the client (then everything fails with `errc::closed`).
+ * The recipe objects that were added may go before it. May be destroyed while an acquisition is
+ * under way (it goes on), and outlive the client (then everything fails with `errc::closed`).
  */
 class COROZK_DECL multi_lock {
 private:
@@ -45,7 +45,10 @@ private:
     using part_list = std::vector<detail::acquisition>;
 
     template <class Token>
-    auto begin(const char* operation, bool try_only, std::chrono::steady_clock::time_point deadline, Token&& token) {
+    auto begin(const char* operation,
+               bool try_only,
+               std::chrono::steady_clock::time_point deadline,
+               Token&& token) {
         return detail::initiate<void(error_code, multi_ownership)>(
             detail::call_site(operation, first_path()),
             token,
@@ -92,9 +95,9 @@ public:
      * `void(error_code, multi_ownership)`
      *
      * @par Errors
-     * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no part, or one of another
-     * client. `errc::ownership_lost`: a part was lost while another one was waited for. Otherwise
-     * those of the parts. After an error nothing is left behind.
+     * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no part, or one of
+     * another client. `errc::ownership_lost`: a part was lost while another one was waited for.
+     * Otherwise those of the parts. After an error nothing is left behind.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once. What had been granted or asked for is given back

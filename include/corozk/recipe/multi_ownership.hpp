@@ -55,20 +55,20 @@ public:
     /** @brief The part of that path; null if there is none. */
     ownership* find(std::string_view path) noexcept;
 
-    /** @brief The part's fencing token; 0 if there is no part of that path. Tokens of different paths
-     *         are not to be compared. */
+    /** @brief The part's fencing token; 0 if there is no part of that path. Tokens of different
+     * paths are not to be compared. */
     std::int64_t fencing_token(std::string_view path) const noexcept;
 
     /**
      * @brief Waits until one of the parts is lost.
      *
      * @par Completion signature
-     * `void(error_code, error_code, std::string)`: why, as for `ownership::lost`, and the path of the
-     * lock; the smallest one if several go at once.
+     * `void(error_code, error_code, std::string)`: why, as for `ownership::lost`, and the path of
+     * the lock; the smallest one if several go at once.
      *
      * @par Errors
-     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another `lost`
-     * waits. `errc::ownership_lost` when nothing is owned.
+     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
+     * `lost` waits. `errc::ownership_lost` when nothing is owned.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once; nothing is lost to a later `lost`.
@@ -76,9 +76,9 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code, std::string)>(
-            detail::call_site("lost", first_path()),
-            token,
-            [parts = references()](auto handler) { start_lost(parts, std::move(handler)); });
+            detail::call_site("lost", first_path()), token, [parts = references()](auto handler) {
+                start_lost(parts, std::move(handler));
+            });
     }
 
     /**
@@ -102,10 +102,9 @@ public:
         detail::call_site where("release", first_path());
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<multi_ownership>(std::move(*this));
-        return detail::initiate<void(error_code)>(
-            std::move(where), token, [held](auto handler) {
-                start_release(std::move(*held), std::move(handler));
-            });
+        return detail::initiate<void(error_code)>(std::move(where), token, [held](auto handler) {
+            start_release(std::move(*held), std::move(handler));
+        });
     }
 
     /**
