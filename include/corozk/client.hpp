@@ -118,7 +118,7 @@ public:
     static auto connect(client_options options, Token&& token = Token{}) {
         std::string hosts = options.hosts;
         return detail::initiate_with_executor<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)), token,
+            detail::call_site("connect", std::move(hosts)), std::forward<Token>(token),
             [options = std::move(options)](executor_type executor, auto handler) mutable {
                 start_connect(std::move(executor), std::move(options), std::move(handler));
             });
@@ -129,7 +129,7 @@ public:
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
         std::string hosts = options.hosts;
         return detail::initiate<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)), token,
+            detail::call_site("connect", std::move(hosts)), std::forward<Token>(token),
             [executor = std::move(executor),
              options = std::move(options)](auto handler) mutable {
                 start_connect(std::move(executor), std::move(options), std::move(handler));
@@ -151,7 +151,7 @@ public:
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("connect", hosts()), token,
+            detail::call_site("connect", hosts()), std::forward<Token>(token),
             [impl = impl_](auto handler) { start_connect(impl, std::move(handler)); });
     }
 
@@ -170,7 +170,7 @@ public:
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("close", hosts()), token,
+            detail::call_site("close", hosts()), std::forward<Token>(token),
             [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
     }
 
@@ -194,7 +194,7 @@ public:
     template <class Token = default_token>
     auto next_state(session_status seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, session_status)>(
-            detail::call_site("next_state", std::string()), token,
+            detail::call_site("next_state", std::string()), std::forward<Token>(token),
             [impl = impl_, seen](auto handler) {
                 start_next_state(impl, seen, std::move(handler));
             });
@@ -232,7 +232,7 @@ public:
                 Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code, created_node)>(
-            detail::call_site("create", path), token,
+            detail::call_site("create", path), std::forward<Token>(token),
             [impl = impl_, path, data = std::move(data), options,
              entries = std::move(entries)](auto handler) mutable {
                 start_create(impl, std::move(path), std::move(data), options, std::move(entries),
@@ -252,7 +252,7 @@ public:
                      Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code)>(
-            detail::call_site("ensure_path", path), token,
+            detail::call_site("ensure_path", path), std::forward<Token>(token),
             [impl = impl_, path, options, entries = std::move(entries)](auto handler) mutable {
                 start_ensure_path(impl, std::move(path), options, std::move(entries),
                                   std::move(handler));
@@ -268,7 +268,7 @@ public:
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("get", path), token, [impl = impl_, path](auto handler) mutable {
+            detail::call_site("get", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
                 start_get(impl, std::move(path), std::move(handler));
             });
     }
@@ -282,7 +282,7 @@ public:
     template <class Token = default_token>
     auto watch_data(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_data", path), token,
+            detail::call_site("watch_data", path), std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_data(impl, std::move(path), std::move(handler));
             });
@@ -300,7 +300,7 @@ public:
              std::int32_t version = any_version,
              Token&& token = Token{}) {
         return detail::initiate<void(error_code, stat)>(
-            detail::call_site("set", path), token,
+            detail::call_site("set", path), std::forward<Token>(token),
             [impl = impl_, path, data = std::move(data), version](auto handler) mutable {
                 start_set(impl, std::move(path), std::move(data), version, std::move(handler));
             });
@@ -315,7 +315,7 @@ public:
     template <class Token = default_token>
     auto exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::optional<stat>)>(
-            detail::call_site("exists", path), token, [impl = impl_, path](auto handler) mutable {
+            detail::call_site("exists", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
                 start_exists(impl, std::move(path), std::move(handler));
             });
     }
@@ -329,7 +329,7 @@ public:
     template <class Token = default_token>
     auto watch_exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_stat)>(
-            detail::call_site("watch_exists", path), token,
+            detail::call_site("watch_exists", path), std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_exists(impl, std::move(path), std::move(handler));
             });
@@ -344,7 +344,7 @@ public:
     template <class Token = default_token>
     auto children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_children)>(
-            detail::call_site("children", path), token,
+            detail::call_site("children", path), std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_children(impl, std::move(path), std::move(handler));
             });
@@ -359,7 +359,7 @@ public:
     template <class Token = default_token>
     auto watch_children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_children)>(
-            detail::call_site("watch_children", path), token,
+            detail::call_site("watch_children", path), std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_children(impl, std::move(path), std::move(handler));
             });
@@ -374,7 +374,7 @@ public:
     template <class Token = default_token>
     auto erase(std::string path, std::int32_t version = any_version, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("erase", path), token,
+            detail::call_site("erase", path), std::forward<Token>(token),
             [impl = impl_, path, version](auto handler) mutable {
                 start_erase(impl, std::move(path), version, std::move(handler));
             });
@@ -390,7 +390,7 @@ public:
     template <class Token = default_token>
     auto sync(std::string path = "/", Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("sync", path), token, [impl = impl_, path](auto handler) mutable {
+            detail::call_site("sync", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
                 start_sync(impl, std::move(path), std::move(handler));
             });
     }
@@ -404,7 +404,7 @@ public:
     template <class Token = default_token>
     auto get_acl(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_acl)>(
-            detail::call_site("get_acl", path), token, [impl = impl_, path](auto handler) mutable {
+            detail::call_site("get_acl", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
                 start_get_acl(impl, std::move(path), std::move(handler));
             });
     }
@@ -421,7 +421,7 @@ public:
                  std::int32_t version = any_version,
                  Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("set_acl", path), token,
+            detail::call_site("set_acl", path), std::forward<Token>(token),
             [impl = impl_, path, entries = std::move(entries), version](auto handler) mutable {
                 start_set_acl(impl, std::move(path), std::move(entries), version,
                               std::move(handler));
@@ -443,7 +443,7 @@ public:
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", std::string()), token,
+            detail::call_site("commit", std::string()), std::forward<Token>(token),
             [impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
             });
@@ -464,7 +464,7 @@ public:
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("add_auth", scheme), token,
+            detail::call_site("add_auth", scheme), std::forward<Token>(token),
             [impl = impl_, scheme, credential = std::move(credential)](auto handler) mutable {
                 start_add_auth(impl, std::move(scheme), std::move(credential), std::move(handler));
             });
@@ -479,7 +479,7 @@ public:
     template <class Token = default_token>
     auto config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("config", std::string()), token, [impl = impl_](auto handler) {
+            detail::call_site("config", std::string()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_config(impl, std::move(handler));
             });
     }
@@ -493,7 +493,7 @@ public:
     template <class Token = default_token>
     auto watch_config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_config", std::string()), token, [impl = impl_](auto handler) {
+            detail::call_site("watch_config", std::string()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_watch_config(impl, std::move(handler));
             });
     }
@@ -515,7 +515,7 @@ public:
                      std::int64_t version = -1,
                      Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("reconfigure", std::string()), token,
+            detail::call_site("reconfigure", std::string()), std::forward<Token>(token),
             [impl = impl_, joining = std::move(joining), leaving = std::move(leaving),
              members = std::move(members), version](auto handler) mutable {
                 start_reconfigure(impl, std::move(joining), std::move(leaving), std::move(members),

@@ -77,7 +77,7 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watch_event)>(
-            detail::call_site("watch.next", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("watch.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_next(impl, std::move(handler));
             });
     }

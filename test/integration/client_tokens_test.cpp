@@ -15,7 +15,9 @@
 #include <boost/asio/use_future.hpp>
 #include <catch2/catch.hpp>
 #include <corozk/client.hpp>
+#include <corozk/recipe/lock.hpp>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -238,6 +240,34 @@ TEST_CASE("token: deferred starts the operation when it is called") {
         CHECK_FALSE(ec);
         CHECK(chained.value().version == 3);
     });
+}
+
+TEST_CASE("token: handlers that can only be moved, and erased ones") {
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await client::connect(quiet_options(the_hosts()));
+        std::string path = fresh_path();
+        co_await zk.create(path);
+        int called = 0;
+        auto only_moved = [&called, owned = std::make_unique<int>(1)](error_code ec, auto&&...) {
+            if (!ec) called += *owned;
+        };
+        zk.exists(path, std::move(only_moved));
+        using erased = boost::asio::any_completion_handler<void(error_code)>;
+        zk.sync(path, erased([&called](error_code ec) {
+            if (!ec) ++called;
+        }));
+        lock l(zk, path + "/lock");
+        l.acquire([&called, owned = std::make_unique<int>(1)](error_code ec, ownership held) {
+            if (!ec && held.valid()) called += *owned;
+            held.release(erased([&called](error_code released) {
+                if (!released) ++called;
+            }));
+        });
+        co_await eventually_async([&] { return called == 4; }, 10s, "all handlers are called");
+        co_await zk.close();
+    });
+    run_to_idle(context);
 }
 
 TEST_CASE("token: detached") {

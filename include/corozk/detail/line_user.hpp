@@ -45,7 +45,7 @@ public:
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
         return initiate<void(error_code, std::vector<contender_info>)>(
-            call_site("contenders", path()), token, [s = session_, impl = impl_](auto handler) {
+            call_site("contenders", path()), std::forward<Token>(token), [s = session_, impl = impl_](auto handler) {
                 start_contenders(s, impl, std::move(handler));
             });
     }
@@ -67,7 +67,7 @@ public:
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
-            call_site("break_contender", contender_path), token,
+            call_site("break_contender", contender_path), std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_break(s, impl, std::move(contender_path), std::move(handler));
             });
@@ -94,7 +94,7 @@ public:
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
-            call_site("request_release", contender_path), token,
+            call_site("request_release", contender_path), std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_request(s, impl, std::move(contender_path), std::move(handler));
             });
@@ -115,7 +115,7 @@ public:
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
         return initiate<void(error_code, bool)>(
-            call_site("insist_on_release", contender_path), token,
+            call_site("insist_on_release", contender_path), std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path, grace](auto handler) mutable {
                 start_insist(s, impl, std::move(contender_path), grace, std::move(handler));
             });
@@ -141,7 +141,7 @@ protected:
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {
         return initiate<void(error_code, ownership)>(
-            call_site(operation, path()), token, [s = session_, impl = impl_, what](auto handler) {
+            call_site(operation, path()), std::forward<Token>(token), [s = session_, impl = impl_, what](auto handler) {
                 start_acquire(s, impl, what, std::move(handler));
             });
     }

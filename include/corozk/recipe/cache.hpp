@@ -117,7 +117,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_state)>(
             detail::call_site("node_cache.next", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next_node(session, core, seen, std::move(handler));
             });
@@ -142,7 +142,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("children_cache.next", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
             });
@@ -175,7 +175,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("tree_cache.next", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
             });

@@ -44,7 +44,7 @@ public:
     /** @brief As `node_cache::next`. */
     template <class Token = default_token>
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
-        return cache_.next(seen, token);
+        return cache_.next(seen, std::forward<Token>(token));
     }
 
     /**
@@ -64,7 +64,7 @@ public:
     auto publish(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path()),
-            token,
+            std::forward<Token>(token),
             [session = session_, writer = writer_, data = std::move(data)](auto handler) mutable {
                 start_publish(session, writer, std::move(data), std::move(handler));
             });
@@ -152,7 +152,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, configuration_version)>(
             detail::call_site("configuration.next", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
             });
@@ -179,7 +179,7 @@ public:
     auto publish(configuration_parts parts, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, core = core_, parts = std::move(parts)](auto handler) mutable {
                 start_publish(session, core, std::move(parts), std::move(handler));
             });

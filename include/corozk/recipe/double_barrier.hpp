@@ -109,7 +109,7 @@ public:
     template <class Token = default_token>
     auto enter(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.enter", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("double_barrier.enter", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
             });
     }
@@ -119,7 +119,7 @@ public:
     auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
     }
 
@@ -140,7 +140,7 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.leave", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("double_barrier.leave", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
             });
     }
@@ -150,7 +150,7 @@ public:
     auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
     }
 

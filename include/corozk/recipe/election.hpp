@@ -98,7 +98,7 @@ public:
      */
     template <class Token = default_token>
     auto campaign(Token&& token = Token{}) {
-        return begin("election.campaign", claim(), token);
+        return begin("election.campaign", claim(), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -108,7 +108,7 @@ public:
     auto campaign_until(time_point deadline, Token&& token = Token{}) {
         claim what;
         what.deadline = deadline;
-        return begin("election.campaign", what, token);
+        return begin("election.campaign", what, std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -124,7 +124,7 @@ public:
     auto try_campaign(Token&& token = Token{}) {
         claim what;
         what.try_only = true;
-        return begin("election.try_campaign", what, token);
+        return begin("election.try_campaign", what, std::forward<Token>(token));
     }
 
     /**
@@ -139,7 +139,7 @@ public:
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
         return detail::initiate<void(error_code, ownership)>(
-            detail::call_site("election.campaign_again", path()), token,
+            detail::call_site("election.campaign_again", path()), std::forward<Token>(token),
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // The new node is asked for first; then `term` goes with this function.
                 ownership old = std::move(term);
@@ -169,7 +169,7 @@ public:
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("election.acknowledge", term.path()), token,
+            detail::call_site("election.acknowledge", term.path()), std::forward<Token>(token),
             [s = session_, impl = impl_, term = term.implementation()](auto handler) {
                 start_acknowledge(s, impl, term, std::move(handler));
             });
@@ -211,7 +211,7 @@ public:
      */
     template <class Token = default_token>
     auto leader(Token&& token = Token{}) {
-        return observe("election.leader", std::nullopt, token);
+        return observe("election.leader", std::nullopt, std::forward<Token>(token));
     }
 
     /**
@@ -235,7 +235,7 @@ public:
     template <class Token = default_token>
     auto next_leader(election_leader seen, Token&& token = Token{}) {
         return observe("election.next_leader", std::optional<election_leader>(std::move(seen)),
-                       token);
+                       std::forward<Token>(token));
     }
 
 private:
@@ -244,7 +244,7 @@ private:
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
         return detail::initiate<void(error_code, election_leader)>(
-            detail::call_site(operation, path()), token,
+            detail::call_site(operation, path()), std::forward<Token>(token),
             [s = session_, impl = impl_, seen = std::move(seen)](auto handler) mutable {
                 start_observe(s, impl, std::move(seen), std::move(handler));
             });

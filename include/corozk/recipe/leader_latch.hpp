@@ -110,7 +110,7 @@ public:
     auto leadership_until(time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
             detail::call_site("leader_latch.leadership", path()),
-            token,
+            std::forward<Token>(token),
             [core = core_, deadline](auto handler) {
                 start_leadership(core, deadline, std::move(handler));
             });
@@ -135,7 +135,7 @@ public:
     auto changed(const latch_status& seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, latch_status)>(
             detail::call_site("leader_latch.changed", path()),
-            token,
+            std::forward<Token>(token),
             [core = core_, revision = seen.revision](auto handler) {
                 start_changed(core, revision, std::move(handler));
             });
@@ -159,7 +159,7 @@ public:
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.resign", path()), token, [core = core_](auto handler) {
+            detail::call_site("leader_latch.resign", path()), std::forward<Token>(token), [core = core_](auto handler) {
                 start_resign(core, std::move(handler));
             });
     }
@@ -176,7 +176,7 @@ public:
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.close", path()), token, [core = core_](auto handler) {
+            detail::call_site("leader_latch.close", path()), std::forward<Token>(token), [core = core_](auto handler) {
                 start_close(core, std::move(handler));
             });
     }

@@ -79,7 +79,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(), token);
+        return begin("lock.acquire", claim_of(), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -87,7 +87,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(deadline), token);
+        return begin("lock.acquire", claim_of(deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -101,7 +101,7 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin("lock.try_acquire", claim_of(time_point::max(), true), token);
+        return begin("lock.try_acquire", claim_of(time_point::max(), true), std::forward<Token>(token));
     }
 
     /**

@@ -142,7 +142,7 @@ public:
                   Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.join", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit, name = std::move(name), data = std::move(data)](
                 auto handler) mutable {
                 start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
@@ -162,7 +162,7 @@ public:
     auto set_data(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.set_data", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_set_data(impl, std::move(data), std::move(handler));
             });
@@ -180,7 +180,7 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("membership.leave", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("membership.leave", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_leave(impl, std::move(handler));
             });
     }
@@ -197,7 +197,7 @@ public:
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<member_info>)>(
-            detail::call_site("membership.members", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("membership.members", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_members(impl, std::move(handler));
             });
     }
@@ -218,7 +218,7 @@ public:
     auto next_change(Token&& token = Token{}) {
         return detail::initiate<void(error_code, membership_change)>(
             detail::call_site("membership.next_change", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
     }
 

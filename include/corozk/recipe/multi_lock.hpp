@@ -51,7 +51,7 @@ private:
                Token&& token) {
         return detail::initiate<void(error_code, multi_ownership)>(
             detail::call_site(operation, first_path()),
-            token,
+            std::forward<Token>(token),
             [s = session_, parts = parts_, try_only, deadline](auto handler) mutable {
                 start_acquire(s, std::move(parts), try_only, deadline, std::move(handler));
             });
@@ -105,7 +105,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("multi_lock.acquire", false, time_point::max(), token);
+        return begin("multi_lock.acquire", false, time_point::max(), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all parts and steps.
@@ -113,7 +113,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("multi_lock.acquire", false, deadline, token);
+        return begin("multi_lock.acquire", false, deadline, std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -129,7 +129,7 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin("multi_lock.try_acquire", true, time_point::max(), token);
+        return begin("multi_lock.try_acquire", true, time_point::max(), std::forward<Token>(token));
     }
 
     /**

@@ -76,7 +76,7 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code, std::string)>(
-            detail::call_site("lost", first_path()), token, [parts = references()](auto handler) {
+            detail::call_site("lost", first_path()), std::forward<Token>(token), [parts = references()](auto handler) {
                 start_lost(parts, std::move(handler));
             });
     }
@@ -102,7 +102,7 @@ public:
         detail::call_site where("release", first_path());
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<multi_ownership>(std::move(*this));
-        return detail::initiate<void(error_code)>(std::move(where), token, [held](auto handler) {
+        return detail::initiate<void(error_code)>(std::move(where), std::forward<Token>(token), [held](auto handler) {
             start_release(std::move(*held), std::move(handler));
         });
     }
@@ -121,7 +121,7 @@ public:
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
             detail::call_site("commit", first_path()),
-            token,
+            std::forward<Token>(token),
             [parts = references(), steps = std::move(steps)](auto handler) mutable {
                 start_commit(parts, std::move(steps), std::move(handler));
             });

@@ -87,7 +87,7 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_watch.next", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("name_watch.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_next(impl, std::move(handler));
             });
     }
@@ -154,7 +154,7 @@ public:
                        Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.register_name", name),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
                 start_register(
                     impl, std::move(name), std::move(value), lifetime, std::move(handler));
@@ -175,7 +175,7 @@ public:
     auto unregister(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.unregister", name),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_unregister(impl, std::move(name), std::move(handler));
             });
@@ -194,7 +194,7 @@ public:
     auto resolve(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.resolve", name),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_resolve(
                     impl, std::move(name), std::chrono::nanoseconds::min(), std::move(handler));
@@ -206,7 +206,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.await", name),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit, name](auto handler) mutable {
                 start_resolve(impl,
                               std::move(name),
@@ -226,7 +226,7 @@ public:
     auto list(std::string folder = std::string(), Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<name_entry>)>(
             detail::call_site("name_service.list", folder),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, folder](auto handler) mutable {
                 start_list(impl, std::move(folder), std::move(handler));
             });

@@ -80,7 +80,7 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code)>(
-            detail::call_site("lost", path()), token,
+            detail::call_site("lost", path()), std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_](auto handler) {
                 start_lost(impl, std::move(handler));
             });
@@ -109,7 +109,7 @@ public:
     template <class Token = default_token>
     auto release_requested(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("release_requested", path()), token,
+            detail::call_site("release_requested", path()), std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_](auto handler) {
                 start_release_requested(impl, std::move(handler));
             });
@@ -137,7 +137,7 @@ public:
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<ownership>(std::move(*this));
         return detail::initiate<void(error_code)>(
-            std::move(where), token, [held](auto handler) {
+            std::move(where), std::forward<Token>(token), [held](auto handler) {
                 start_release(std::move(*held), std::move(handler));
             });
     }
@@ -155,7 +155,7 @@ public:
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", path()), token,
+            detail::call_site("commit", path()), std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
             });
@@ -174,7 +174,7 @@ public:
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("read", path_to_read), token,
+            detail::call_site("read", path_to_read), std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, path_to_read](auto handler) mutable {
                 start_read(impl, std::move(path_to_read), std::move(handler));
             });

@@ -133,7 +133,7 @@ public:
     auto acknowledge(transaction extra = transaction(), Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("queue_claim.acknowledge", path()),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_, extra = std::move(extra)](auto handler) mutable {
                 start_acknowledge(session, impl, std::move(extra), std::move(handler));
             });
@@ -151,7 +151,7 @@ public:
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.release", path()),
-                                                  token,
+                                                  std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_release(
                                                           session, impl, std::move(handler));
@@ -171,7 +171,7 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
-                                                  token,
+                                                  std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_lost(session, impl, std::move(handler));
                                                   });
@@ -248,7 +248,7 @@ public:
     auto take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), false, std::move(handler));
             });
@@ -259,7 +259,7 @@ public:
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_take(session, impl, deadline, false, std::move(handler));
             });
@@ -270,7 +270,7 @@ public:
     auto try_take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.try_take", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), true, std::move(handler));
             });
@@ -289,7 +289,7 @@ public:
     auto peek(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.peek", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_peek(session, impl, std::move(handler));
             });
@@ -314,7 +314,7 @@ public:
     auto consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), false, std::move(handler));
             });
@@ -325,7 +325,7 @@ public:
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_consume(session, impl, deadline, false, std::move(handler));
             });
@@ -336,7 +336,7 @@ public:
     auto try_consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.try_consume", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), true, std::move(handler));
             });
@@ -357,7 +357,7 @@ public:
     auto size(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::size_t)>(
             detail::call_site("queue.size", path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_size(session, impl, std::move(handler));
             });
@@ -394,7 +394,7 @@ protected:
                    Token&& token) {
         return detail::initiate<void(error_code)>(
             detail::call_site(operation, path_),
-            token,
+            std::forward<Token>(token),
             [session = session_, impl = impl_, items = std::move(items), deadline, no_wait](
                 auto handler) mutable {
                 start_put(session, impl, std::move(items), deadline, no_wait, std::move(handler));
@@ -472,20 +472,20 @@ public:
     template <class Token = default_token>
     auto put(std::string data, Token&& token = Token{}) {
         return put_items(
-            "queue.put", one_item(std::move(data), 0), clock::time_point::max(), false, token);
+            "queue.put", one_item(std::move(data), 0), clock::time_point::max(), false, std::forward<Token>(token));
     }
 
     /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto put_until(std::string data, clock::time_point deadline, Token&& token = Token{}) {
-        return put_items("queue.put", one_item(std::move(data), 0), deadline, false, token);
+        return put_items("queue.put", one_item(std::move(data), 0), deadline, false, std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, Token&& token = Token{}) {
         return put_items(
-            "queue.try_put", one_item(std::move(data), 0), clock::time_point::max(), true, token);
+            "queue.try_put", one_item(std::move(data), 0), clock::time_point::max(), true, std::forward<Token>(token));
     }
 
     /** @brief Appends all of them in one transaction, or none. As `put` otherwise. */
@@ -495,7 +495,7 @@ public:
                          many_items(std::move(data), 0),
                          clock::time_point::max(),
                          false,
-                         token);
+                         std::forward<Token>(token));
     }
 };
 
@@ -522,7 +522,7 @@ public:
                          one_item(std::move(data), priority),
                          clock::time_point::max(),
                          false,
-                         token);
+                         std::forward<Token>(token));
     }
 
     /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
@@ -532,7 +532,7 @@ public:
                    clock::time_point deadline,
                    Token&& token = Token{}) {
         return put_items(
-            "priority_queue.put", one_item(std::move(data), priority), deadline, false, token);
+            "priority_queue.put", one_item(std::move(data), priority), deadline, false, std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
@@ -542,7 +542,7 @@ public:
                          one_item(std::move(data), priority),
                          clock::time_point::max(),
                          true,
-                         token);
+                         std::forward<Token>(token));
     }
 
     /** @brief Adds all of them in one transaction, or none. */
@@ -552,7 +552,7 @@ public:
                          many_items(std::move(data), priority),
                          clock::time_point::max(),
                          false,
-                         token);
+                         std::forward<Token>(token));
     }
 };
 

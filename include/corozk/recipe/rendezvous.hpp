@@ -108,7 +108,7 @@ public:
     auto publish_for(std::chrono::nanoseconds limit, std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.publish", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
                 start_publish(impl, limit, std::move(data), std::move(handler));
             });
@@ -124,7 +124,7 @@ public:
     auto update(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.update", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_update(impl, std::move(data), std::move(handler));
             });
@@ -140,7 +140,7 @@ public:
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("rendezvous.withdraw", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("rendezvous.withdraw", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_withdraw(impl, std::move(handler));
             });
     }
@@ -164,7 +164,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.await", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
     }
 
@@ -182,7 +182,7 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
-            detail::call_site("rendezvous.next", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("rendezvous.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_next(impl, std::move(handler));
             });
     }

@@ -103,7 +103,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits), token);
+        return begin("semaphore.acquire", claim_of(permits), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -111,7 +111,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits, deadline), token);
+        return begin("semaphore.acquire", claim_of(permits, deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -125,7 +125,7 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.try_acquire", claim_of(permits, time_point::max(), true), token);
+        return begin("semaphore.try_acquire", claim_of(permits, time_point::max(), true), std::forward<Token>(token));
     }
 
     /**
@@ -160,7 +160,7 @@ public:
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int32_t)>(
-            detail::call_site("semaphore.available", path()), token,
+            detail::call_site("semaphore.available", path()), std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_available(s, impl, std::move(handler));
             });
@@ -178,7 +178,7 @@ public:
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("semaphore.holders", path()), token,
+            detail::call_site("semaphore.holders", path()), std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_holders(s, impl, std::move(handler));
             });
@@ -202,7 +202,7 @@ public:
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("semaphore.set_limit", path()), token,
+            detail::call_site("semaphore.set_limit", path()), std::forward<Token>(token),
             [s = session_, impl = impl_, limit](auto handler) {
                 start_set_limit(s, impl, limit, std::move(handler));
             });

@@ -87,7 +87,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire_read(Token&& token = Token{}) {
-        return begin("shared_lock.acquire_read", claim_of(read), token);
+        return begin("shared_lock.acquire_read", claim_of(read), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -95,7 +95,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_read_until(time_point deadline, Token&& token = Token{}) {
-        return begin("shared_lock.acquire_read", claim_of(read, deadline), token);
+        return begin("shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -110,13 +110,13 @@ public:
     template <class Token = default_token>
     auto try_acquire_read(Token&& token = Token{}) {
         return begin("shared_lock.try_acquire_read", claim_of(read, time_point::max(), true),
-                     token);
+                     std::forward<Token>(token));
     }
 
     /** @brief Waits until nobody is ahead. Otherwise as `acquire_read`. */
     template <class Token = default_token>
     auto acquire_write(Token&& token = Token{}) {
-        return begin("shared_lock.acquire_write", claim_of(write), token);
+        return begin("shared_lock.acquire_write", claim_of(write), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
@@ -124,7 +124,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_write_until(time_point deadline, Token&& token = Token{}) {
-        return begin("shared_lock.acquire_write", claim_of(write, deadline), token);
+        return begin("shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -139,7 +139,7 @@ public:
     template <class Token = default_token>
     auto try_acquire_write(Token&& token = Token{}) {
         return begin("shared_lock.try_acquire_write", claim_of(write, time_point::max(), true),
-                     token);
+                     std::forward<Token>(token));
     }
 
     /**
@@ -192,7 +192,7 @@ public:
     template <class Token = default_token>
     auto downgrade(const ownership& held, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.downgrade", held.path()), token,
+            detail::call_site("shared_lock.downgrade", held.path()), std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation()](auto handler) {
                 start_downgrade(s, impl, held, std::move(handler));
             });
@@ -236,7 +236,7 @@ public:
     template <class Token = default_token>
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.upgrade", held.path()), token,
+            detail::call_site("shared_lock.upgrade", held.path()), std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation(), deadline](auto handler) {
                 start_upgrade(s, impl, held, deadline, std::move(handler));
             });

@@ -120,7 +120,7 @@ public:
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.begin", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, sites = std::move(sites), payload = std::move(payload)](
                 auto handler) mutable {
                 start_begin(impl, std::move(sites), std::move(payload), std::move(handler));
@@ -140,7 +140,7 @@ public:
     auto resume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_coordinator.resume", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
     }
 
@@ -168,7 +168,7 @@ public:
     auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.decide", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
     }
 
@@ -185,7 +185,7 @@ public:
     auto abort(std::string reason, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.abort", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, reason = std::move(reason)](auto handler) mutable {
                 start_abort(impl, std::move(reason), std::move(handler));
             });
@@ -209,7 +209,7 @@ public:
     auto clean_up(bool force = false, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.clean_up", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, force](auto handler) {
                 start_clean_up(impl, force, std::move(handler));
             });
@@ -298,7 +298,7 @@ public:
     auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_site.join", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
     }
 
@@ -335,7 +335,7 @@ public:
     auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.vote", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit, wish](auto handler) {
                 start_vote(impl, limit, wish, std::move(handler));
             });
@@ -360,7 +360,7 @@ public:
     auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.outcome", path()),
-            token,
+            std::forward<Token>(token),
             [impl = impl_, limit](auto handler) {
                 start_outcome(impl, limit, std::move(handler));
             });
@@ -379,7 +379,7 @@ public:
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("commit_site.finish", path()), token, [impl = impl_](auto handler) {
+            detail::call_site("commit_site.finish", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
                 start_finish(impl, std::move(handler));
             });
     }
