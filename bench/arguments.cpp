@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.hpp"
 
+#include "contest.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,8 +10,6 @@
 #include <array>
 #include <charconv>
 #include <numeric>
-
-#include "contest.hpp"
 
 namespace corozk::bench {
 
@@ -19,15 +19,21 @@ namespace {
 std::size_t to_number(std::string_view text, std::size_t least, std::size_t most) {
     std::string_view digits = text;
     std::size_t factor = 1;
-    if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) factor = 1'000;
-    if (!digits.empty() && digits.back() == 'M') factor = 1'000'000;
-    if (factor != 1) digits.remove_suffix(1);
+    if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K'))
+        factor = 1'000;
+    if (!digits.empty() && digits.back() == 'M')
+        factor = 1'000'000;
+    if (factor != 1)
+        digits.remove_suffix(1);
     std::size_t number = 0;
     auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (problem != std::errc() || end != digits.data() + digits.size() ||
-        number > most / factor || number * factor < least) {
-        throw usage_error(fmt::format(
-            "'{}' is no number from {} to {} (5000, 10k and 1M are understood)", text, least, most));
+    if (problem != std::errc() || end != digits.data() + digits.size() || number > most / factor ||
+        number * factor < least) {
+        throw usage_error(
+            fmt::format("'{}' is no number from {} to {} (5000, 10k and 1M are understood)",
+                        text,
+                        least,
+                        most));
     }
     return number * factor;
 }
@@ -37,7 +43,8 @@ std::vector<std::string_view> split(std::string_view text) {
     for (;;) {
         auto comma = text.find(',');
         parts.push_back(text.substr(0, comma));
-        if (comma == text.npos) return parts;
+        if (comma == text.npos)
+            return parts;
         text.remove_prefix(comma + 1);
     }
 }
@@ -46,7 +53,8 @@ constexpr std::size_t million = 1'000'000;
 
 std::vector<std::size_t> to_numbers(std::string_view text, std::size_t least, std::size_t most) {
     std::vector<std::size_t> numbers;
-    for (auto part : split(text)) numbers.push_back(to_number(part, least, most));
+    for (auto part : split(text))
+        numbers.push_back(to_number(part, least, most));
     return numbers;
 }
 
@@ -67,19 +75,25 @@ std::vector<std::string> to_recipes(std::string_view text) {
 }
 
 constexpr std::array options{
-    option{"--hosts", "LIST",
+    option{"--hosts",
+           "LIST",
            "a server that is already there, as HOST:PORT[,HOST:PORT...]; nodes are made below "
            "/corozk-bench-* and removed at the end",
            [](settings& s, std::string_view v) {
-               if (v.empty()) throw usage_error("it needs at least one HOST:PORT");
+               if (v.empty())
+                   throw usage_error("it needs at least one HOST:PORT");
                s.hosts = v;
            }},
-    option{"--servers", "1|3", "how many servers of our own to start (default 1)",
+    option{"--servers",
+           "1|3",
+           "how many servers of our own to start (default 1)",
            [](settings& s, std::string_view v) {
-               if (v != "1" && v != "3") throw usage_error(fmt::format("'{}' is not 1 or 3", v));
+               if (v != "1" && v != "3")
+                   throw usage_error(fmt::format("'{}' is not 1 or 3", v));
                s.servers = v == "1" ? 1 : 3;
            }},
-    option{"--data", "memory|disk",
+    option{"--data",
+           "memory|disk",
            "where our own server keeps its data: in memory (default, /dev/shm), so that the disk "
            "plays no part, or on disk, where each change waits for fsync",
            [](settings& s, std::string_view v) {
@@ -88,41 +102,63 @@ constexpr std::array options{
                }
                s.on_disk = v == "disk";
            }},
-    option{"--heap", "SIZE", "the Java heap of our own server (default 2g)",
+    option{"--heap",
+           "SIZE",
+           "the Java heap of our own server (default 2g)",
            [](settings& s, std::string_view v) {
-               bool good = v.size() > 1 && (v.back() == 'g' || v.back() == 'm') &&
-                           std::all_of(v.begin(), v.end() - 1,
-                                       [](char c) { return c >= '0' && c <= '9'; });
-               if (!good) throw usage_error(fmt::format("'{}' is not like 2g or 512m", v));
+               bool good =
+                   v.size() > 1 && (v.back() == 'g' || v.back() == 'm') &&
+                   std::all_of(v.begin(), v.end() - 1, [](char c) { return c >= '0' && c <= '9'; });
+               if (!good)
+                   throw usage_error(fmt::format("'{}' is not like 2g or 512m", v));
                s.heap = v;
            }},
-    option{"--json", "FILE", "also write every figure to FILE, as an array of objects",
+    option{"--json",
+           "FILE",
+           "also write every figure to FILE, as an array of objects",
            [](settings& s, std::string_view v) {
-               if (v.empty()) throw usage_error("it needs the name of a file");
+               if (v.empty())
+                   throw usage_error("it needs the name of a file");
                s.json_file = v;
            }},
-    option{"--repeat", "N", "measure N times and show medians, with the spread (default 3)",
+    option{"--repeat",
+           "N",
+           "measure N times and show medians, with the spread (default 3)",
            [](settings& s, std::string_view v) { s.repeat = to_number(v, 1, 1'000); }},
-    option{"--session-timeout", "MS", "what sessions ask of the server (default 40000)",
+    option{"--session-timeout",
+           "MS",
+           "what sessions ask of the server (default 40000)",
            [](settings& s, std::string_view v) {
                s.session_timeout = std::chrono::milliseconds(to_number(v, 100, 10 * million));
            }},
-    option{"--quiet", "", "no progress while it works",
+    option{"--quiet",
+           "",
+           "no progress while it works",
            [](settings& s, std::string_view) { s.show_progress = false; }},
-    option{"--waiters", "N[,N...]", "how many coroutines wait for the lock",
+    option{"--waiters",
+           "N[,N...]",
+           "how many coroutines wait for the lock",
            [](settings& s, std::string_view v) { s.waiters = to_numbers(v, 1, 5 * million); }},
-    option{"--recipe", "NAME[,NAME...]",
+    option{"--recipe",
+           "NAME[,NAME...]",
            "what they wait for: lock (default), shared_lock (readers and writers), "
            "shared_lock_writers (writers only), semaphore, election (each leader acknowledges), "
            "election_run (each leader's term is a coroutine), all",
            [](settings& s, std::string_view v) { s.recipes = to_recipes(v); }},
-    option{"--readers", "N", "of the shared lock: so many readers behind each writer (default 3)",
+    option{"--readers",
+           "N",
+           "of the shared lock: so many readers behind each writer (default 3)",
            [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
-    option{"--limit", "K", "of the semaphore: so many hold it at a time (default 10)",
+    option{"--limit",
+           "K",
+           "of the semaphore: so many hold it at a time (default 10)",
            [](settings& s, std::string_view v) { s.limit = to_number(v, 1, 100'000); }},
-    option{"--sessions", "M", "how many ZooKeeper sessions they share (waiter i uses i mod M)",
+    option{"--sessions",
+           "M",
+           "how many ZooKeeper sessions they share (waiter i uses i mod M)",
            [](settings& s, std::string_view v) { s.sessions = to_number(v, 1, 20'000); }},
-    option{"--implementation", "NAME[,NAME...]",
+    option{"--implementation",
+           "NAME[,NAME...]",
            "ours (corozk), textbook (each waiter lists the children itself, as ZooKeeper's recipes "
            "page says), herd (everybody watches one node: the lock's, or that of the candidate who "
            "leads); the last two for lock and election only",
@@ -130,43 +166,73 @@ constexpr std::array options{
                s.implementations.clear();
                for (auto part : split(v)) {
                    if (part != "ours" && part != "textbook" && part != "herd") {
-                       throw usage_error(
-                           fmt::format("'{}' is not ours, textbook or herd", part));
+                       throw usage_error(fmt::format("'{}' is not ours, textbook or herd", part));
                    }
                    s.implementations.emplace_back(part);
                }
            }},
-    option{"--operations", "N", "how many of each to measure",
+    option{"--operations",
+           "N",
+           "how many of each to measure",
            [](settings& s, std::string_view v) { s.operations = to_number(v, 10, 100 * million); }},
-    option{"--in-flight", "N", "how many requests are on their way at a time when pipelining",
+    option{"--in-flight",
+           "N",
+           "how many requests are on their way at a time when pipelining",
            [](settings& s, std::string_view v) { s.in_flight = to_number(v, 1, 100'000); }},
-    option{"--watches", "N", "how many nodes are watched while things go wrong (default 50000)",
+    option{"--watches",
+           "N",
+           "how many nodes are watched while things go wrong (default 50000)",
            [](settings& s, std::string_view v) { s.watches = to_number(v, 0, million); }},
-    option{"--only", "TEXT", "only the cases whose name contains this, such as 'closed'",
+    option{"--only",
+           "TEXT",
+           "only the cases whose name contains this, such as 'closed'",
            [](settings& s, std::string_view v) { s.only = v; }},
-    option{"--releases", "N", "how many releases to look at (default 5)",
+    option{"--releases",
+           "N",
+           "how many releases to look at (default 5)",
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
-    option{"--items", "N", "how many items go through the queue (default 5000)",
+    option{"--items",
+           "N",
+           "how many items go through the queue (default 5000)",
            [](settings& s, std::string_view v) { s.items = to_number(v, 10, 10 * million); }},
-    option{"--batch", "N", "how many items a put_many puts (default 100)",
+    option{"--batch",
+           "N",
+           "how many items a put_many puts (default 100)",
            [](settings& s, std::string_view v) { s.batch = to_number(v, 1, 1'000); }},
-    option{"--consumers", "N[,N...]", "how many coroutines take items at the same time",
+    option{"--consumers",
+           "N[,N...]",
+           "how many coroutines take items at the same time",
            [](settings& s, std::string_view v) { s.consumers = to_numbers(v, 1, 100'000); }},
-    option{"--clients", "N[,N...]", "how many add at the same time",
+    option{"--clients",
+           "N[,N...]",
+           "how many add at the same time",
            [](settings& s, std::string_view v) { s.clients = to_numbers(v, 1, 10'000); }},
-    option{"--sites", "N[,N...]", "how many sites take part, each with a session of its own",
+    option{"--sites",
+           "N[,N...]",
+           "how many sites take part, each with a session of its own",
            [](settings& s, std::string_view v) { s.sites = to_numbers(v, 1, 1'000); }},
-    option{"--members", "N[,N...]", "how many enter and leave together",
+    option{"--members",
+           "N[,N...]",
+           "how many enter and leave together",
            [](settings& s, std::string_view v) { s.members = to_numbers(v, 1, 100'000); }},
-    option{"--nodes", "N[,N...]", "how many nodes a cache of many holds",
+    option{"--nodes",
+           "N[,N...]",
+           "how many nodes a cache of many holds",
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
-    option{"--locks", "N", "spread the waiters evenly over N locks (default 1)",
+    option{"--locks",
+           "N",
+           "spread the waiters evenly over N locks (default 1)",
            [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
 };
 
-constexpr std::array<std::string_view, 8> common{
-    "--hosts", "--servers", "--data", "--heap", "--json", "--repeat", "--session-timeout",
-    "--quiet"};
+constexpr std::array<std::string_view, 8> common{"--hosts",
+                                                 "--servers",
+                                                 "--data",
+                                                 "--heap",
+                                                 "--json",
+                                                 "--repeat",
+                                                 "--session-timeout",
+                                                 "--quiet"};
 
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -198,9 +264,10 @@ std::span<const std::string_view> common_options() {
 }
 
 const option& find_option(std::string_view name) {
-    auto at = std::find_if(options.begin(), options.end(),
-                           [name](const option& o) { return o.name == name; });
-    if (at == options.end()) throw std::logic_error("no such option: " + std::string(name));
+    auto at = std::find_if(
+        options.begin(), options.end(), [name](const option& o) { return o.name == name; });
+    if (at == options.end())
+        throw std::logic_error("no such option: " + std::string(name));
     return *at;
 }
 
@@ -221,18 +288,20 @@ bool parse_arguments(std::span<const std::string_view> words,
                      settings& s) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         std::string_view word = words[i];
-        if (word == "--help" || word == "-h") return true;
+        if (word == "--help" || word == "-h")
+            return true;
         auto equals = word.find('=');
         std::string_view name = word.substr(0, equals);
         bool known = std::find(accepted.begin(), accepted.end(), name) != accepted.end();
         if (!known) {
-            bool elsewhere = std::any_of(options.begin(), options.end(),
-                                         [name](const option& o) { return o.name == name; });
-            if (elsewhere) throw usage_error(fmt::format("this command has no option '{}'", name));
-            throw usage_error(word.starts_with('-')
-                                  ? fmt::format("unknown option '{}'{}", name,
-                                                suggestion(name, accepted))
-                                  : fmt::format("unexpected argument '{}'", word));
+            bool elsewhere = std::any_of(
+                options.begin(), options.end(), [name](const option& o) { return o.name == name; });
+            if (elsewhere)
+                throw usage_error(fmt::format("this command has no option '{}'", name));
+            throw usage_error(
+                word.starts_with('-')
+                    ? fmt::format("unknown option '{}'{}", name, suggestion(name, accepted))
+                    : fmt::format("unexpected argument '{}'", word));
         }
         const option& o = find_option(name);
         if (o.value.empty() && equals != word.npos) {

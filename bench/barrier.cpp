@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/this_coro.hpp>
-#include <corozk/recipe/double_barrier.hpp>
-#include <deque>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
+#include <corozk/recipe/double_barrier.hpp>
+
+#include <boost/asio/this_coro.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -58,14 +58,16 @@ boost::asio::awaitable<void> one_round(job& j,
     std::size_t inside = 0;
     work_figures entering(clients);
     crew incomers(executor, j.on.shown());
-    for (auto& m : members) incomers.add(enter(m, inside));
+    for (auto& m : members)
+        incomers.add(enter(m, inside));
     double enter_s = co_await incomers.finish("double barrier: entering", inside, members.size());
     auto entered = entering.used();
 
     std::size_t outside = 0;
     work_figures leaving(clients);
     crew leavers(executor, j.on.shown());
-    for (auto& m : members) leavers.add(leave(m, outside));
+    for (auto& m : members)
+        leavers.add(leave(m, outside));
     double leave_s = co_await leavers.finish("double barrier: leaving", outside, members.size());
     auto left = leaving.used();
 
@@ -85,8 +87,17 @@ boost::asio::awaitable<void> one_round(job& j,
 }  // namespace
 
 boost::asio::awaitable<void> run_barrier(job& j) {
-    table t({"members", "sessions", "enter", "/ floor", "leave", "/ floor", "requests in", "out",
-             "events in", "out", "bytes"});
+    table t({"members",
+             "sessions",
+             "enter",
+             "/ floor",
+             "leave",
+             "/ floor",
+             "requests in",
+             "out",
+             "events in",
+             "out",
+             "bytes"});
     for (std::size_t count : j.wanted.members) {
         std::size_t sessions = std::min(j.wanted.sessions, count);
         result row;
@@ -98,7 +109,8 @@ boost::asio::awaitable<void> run_barrier(job& j) {
             std::string path = j.on.fresh_path("barrier");
             std::deque<double_barrier> members;
             for (std::size_t i = 0; i < count; ++i) {
-                members.emplace_back(clients[i % sessions], path, static_cast<std::uint32_t>(count));
+                members.emplace_back(
+                    clients[i % sessions], path, static_cast<std::uint32_t>(count));
             }
             for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
                 co_await one_round(j, clients, members, row);
@@ -106,7 +118,8 @@ boost::asio::awaitable<void> run_barrier(job& j) {
         }
         co_await stage::close(clients);
         auto milliseconds = [](double s) { return fmt::format("{:.1f} ms", s * 1e3); };
-        t.add({count_text(static_cast<double>(count)), count_text(static_cast<double>(sessions)),
+        t.add({count_text(static_cast<double>(count)),
+               count_text(static_cast<double>(sessions)),
                with_spread(row, "enter_s", +milliseconds),
                with_spread(row, "enter_floor_ratio", ratio_text),
                with_spread(row, "leave_s", +milliseconds),
@@ -121,7 +134,8 @@ boost::asio::awaitable<void> run_barrier(job& j) {
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
         "\nenter: until all are inside; leave: until all are out; requests, events and bytes per "
-        "member\nfloor: as many creates (enter) and deletes (leave) on one session, all on their way "
+        "member\nfloor: as many creates (enter) and deletes (leave) on one session, all on their "
+        "way "
         "at once, bare C client, measured around each of the {} rounds; medians, with (least .. "
         "most)\n",
         j.wanted.repeat);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/use_awaitable.hpp>
-#include <corozk/recipe/cache.hpp>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
+#include <corozk/recipe/cache.hpp>
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -18,9 +19,12 @@ enum class cache_kind { node, children, tree };
 
 constexpr const char* title_of(cache_kind kind) {
     switch (kind) {
-        case cache_kind::node: return "node cache";
-        case cache_kind::children: return "children cache";
-        case cache_kind::tree: break;
+        case cache_kind::node:
+            return "node cache";
+        case cache_kind::children:
+            return "children cache";
+        case cache_kind::tree:
+            break;
     }
     return "tree cache";
 }
@@ -34,7 +38,8 @@ bool has(const node_state& state, const std::string&, const std::string& data) {
 }
 
 bool has(const tree_state& state, const std::string& key, const std::string& data) {
-    if (!state.nodes) return false;
+    if (!state.nodes)
+        return false;
     auto at = state.nodes->find(key);
     return at != state.nodes->end() && at->second.data == data;
 }
@@ -48,7 +53,8 @@ boost::asio::awaitable<void> until_seen(Cache& cache,
     for (;;) {
         auto state = co_await cache.next(revision);
         revision = state.revision;
-        if (has(state, key, data)) co_return;
+        if (has(state, key, data))
+            co_return;
     }
 }
 
@@ -56,7 +62,12 @@ boost::asio::awaitable<void> until_seen(Cache& cache,
 template <class Cache>
 class cache_run {
 public:
-    cache_run(job& j, Cache cache, cache_kind kind, client& writer, std::string folder, std::size_t nodes)
+    cache_run(job& j,
+              Cache cache,
+              cache_kind kind,
+              client& writer,
+              std::string folder,
+              std::size_t nodes)
         : job_(j),
           cache_(std::move(cache)),
           kind_(kind),
@@ -130,8 +141,10 @@ boost::asio::awaitable<void> measure(job& j, cache_kind kind, std::size_t nodes,
 }
 
 boost::asio::awaitable<void> measure_kind(job& j, cache_kind kind, std::size_t nodes, result& r) {
-    if (kind == cache_kind::node) return measure<node_cache>(j, kind, nodes, r);
-    if (kind == cache_kind::children) return measure<children_cache>(j, kind, nodes, r);
+    if (kind == cache_kind::node)
+        return measure<node_cache>(j, kind, nodes, r);
+    if (kind == cache_kind::children)
+        return measure<children_cache>(j, kind, nodes, r);
     return measure<tree_cache>(j, kind, nodes, r);
 }
 
@@ -140,29 +153,43 @@ boost::asio::awaitable<void> measure_kind(job& j, cache_kind kind, std::size_t n
 boost::asio::awaitable<void> run_cache(job& j) {
     std::vector<std::pair<cache_kind, std::size_t>> rows{{cache_kind::node, 1}};
     for (cache_kind kind : {cache_kind::children, cache_kind::tree}) {
-        for (std::size_t nodes : j.wanted.nodes) rows.emplace_back(kind, nodes);
+        for (std::size_t nodes : j.wanted.nodes)
+            rows.emplace_back(kind, nodes);
     }
-    table t({"", "nodes", "set -> state p50", "p99", "p50 / floor", "requests", "events", "listings",
-             "bytes", "CPU/change"});
+    table t({"",
+             "nodes",
+             "set -> state p50",
+             "p99",
+             "p50 / floor",
+             "requests",
+             "events",
+             "listings",
+             "bytes",
+             "CPU/change"});
     for (auto [kind, nodes] : rows) {
         result row;
         row.set("implementation", "ours").set("recipe", title_of(kind)).set("nodes", nodes);
         row.set("sessions", 2).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
-        for (std::size_t i = 0; i < j.wanted.repeat; ++i) co_await measure_kind(j, kind, nodes, row);
-        t.add({title_of(kind), count_text(static_cast<double>(nodes)),
+        for (std::size_t i = 0; i < j.wanted.repeat; ++i)
+            co_await measure_kind(j, kind, nodes, row);
+        t.add({title_of(kind),
+               count_text(static_cast<double>(nodes)),
                with_spread(row, "latency_us.p50", microseconds_text),
                microseconds_text(row.median("latency_us.p99")),
                with_spread(row, "floor_ratio", ratio_text),
                figure_text(row.median("requests_per_operation")),
                figure_text(row.median("notifications_per_operation")),
-               count_text(row.median("listings")), bytes_text(row.median("bytes_per_operation")),
+               count_text(row.median("listings")),
+               bytes_text(row.median("bytes_per_operation")),
                fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation"))});
         j.results.push_back(std::move(row));
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
-        "\n{} changes of one node each, written by another session; from right before the set until "
-        "the cache gives the state\nrequests, events and bytes: of the cache's session, per change; "
+        "\n{} changes of one node each, written by another session; from right before the set "
+        "until "
+        "the cache gives the state\nrequests, events and bytes: of the cache's session, per "
+        "change; "
         "listings: in all\nfloor: one session's delete to another session's watch event, bare C "
         "client; a cache has to read the node after it\n",
         count_text(static_cast<double>(j.wanted.operations)));

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "result.hpp"
+#include "settings.hpp"
+#include "stage.hpp"
+
 #include <boost/asio/awaitable.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "result.hpp"
-#include "settings.hpp"
-#include "stage.hpp"
 
 namespace corozk::bench {
 

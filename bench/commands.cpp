@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include "command.hpp"
+
+#include <array>
 
 namespace corozk::bench {
 
@@ -69,8 +69,10 @@ std::span<const command> all_commands() {
         command{
             "demo",
             "thousands of coroutines want one lock, on one thread; beside two other ways to do it",
-            "Waiters queue for a lock that is held; then it is passed on from one to the next, each "
-            "holding it for no time at all. Ends with a table: corozk, the recipe as ZooKeeper's own "
+            "Waiters queue for a lock that is held; then it is passed on from one to the next, "
+            "each "
+            "holding it for no time at all. Ends with a table: corozk, the recipe as ZooKeeper's "
+            "own "
             "page describes it, and the lock that the page warns of, with fewer waiters where they "
             "take too long.",
             {"--waiters"},
@@ -89,11 +91,13 @@ std::span<const command> all_commands() {
         command{
             "handover",
             "how long it takes until the next waiter has the lock, and what that costs",
-            "N coroutines queue for a lock that is held; then it is passed on from one to the next. "
+            "N coroutines queue for a lock that is held; then it is passed on from one to the "
+            "next. "
             "--recipe has them wait for a shared lock, a semaphore or an election instead. "
             "A hand-over is timed from right before release() to the acquire() that this lets in "
             "returning: the next one; of a shared lock, each of the readers behind a writer. A "
-            "semaphore's K holders release at the same time, so that each release waits for others. "
+            "semaphore's K holders release at the same time, so that each release waits for "
+            "others. "
             "A leader that acknowledges writes one node more, between two hand-overs. "
             "Waiters wait on M sessions (--sessions), all on one thread. Requests, notifications "
             "(one for each session and node) and bytes are the clients' own count; memory is what "
@@ -116,9 +120,12 @@ std::span<const command> all_commands() {
         command{
             "queue",
             "items per second through a queue: put, take, and consume with acknowledgement",
-            "Each row sends --items items through a fresh queue and checks that each came out once. "
-            "Put: one after the other; by --in-flight coroutines at the same time, whose puts share "
-            "requests; in transactions of --batch. Take and consume: by --consumers coroutines on one "
+            "Each row sends --items items through a fresh queue and checks that each came out "
+            "once. "
+            "Put: one after the other; by --in-flight coroutines at the same time, whose puts "
+            "share "
+            "requests; in transactions of --batch. Take and consume: by --consumers coroutines on "
+            "one "
             "session, and spread over --sessions sessions. The floor is what the bare C client "
             "reaches with as many creates or deletes in the same minute, 1,000 on their way at a "
             "time: combining several items in a request can beat it.",
@@ -129,7 +136,8 @@ std::span<const command> all_commands() {
             "counter",
             "additions per second to one counter: by one client, by many of one process, by many",
             "Each of --clients coroutines adds 1 again and again and waits for each result: all on "
-            "one object, which combines what is asked for at the same time, and each on a session of "
+            "one object, which combines what is asked for at the same time, and each on a session "
+            "of "
             "its own, where they are in each other's way. The sum is checked. The floor is one "
             "conditional set after the other by the bare C client.",
             {"--clients", "--operations"},
@@ -140,25 +148,28 @@ std::span<const command> all_commands() {
             "messages of a two-phase commit by the number of sites, in both forms",
             "A coordinator begins a transaction, --sites sites (a session each) join, vote, learn "
             "the outcome and finish. Counted are the requests and notifications of all sessions. "
-            "Where every site watches every vote they grow with the square of the sites; where only "
+            "Where every site watches every vote they grow with the square of the sites; where "
+            "only "
             "the coordinator does, linearly.",
             {"--sites"},
             defaults_of_two_phase_commit,
             run_two_phase_commit},
-        command{
-            "barrier",
-            "how long it takes until all members of a double barrier are inside, and out again",
-            "--members coroutines enter at the same time, then leave; they share --sessions sessions. "
-            "The floor is as many bare creates (deletes), all on their way at once. --repeat is the "
-            "number of rounds.",
-            {"--members", "--sessions"},
-            defaults_of_barrier,
-            run_barrier},
+        command{"barrier",
+                "how long it takes until all members of a double barrier are inside, and out again",
+                "--members coroutines enter at the same time, then leave; they share --sessions "
+                "sessions. "
+                "The floor is as many bare creates (deletes), all on their way at once. --repeat "
+                "is the "
+                "number of rounds.",
+                {"--members", "--sessions"},
+                defaults_of_barrier,
+                run_barrier},
         command{
             "cache",
             "from another session's write to the cache's new state",
             "One session sets one node after the other, waiting each time until a cache on another "
-            "session gives the state with the new data. A cache hears of the change (the floor) and "
+            "session gives the state with the new data. A cache hears of the change (the floor) "
+            "and "
             "then reads the node: two steps.",
             {"--nodes", "--operations"},
             defaults_of_cache,
@@ -166,7 +177,8 @@ std::span<const command> all_commands() {
         command{
             "uncontended",
             "a lock that nobody else wants: acquire and release beside a bare create and delete",
-            "Acquiring an uncontended lock and releasing it is compared with creating and deleting a "
+            "Acquiring an uncontended lock and releasing it is compared with creating and deleting "
+            "a "
             "node, through corozk's client and through the bare C client. The three take turns in "
             "small blocks, so that all of them meet the same server and the same noise.",
             {"--operations"},
@@ -175,7 +187,8 @@ std::span<const command> all_commands() {
         command{
             "ops",
             "single requests: one after the other, and many on their way at a time",
-            "create, exists, get, set, list and delete through corozk's client, with the CPU time of "
+            "create, exists, get, set, list and delete through corozk's client, with the CPU time "
+            "of "
             "this process per request. When pipelining, --in-flight coroutines send one request "
             "after the other. The bare C client does the same for comparison.",
             {"--operations", "--in-flight"},
@@ -194,7 +207,8 @@ std::span<const command> all_commands() {
             "stall",
             "how long the library keeps the event loop from other work when things go wrong",
             "A watchdog posts itself to the event loop again and again and notes the gaps. "
-            "Meanwhile the server is stopped, killed, restarted, the session expires, the client is "
+            "Meanwhile the server is stopped, killed, restarted, the session expires, the client "
+            "is "
             "closed, with --watches nodes being watched. Shown is the longest gap: as seen, and "
             "without the time in which the machine had no core free for this thread (the kernel's "
             "count), which is what the library is to blame for.",

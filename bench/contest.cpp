@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contest.hpp"
 
+#include "contest_run.hpp"
+#include "contestants.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-
-#include "contest_run.hpp"
-#include "contestants.hpp"
 
 namespace corozk::bench {
 
@@ -50,14 +50,19 @@ std::string title_of(const contest_setup& setup) {
     if (setup.implementation == "textbook") {
         return setup.recipe == "lock" ? "textbook recipe" : "textbook " + setup.recipe;
     }
-    if (setup.implementation == "herd") return "herd " + setup.recipe;
+    if (setup.implementation == "herd")
+        return "herd " + setup.recipe;
     if (setup.recipe == "shared_lock") {
         return fmt::format("shared lock, {} readers : 1 writer", setup.readers);
     }
-    if (setup.recipe == "shared_lock_writers") return "shared lock, writers only";
-    if (setup.recipe == "semaphore") return fmt::format("semaphore of {}", setup.limit);
-    if (setup.recipe == "election") return "election, acknowledged";
-    if (setup.recipe == "election_run") return "election, run(body)";
+    if (setup.recipe == "shared_lock_writers")
+        return "shared lock, writers only";
+    if (setup.recipe == "semaphore")
+        return fmt::format("semaphore of {}", setup.limit);
+    if (setup.recipe == "election")
+        return "election, acknowledged";
+    if (setup.recipe == "election_run")
+        return "election, run(body)";
     return "corozk";
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "result.hpp"
+#include "stage.hpp"
+
 #include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "result.hpp"
-#include "stage.hpp"
 
 namespace corozk::bench {
 
@@ -17,8 +18,7 @@ namespace corozk::bench {
 struct contest_setup {
     contest_setup() = default;
     contest_setup(std::string_view implementation_, std::size_t waiters_)
-        : implementation(implementation_),
-          waiters(waiters_) {}
+        : implementation(implementation_), waiters(waiters_) {}
 
     std::string recipe = "lock";
     std::string implementation = "ours";
@@ -32,8 +32,8 @@ struct contest_setup {
 
 /// Runs one contest and adds a repetition of every figure to the result.
 ///
-/// A hand-over's latency is the time from right before a holder calls release to the acquire that this
-/// lets in returning. Every grant is checked (see turns.hpp).
+/// A hand-over's latency is the time from right before a holder calls release to the acquire that
+/// this lets in returning. Every grant is checked (see turns.hpp).
 boost::asio::awaitable<void> run_contest(stage& s, contest_setup setup, result& r);
 
 /// Every recipe that contests know.

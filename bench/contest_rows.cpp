@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contest_rows.hpp"
 
-#include <fmt/format.h>
-
 #include "facts.hpp"
 #include "table.hpp"
+
+#include <fmt/format.h>
 
 namespace corozk::bench {
 
@@ -12,11 +12,15 @@ boost::asio::awaitable<result> repeat_contest(job& j, contest_setup setup) {
     result row;
     row.set("implementation", setup.implementation).set("recipe", setup.recipe);
     row.set("waiters", setup.waiters).set("sessions", setup.sessions).set("processes", 1);
-    if (setup.locks > 1) row.set("locks", setup.locks);
-    if (setup.recipe == "shared_lock") row.set("readers_per_writer", setup.readers);
-    if (setup.recipe == "semaphore") row.set("limit", setup.limit);
+    if (setup.locks > 1)
+        row.set("locks", setup.locks);
+    if (setup.recipe == "shared_lock")
+        row.set("readers_per_writer", setup.readers);
+    if (setup.recipe == "semaphore")
+        row.set("limit", setup.limit);
     row.set("repeat", j.wanted.repeat);
-    for (std::size_t i = 0; i < j.wanted.repeat; ++i) co_await run_contest(j.on, setup, row);
+    for (std::size_t i = 0; i < j.wanted.repeat; ++i)
+        co_await run_contest(j.on, setup, row);
     co_return row;
 }
 
@@ -24,7 +28,8 @@ std::string with_spread(const result& r, std::string_view key, std::string (*tex
     std::string middle = text(r.median(key));
     std::string least = text(r.least(key));
     std::string most = text(r.most(key));
-    if (least == most) return middle;
+    if (least == most)
+        return middle;
     return fmt::format("{} ({} .. {})", middle, least, most);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <string>
-
 #include "command.hpp"
 #include "contest.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
 
 namespace corozk::bench {
 

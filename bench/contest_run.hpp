@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <corozk/recipe/ownership.hpp>
-#include <utility>
-#include <vector>
-
 #include "contest.hpp"
 #include "lock_crowd.hpp"
 #include "session_use.hpp"
 #include "statistics.hpp"
 #include "usage.hpp"
+#include <corozk/recipe/ownership.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
+#include <utility>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -22,20 +23,22 @@ concept runs_terms = requires(Lock& lock) {
 
 /// Something is to be done by each owner.
 template <class Lock, class Grant>
-concept acknowledges = requires(Lock& lock, const Grant& held) { lock.acknowledge(held); };
+concept acknowledges = requires(Lock& lock, const Grant& held) {
+    lock.acknowledge(held);
+};
 
 /// A contest: all queue, then the lock is passed on from one to the next.
 template <class Lock>
 class contest_run : lock_crowd<Lock> {
     using base = lock_crowd<Lock>;
-    using typename base::grant_type;
-    using typename base::place;
     using base::clients_;
     using base::ended_at_;
     using base::places_;
     using base::queued_at_;
     using base::setup_;
     using base::stage_;
+    using typename base::grant_type;
+    using typename base::place;
 
 public:
     contest_run(stage& s, const contest_setup& setup, std::vector<client>& clients)
@@ -115,7 +118,8 @@ private:
             auto held = co_await lock.acquire(who);
             bool shared = lock.shared(who);
             granted(p, held.fencing_token(), shared);
-            if constexpr (acknowledges<Lock, grant_type>) co_await lock.acknowledge(held);
+            if constexpr (acknowledges<Lock, grant_type>)
+                co_await lock.acknowledge(held);
             p.owners.released(shared, clock::now());
             co_await held.release();
         }
@@ -129,7 +133,8 @@ private:
     boost::asio::awaitable<void> drain() {
         std::size_t holders = 0;
         for (place& p : places_) {
-            for (grant_type& held : p.held) this->spawn(give_back(p, held));
+            for (grant_type& held : p.held)
+                this->spawn(give_back(p, held));
             holders += p.held.size();
         }
         co_await this->until_ended(setup_.waiters + holders, "passing it on", holders);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/this_coro.hpp>
-#include <corozk/recipe/counter.hpp>
-#include <cstdint>
-#include <deque>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <boost/asio/this_coro.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -25,8 +25,10 @@ struct counting {
     bool own_sessions = false;
 
     std::string title() const {
-        if (clients == 1) return "1 client";
-        return fmt::format("{} clients, {}", clients,
+        if (clients == 1)
+            return "1 client";
+        return fmt::format("{} clients, {}",
+                           clients,
                            own_sessions ? "a session each" : "one object on one session");
     }
 };
@@ -35,7 +37,8 @@ std::vector<counting> all_kinds(const settings& s) {
     std::vector<counting> kinds;
     for (std::size_t n : s.clients) {
         kinds.push_back({n, false});
-        if (n > 1) kinds.push_back({n, true});
+        if (n > 1)
+            kinds.push_back({n, true});
     }
     return kinds;
 }
@@ -50,7 +53,8 @@ boost::asio::awaitable<void> add_some(counter& c,
         auto began = clock::now();
         std::int64_t value = co_await c.add(1);
         all.add(to_microseconds(clock::now() - began));
-        if (value <= last) throw std::logic_error("the counter went backwards");
+        if (value <= last)
+            throw std::logic_error("the counter went backwards");
         last = value;
         ++done;
     }
@@ -60,9 +64,11 @@ boost::asio::awaitable<void> measure(job& j, const counting& kind, result& r) {
     auto clients = co_await j.on.connect(kind.own_sessions ? kind.clients : 1);
     std::string path = j.on.fresh_path("counter");
     std::deque<counter> counters;
-    for (auto& c : clients) counters.emplace_back(c, path);
+    for (auto& c : clients)
+        counters.emplace_back(c, path);
     co_await counters.front().add(0);  // the node is made
-    for (auto& c : counters) co_await c.get();
+    for (auto& c : counters)
+        co_await c.get();
 
     std::size_t each = std::max<std::size_t>(j.wanted.operations / kind.clients, 1);
     std::size_t total = each * kind.clients;
@@ -110,7 +116,8 @@ boost::asio::awaitable<void> run_counter(job& j) {
             row.add("floor_ratio", row.last("ops_per_s") / most);
             row.add("floor_us.p50", sets.p50()).add("floor_us.p99", sets.p99());
         }
-        t.add({kind.title(), with_spread(row, "ops_per_s", count_text),
+        t.add({kind.title(),
+               with_spread(row, "ops_per_s", count_text),
                with_spread(row, "floor_ratio", ratio_text),
                microseconds_text(row.median("latency_us.p50")),
                microseconds_text(row.median("latency_us.p99")),
@@ -121,7 +128,8 @@ boost::asio::awaitable<void> run_counter(job& j) {
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
-        "\nfloor: conditional sets of one node, one after the other, bare C client, measured around "
+        "\nfloor: conditional sets of one node, one after the other, bare C client, measured "
+        "around "
         "each row: {}/s\n{} additions in each row; requests and bytes per addition; medians, with "
         "(least .. most)\n",
         with_spread(floor, "ops_per_s", count_text),

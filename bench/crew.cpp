@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -19,11 +20,13 @@ constexpr auto patience = std::chrono::seconds(60);
 }  // namespace
 
 void crew::add(boost::asio::awaitable<void> work) {
-    if (started_++ == 0) began_ = clock::now();
+    if (started_++ == 0)
+        began_ = clock::now();
     boost::asio::co_spawn(executor_, std::move(work), [this](std::exception_ptr problem) {
         ++ended_;
         ended_at_ = clock::now();
-        if (problem && !problem_) problem_ = std::move(problem);
+        if (problem && !problem_)
+            problem_ = std::move(problem);
     });
 }
 
@@ -44,7 +47,8 @@ boost::asio::awaitable<double> crew::finish(std::string what,
             throw std::runtime_error(what + ": nothing moves any more");
         }
     }
-    if (problem_) std::rethrow_exception(problem_);
+    if (problem_)
+        std::rethrow_exception(problem_);
     co_return to_seconds(ended_at_ - began_);
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "progress.hpp"
+#include "statistics.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <exception>
 #include <string>
-
-#include "progress.hpp"
-#include "statistics.hpp"
 
 namespace corozk::bench {
 
@@ -17,8 +18,7 @@ namespace corozk::bench {
 class crew {
 public:
     crew(boost::asio::any_io_executor executor, progress& shown)
-        : executor_(std::move(executor)),
-          shown_(shown) {}
+        : executor_(std::move(executor)), shown_(shown) {}
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
 

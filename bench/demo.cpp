@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "help.hpp"
 #include "interruption.hpp"
 #include "table.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 namespace corozk::bench {
 
 namespace {
 
-// Both other ways take time that grows with the square of the waiters. Small contests first show how
-// many of them fit.
+// Both other ways take time that grows with the square of the waiters. Small contests first show
+// how many of them fit.
 constexpr double textbook_seconds = 30;
 constexpr double herd_seconds = 8;
 constexpr std::size_t textbook_pilot = 500;
@@ -40,7 +40,11 @@ double taken(const result& r) {
 }
 
 /// The time is a * N + b * N^2: two small contests tell a and b.
-std::size_t fitting(std::size_t few, double few_s, std::size_t more, double more_s, double limit_s) {
+std::size_t fitting(std::size_t few,
+                    double few_s,
+                    std::size_t more,
+                    double more_s,
+                    double limit_s) {
     auto n = static_cast<double>(few);
     auto m = static_cast<double>(more);
     double b = std::max((more_s / m - few_s / n) / (m - n), 1e-12);
@@ -55,7 +59,8 @@ boost::asio::awaitable<result> contest_that_fits(job& j,
                                                  std::size_t pilot,
                                                  double limit_s) {
     std::size_t more = 4 * pilot;
-    if (waiters <= more) co_return co_await contest(j, implementation, waiters);
+    if (waiters <= more)
+        co_return co_await contest(j, implementation, waiters);
     double few_s = taken(co_await contest(j, implementation, pilot));
     double more_s = taken(co_await contest(j, implementation, more));
     std::size_t most = fitting(pilot, few_s, more, more_s, limit_s);
@@ -102,24 +107,31 @@ std::string explanation(std::size_t wanted,
     std::string text;
     auto say = [&text](const std::string& s) { text += wrapped(s) + "\n"; };
     say(fmt::format(
-        "What you see: {} coroutines of one program wanted the same lock, which ZooKeeper keeps, so "
-        "that programs on other machines would take part in just the same way. None of them blocked "
+        "What you see: {} coroutines of one program wanted the same lock, which ZooKeeper keeps, "
+        "so "
+        "that programs on other machines would take part in just the same way. None of them "
+        "blocked "
         "a thread. Each got the lock in turn and gave it back at once; passing it on took {} "
         "typically, where {} are the least that ZooKeeper itself needs (a node is deleted here, "
         "another session hears of it there).",
-        waiters_of(ours), microseconds_text(ours.median("handover_us.p50")),
+        waiters_of(ours),
+        microseconds_text(ours.median("handover_us.p50")),
         microseconds_text(ours.median("floor_us.p50"))));
     say("The textbook recipe lets every waiter ask for the whole list of waiters, twice: the more "
         "of them wait, the slower each step. The herd lock wakes everybody at every release, and "
         "all but one go back to sleep. corozk asks once for all, and wakes exactly the next.");
     std::string fewer;
     for (const result* r : {&textbook, &herd}) {
-        if (r->number("waiters") >= static_cast<double>(wanted)) continue;
-        fewer += fmt::format("{}the {} had {} waiters", fewer.empty() ? "" : ", ",
-                             title_of(contest_setup(r->text("implementation"), wanted)), waiters_of(*r));
+        if (r->number("waiters") >= static_cast<double>(wanted))
+            continue;
+        fewer += fmt::format("{}the {} had {} waiters",
+                             fewer.empty() ? "" : ", ",
+                             title_of(contest_setup(r->text("implementation"), wanted)),
+                             waiters_of(*r));
     }
     if (!fewer.empty()) {
-        say(fmt::format("To end in time, {}: with {} it would take much longer.", fewer,
+        say(fmt::format("To end in time, {}: with {} it would take much longer.",
+                        fewer,
                         count_text(static_cast<double>(wanted))));
     }
     text.pop_back();
@@ -131,7 +143,8 @@ std::string explanation(std::size_t wanted,
 boost::asio::awaitable<void> run_demo(job& j) {
     std::size_t waiters = j.wanted.waiters.front();
     j.on.shown().note(fmt::format("{} coroutines are going to want one lock, on one thread ({})",
-                                  count_text(static_cast<double>(waiters)), j.on.description()));
+                                  count_text(static_cast<double>(waiters)),
+                                  j.on.description()));
     // A small round first: everybody's first time is slow.
     co_await contest(j, "ours", std::min(waiters, first_round));
     result ours = co_await contest(j, "ours", waiters);
@@ -140,7 +153,8 @@ boost::asio::awaitable<void> run_demo(job& j) {
     result herd = co_await contest_that_fits(j, "herd", waiters, herd_pilot, herd_seconds);
 
     table t({"one lock", "corozk", "textbook recipe", "herd lock"});
-    for (const line& l : lines()) t.add({l.title, l.text(ours), l.text(textbook), l.text(herd)});
+    for (const line& l : lines())
+        t.add({l.title, l.text(ours), l.text(textbook), l.text(herd)});
     j.output = heading(j) + "\n" + t.str() + "\n" + explanation(waiters, ours, textbook, herd);
     j.results.push_back(std::move(ours));
     j.results.push_back(std::move(textbook));

@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
 #include <memory>
 
 namespace corozk::bench {
@@ -24,7 +25,8 @@ boost::asio::awaitable<bool> erase_leaves(client& c, std::string path, node_chil
         ++state->left;
         c.erase(path + '/' + name, any_version, [state](error_code ec) {
             --state->left;
-            if (ec == zk_errc::not_empty) state->some_stay = true;
+            if (ec == zk_errc::not_empty)
+                state->some_stay = true;
         });
     }
     while (state->left > 0) {
@@ -39,11 +41,14 @@ boost::asio::awaitable<bool> erase_leaves(client& c, std::string path, node_chil
 boost::asio::awaitable<void> erase_tree(client& c, std::string path) {
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
     auto [missing, children] = co_await c.children(path, tuple);
-    if (missing) co_return;
+    if (missing)
+        co_return;
     if (co_await erase_leaves(c, path, children)) {
         auto [gone, rest] = co_await c.children(path, tuple);
-        if (gone) co_return;
-        for (const auto& name : rest.names) co_await erase_tree(c, path + '/' + name);
+        if (gone)
+            co_return;
+        for (const auto& name : rest.names)
+            co_await erase_tree(c, path + '/' + name);
     }
     co_await c.erase(path, any_version, tuple);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <corozk/client.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
 #include <string>
 
 namespace corozk::bench {

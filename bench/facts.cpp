@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "facts.hpp"
 
-#include <sys/utsname.h>
-#include <unistd.h>
+#include "table.hpp"
+#include <corozk/version.hpp>
 
 #include <boost/version.hpp>
-#include <corozk/version.hpp>
 
 #include <fmt/format.h>
 
 #include <ctime>
 #include <fstream>
 #include <string_view>
+#include <sys/utsname.h>
 #include <thread>
-
-#include "table.hpp"
+#include <unistd.h>
 
 namespace corozk::bench {
 
@@ -24,11 +23,14 @@ namespace {
 std::string line_of(const char* path, std::string_view begin) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
-        if (!line.starts_with(begin)) continue;
+        if (!line.starts_with(begin))
+            continue;
         auto at = line.find_first_not_of(" \t:=\"", begin.size());
-        if (at == line.npos) return {};
+        if (at == line.npos)
+            return {};
         line = line.substr(at);
-        if (!line.empty() && line.back() == '"') line.pop_back();
+        if (!line.empty() && line.back() == '"')
+            line.pop_back();
         return line;
     }
     return {};
@@ -92,10 +94,12 @@ boost::json::object machine_facts() {
 }
 
 std::string machine_line() {
-    return fmt::format("{} cores ({}), {} memory, {}, {}", std::thread::hardware_concurrency(),
+    return fmt::format("{} cores ({}), {} memory, {}, {}",
+                       std::thread::hardware_concurrency(),
                        line_of("/proc/cpuinfo", "model name"),
                        fmt::format("{:.0f} GB", memory_bytes() / 1e9),
-                       line_of("/etc/os-release", "PRETTY_NAME"), compiler());
+                       line_of("/etc/os-release", "PRETTY_NAME"),
+                       compiler());
 }
 
 }  // namespace corozk::bench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+
 #include <string>
 
 namespace corozk::bench {

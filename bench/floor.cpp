@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/use_awaitable.hpp>
-
-#include <fmt/format.h>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "table.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
 
 namespace corozk::bench {
 
@@ -69,7 +69,8 @@ constexpr line lines[] = {
 void add_figures(result& r, const raw_loop::samples& s) {
     for (const line& l : lines) {
         const latencies& v = s.*l.member;
-        if (v.empty()) continue;
+        if (v.empty())
+            continue;
         r.add(fmt::format("{}_us.p50", l.key), v.p50());
         r.add(fmt::format("{}_us.p99", l.key), v.p99());
     }
@@ -94,8 +95,8 @@ boost::asio::awaitable<void> run_floor(job& j) {
     for (const line& l : lines) {
         std::string p50 = fmt::format("{}_us.p50", l.key);
         std::string p99 = fmt::format("{}_us.p99", l.key);
-        std::vector<std::string> row{l.title, with_spread(raw, p50, microseconds_text),
-                                     microseconds_text(raw.median(p99))};
+        std::vector<std::string> row{
+            l.title, with_spread(raw, p50, microseconds_text), microseconds_text(raw.median(p99))};
         if (ours.has(p50)) {
             row.push_back(with_spread(ours, p50, microseconds_text));
             row.push_back(microseconds_text(ours.median(p99)));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace corozk::bench {
 
@@ -48,7 +48,9 @@ contest_setup setup_for(const settings& wanted,
     if (limit > 0 && waiters > limit) {
         setup.waiters = limit;
         remarks += fmt::format("{}: {} waiters instead of {}, which would take too long\n",
-                               title_of(setup), number(limit), number(waiters));
+                               title_of(setup),
+                               number(limit),
+                               number(waiters));
     }
     setup.sessions = std::min(wanted.sessions, setup.waiters);
     return setup;
@@ -59,7 +61,8 @@ std::vector<contest_setup> all_setups(const settings& wanted, std::string& remar
     for (const auto& recipe : wanted.recipes) {
         for (std::size_t waiters : wanted.waiters) {
             for (const auto& implementation : wanted.implementations) {
-                if (!is_implemented(recipe, implementation)) continue;
+                if (!is_implemented(recipe, implementation))
+                    continue;
                 all.push_back(setup_for(wanted, recipe, implementation, waiters, remarks));
             }
         }
@@ -70,8 +73,21 @@ std::vector<contest_setup> all_setups(const settings& wanted, std::string& remar
 }  // namespace
 
 boost::asio::awaitable<void> run_handover(job& j) {
-    table t({"", "waiters", "sessions", "threads", "queue", "drain", "hand-over p50", "p99",
-             "p50/floor", "requests", "listings", "req/h.o.", "events/h.o.", "bytes/h.o.", "memory",
+    table t({"",
+             "waiters",
+             "sessions",
+             "threads",
+             "queue",
+             "drain",
+             "hand-over p50",
+             "p99",
+             "p50/floor",
+             "requests",
+             "listings",
+             "req/h.o.",
+             "events/h.o.",
+             "bytes/h.o.",
+             "memory",
              "CPU/request"});
     std::string remarks;
     std::string spread;
@@ -79,7 +95,8 @@ boost::asio::awaitable<void> run_handover(job& j) {
         result row = co_await repeat_contest(j, setup);
         add_row(t, row, setup);
         if (j.wanted.repeat > 1) {
-            spread += fmt::format("  {}, {} waiters: p50 {}, ratio {}\n", title_of(setup),
+            spread += fmt::format("  {}, {} waiters: p50 {}, ratio {}\n",
+                                  title_of(setup),
                                   number(setup.waiters),
                                   with_spread(row, "handover_us.p50", microseconds_text),
                                   with_spread(row, "floor_ratio", ratio_text));
@@ -87,11 +104,13 @@ boost::asio::awaitable<void> run_handover(job& j) {
         j.results.push_back(std::move(row));
     }
     j.output = heading(j) + "\n" + t.str();
-    j.output += "\nfloor: one session's delete to another session's watch event, bare C client, "
-                "measured around each contest\nrequests and memory: per waiter, from the beginning "
-                "(its coroutine included); req, events, bytes/h.o.: while it is passed on, per "
-                "hand-over\n";
-    if (!spread.empty()) j.output += "medians of repetitions, with (least .. most):\n" + spread;
+    j.output +=
+        "\nfloor: one session's delete to another session's watch event, bare C client, "
+        "measured around each contest\nrequests and memory: per waiter, from the beginning "
+        "(its coroutine included); req, events, bytes/h.o.: while it is passed on, per "
+        "hand-over\n";
+    if (!spread.empty())
+        j.output += "medians of repetitions, with (least .. most):\n" + spread;
     j.output += remarks;
 }
 

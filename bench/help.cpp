@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "help.hpp"
 
-#include <fmt/format.h>
-
 #include "arguments.hpp"
+
+#include <fmt/format.h>
 
 namespace corozk::bench {
 
@@ -15,7 +15,8 @@ constexpr std::size_t name_width = 12;
 std::string describe(std::string_view name) {
     const option& o = find_option(name);
     std::string head(o.name);
-    if (!o.value.empty()) head += fmt::format(" {}", o.value);
+    if (!o.value.empty())
+        head += fmt::format(" {}", o.value);
     return fmt::format("  {}\n{}", head, wrapped(o.help, 6));
 }
 
@@ -32,7 +33,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
             result += line + '\n';
             line.assign(indent, ' ');
         }
-        if (line.size() > indent) line += ' ';
+        if (line.size() > indent)
+            line += ' ';
         line += word;
     }
     return result + line + '\n';
@@ -49,22 +51,27 @@ std::string general_help() {
         summary.replace(2, c.name.size(), c.name);
         text += summary;
     }
-    text += "\ncorozk-bench COMMAND --help explains a command and its options. For example\n\n"
-            "  corozk-bench handover --waiters 100,1000,10k --implementation ours\n"
-            "  corozk-bench many --waiters 100k --json many.json\n"
-            "  corozk-bench stall --watches 50k\n\n";
-    text += wrapped("Results go to standard output, progress to standard error. Exit codes: 0 good, "
-                    "1 failed, 2 wrong options, 130 interrupted.");
+    text +=
+        "\ncorozk-bench COMMAND --help explains a command and its options. For example\n\n"
+        "  corozk-bench handover --waiters 100,1000,10k --implementation ours\n"
+        "  corozk-bench many --waiters 100k --json many.json\n"
+        "  corozk-bench stall --watches 50k\n\n";
+    text += wrapped(
+        "Results go to standard output, progress to standard error. Exit codes: 0 good, "
+        "1 failed, 2 wrong options, 130 interrupted.");
     return text;
 }
 
 std::string command_help(const command& c) {
     std::string text = fmt::format("corozk-bench {}: {}\n\n", c.name, c.summary);
     text += wrapped(c.details) + "\n";
-    if (!c.options.empty()) text += "options:\n";
-    for (auto name : c.options) text += describe(name);
+    if (!c.options.empty())
+        text += "options:\n";
+    for (auto name : c.options)
+        text += describe(name);
     text += "options of every command:\n";
-    for (auto name : common_options()) text += describe(name);
+    for (auto name : common_options())
+        text += describe(name);
     return text;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "contestants.hpp"
 #include "lock_crowd.hpp"
 #include "table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace corozk::bench {
 
@@ -17,12 +17,12 @@ namespace {
 template <class Lock>
 class release_run : lock_crowd<Lock> {
     using base = lock_crowd<Lock>;
-    using typename base::place;
     using base::clients_;
     using base::ended_;
     using base::places_;
     using base::problem_;
     using base::stage_;
+    using typename base::place;
 
 public:
     using base::base;
@@ -45,7 +45,8 @@ public:
             auto began = clock::now();
             p.owners.released(p.locks.front().shared(i), began);
             co_await held.release();
-            while (ended_ == 0) co_await pause();
+            while (ended_ == 0)
+                co_await pause();
             r.add("handover_us", to_microseconds(this->ended_at_ - began));
             co_await quiet();
             auto caused = use_of(clients_) - earlier;
@@ -66,7 +67,8 @@ private:
     boost::asio::awaitable<void> pause() {
         boost::asio::steady_timer timer(this->executor_, std::chrono::milliseconds(2));
         co_await timer.async_wait(boost::asio::use_awaitable);
-        if (problem_) std::rethrow_exception(problem_);
+        if (problem_)
+            std::rethrow_exception(problem_);
     }
 
     /// Until nothing has been on its way for a while.
@@ -96,15 +98,23 @@ boost::asio::awaitable<void> count_releases(job& j, const contest_setup& setup, 
 }  // namespace
 
 boost::asio::awaitable<void> run_herd(job& j) {
-    table t({"", "waiters", "sessions", "requests", "notifications", "listings", "bytes",
-             "until the next has it", "/ floor"});
+    table t({"",
+             "waiters",
+             "sessions",
+             "requests",
+             "notifications",
+             "listings",
+             "bytes",
+             "until the next has it",
+             "/ floor"});
     std::string remarks;
     for (const auto& implementation : j.wanted.implementations) {
         for (std::size_t waiters : j.wanted.waiters) {
             contest_setup setup(implementation, waiters);
             if (implementation != "ours" && waiters > 10'000) {
                 remarks += fmt::format("{}: not with {} waiters, which would take too long\n",
-                                       title_of(setup), count_text(static_cast<double>(waiters)));
+                                       title_of(setup),
+                                       count_text(static_cast<double>(waiters)));
                 continue;
             }
             setup.sessions = std::min(j.wanted.sessions, waiters);
@@ -122,19 +132,22 @@ boost::asio::awaitable<void> run_herd(job& j) {
             }
             stage::add_floor(row, floor);
             row.add("floor_ratio", row.median("handover_us") / floor.handover.p50());
-            t.add({title_of(setup), count_text(static_cast<double>(waiters)),
+            t.add({title_of(setup),
+                   count_text(static_cast<double>(waiters)),
                    count_text(static_cast<double>(setup.sessions)),
                    count_text(row.median("requests_per_handover")),
                    count_text(row.median("notifications_per_handover")),
                    count_text(row.median("listings_per_handover")),
                    bytes_text(row.median("bytes_per_handover")),
-                   microseconds_text(row.median("handover_us")), ratio_text(row.median("floor_ratio"))});
+                   microseconds_text(row.median("handover_us")),
+                   ratio_text(row.median("floor_ratio"))});
             j.results.push_back(std::move(row));
         }
     }
     j.output = heading(j) + "\nWhat one release causes until all is quiet again (medians of " +
                std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + t.str();
-    if (!remarks.empty()) j.output += "\n" + remarks;
+    if (!remarks.empty())
+        j.output += "\n" + remarks;
 }
 
 }  // namespace corozk::bench

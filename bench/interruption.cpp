@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interruption.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <sys/eventfd.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace corozk::bench {
 
@@ -18,7 +17,8 @@ volatile std::sig_atomic_t received = 0;
 int event = -1;
 
 extern "C" void on_signal(int) {
-    if (received != 0) ::_exit(130);  // the kernel ends our server with us
+    if (received != 0)
+        ::_exit(130);  // the kernel ends our server with us
     received = 1;
     int before = errno;
     std::uint64_t one = 1;
@@ -30,7 +30,8 @@ extern "C" void on_signal(int) {
 
 void interruption::install() {
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (event < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+    if (event < 0)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
@@ -43,18 +44,22 @@ bool interruption::requested() noexcept {
 }
 
 void interruption::check() {
-    if (requested()) throw interrupted();
+    if (requested())
+        throw interrupted();
 }
 
-interruption_watcher::interruption_watcher(boost::asio::io_context& context) : wake_(context, event) {
+interruption_watcher::interruption_watcher(boost::asio::io_context& context)
+    : wake_(context, event) {
     wake_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                      [&context](const boost::system::error_code& ec) {
-                         if (!ec) context.stop();
+                         if (!ec)
+                             context.stop();
                      });
 }
 
 interruption_watcher::~interruption_watcher() {
-    if (wake_.is_open()) wake_.release();
+    if (wake_.is_open())
+        wake_.release();
 }
 
 }  // namespace corozk::bench

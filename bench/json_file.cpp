@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_file.hpp"
 
+#include "arguments.hpp"
+#include "facts.hpp"
+
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
+
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
-#include <fmt/format.h>
-
-#include "arguments.hpp"
-#include "facts.hpp"
-
 namespace corozk::bench {
 
 json_file::json_file(std::string name) : name_(std::move(name)) {
-    if (name_.empty()) return;
+    if (name_.empty())
+        return;
     std::ofstream file(name_, std::ios::app);
     if (!file) {
         throw usage_error(fmt::format("--json: cannot write {}: {}", name_, std::strerror(errno)));
@@ -26,17 +28,21 @@ void json_file::write(std::string_view command,
                       std::span<const std::string_view> words,
                       const stage& on,
                       const std::vector<result>& results) {
-    if (name_.empty()) return;
+    if (name_.empty())
+        return;
     boost::json::object run = machine_facts();
-    for (const auto& [key, value] : on.facts()) run[key] = value;
+    for (const auto& [key, value] : on.facts())
+        run[key] = value;
     boost::json::array options;
-    for (auto word : words) options.emplace_back(boost::json::string(word));
+    for (auto word : words)
+        options.emplace_back(boost::json::string(word));
     run["options"] = std::move(options);
     std::string text = "[";
     for (const result& r : results) {
         boost::json::object row;
         row["workload"] = boost::json::string(command);
-        for (const auto& [key, value] : r.to_json()) row[key] = value;
+        for (const auto& [key, value] : r.to_json())
+            row[key] = value;
         row["run"] = run;
         text += text.size() == 1 ? "\n" : ",\n";
         text += boost::json::serialize(row);

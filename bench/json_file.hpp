@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "result.hpp"
+#include "stage.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "result.hpp"
-#include "stage.hpp"
 
 namespace corozk::bench {
 

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include "contest.hpp"
+#include "session_use.hpp"
+#include "statistics.hpp"
+#include "table.hpp"
+#include "turns.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <stdexcept>
@@ -15,15 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "contest.hpp"
-#include "session_use.hpp"
-#include "statistics.hpp"
-#include "table.hpp"
-#include "turns.hpp"
-
 namespace corozk::bench {
 
-/// Coroutines that want locks, and the locks: what all contests have in common. For any kind of lock:
+/// Coroutines that want locks, and the locks: what all contests have in common. For any kind of
+/// lock:
 ///
 ///     Lock(client&, path, setup)
 ///     co_await Lock::prepare(client&, path)   before the first one is made
@@ -37,9 +39,7 @@ template <class Lock>
 class lock_crowd {
 public:
     lock_crowd(stage& s, const contest_setup& setup, std::vector<client>& clients)
-        : stage_(s),
-          setup_(setup),
-          clients_(clients) {}
+        : stage_(s), setup_(setup), clients_(clients) {}
     lock_crowd(const lock_crowd&) = delete;
     lock_crowd& operator=(const lock_crowd&) = delete;
 
@@ -64,15 +64,16 @@ protected:
 
     void spawn(boost::asio::awaitable<void> work) {
         ++alive_;
-        boost::asio::co_spawn(executor_, std::move(work),
-                              [this](std::exception_ptr problem) { ended(problem); });
+        boost::asio::co_spawn(
+            executor_, std::move(work), [this](std::exception_ptr problem) { ended(problem); });
     }
 
     void ended(const std::exception_ptr& problem) {
         ++ended_;
         --alive_;
         ended_at_ = clock::now();
-        if (problem && !problem_) problem_ = problem;
+        if (problem && !problem_)
+            problem_ = problem;
     }
 
     boost::asio::awaitable<void> take(place& p, grant_type& held) {
@@ -82,8 +83,8 @@ protected:
     }
 
     std::string label(const char* what) const {
-        return title_of(setup_) + ", " +
-               count_text(static_cast<double>(setup_.waiters)) + " waiters: " + what;
+        return title_of(setup_) + ", " + count_text(static_cast<double>(setup_.waiters)) +
+               " waiters: " + what;
     }
 
     /// `not_shown`: so many of them, which end first, are left out of what is shown.
@@ -107,7 +108,8 @@ protected:
                 throw std::runtime_error(text + ": nothing moves any more");
             }
         }
-        if (problem_) std::rethrow_exception(problem_);
+        if (problem_)
+            std::rethrow_exception(problem_);
         ended_ = 0;
     }
 
@@ -121,12 +123,14 @@ protected:
             std::string path = stage_.fresh_path(setup_.recipe);
             co_await Lock::prepare(clients_.front(), path);
             p.locks.reserve(clients_.size());
-            for (auto& c : clients_) p.locks.emplace_back(c, path, setup_);
+            for (auto& c : clients_)
+                p.locks.emplace_back(c, path, setup_);
             p.owners = turns(permits);
             p.held.resize(holders);
         }
         for (place& p : places_) {
-            for (grant_type& held : p.held) spawn(take(p, held));
+            for (grant_type& held : p.held)
+                spawn(take(p, held));
         }
         co_await until_ended(setup_.locks * holders, "taking it first");
     }
@@ -151,21 +155,25 @@ protected:
             auto now = use_of(clients_);
             auto sent = static_cast<std::size_t>(now.requests - before.requests);
             bool still = now.on_their_way == 0 && sent >= setup_.waiters;
-            if (still && quiet == 0) queued_at_ = clock::now();
+            if (still && quiet == 0)
+                queued_at_ = clock::now();
             quiet = still ? quiet + 1 : 0;
             stage_.shown().update(text, queued(now - before), setup_.waiters);
         }
-        if (problem_) std::rethrow_exception(problem_);
-        if (ended_ > 0) throw std::logic_error("somebody got a lock that was held");
+        if (problem_)
+            std::rethrow_exception(problem_);
+        if (ended_ > 0)
+            throw std::logic_error("somebody got a lock that was held");
     }
 
-    /// How many of the waiters have queued: all that wait, or (corozk's do not tell) all whose nodes
-    /// have been asked for, which come before everything but listings.
+    /// How many of the waiters have queued: all that wait, or (corozk's do not tell) all whose
+    /// nodes have been asked for, which come before everything but listings.
     std::size_t queued(const session_use& since) const {
         if constexpr (requires(const Lock& lock) { lock.waiting(); }) {
             std::size_t sum = 0;
             for (const place& p : places_) {
-                for (const Lock& lock : p.locks) sum += lock.waiting();
+                for (const Lock& lock : p.locks)
+                    sum += lock.waiting();
             }
             return sum;
         } else {

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // corozk-bench: see commands.cpp for what it can do, and README.md for how to read its figures.
+#include "arguments.hpp"
+#include "command.hpp"
+#include "help.hpp"
+#include "interruption.hpp"
+#include "json_file.hpp"
+#include "progress.hpp"
+#include <corozk/version.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <corozk/version.hpp>
 
 #include <fmt/format.h>
 
@@ -14,13 +21,6 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.hpp"
-#include "command.hpp"
-#include "help.hpp"
-#include "interruption.hpp"
-#include "json_file.hpp"
-#include "progress.hpp"
-
 namespace corozk::bench {
 namespace {
 
@@ -30,14 +30,17 @@ constexpr int exit_interrupted = 130;
 
 const command& find_command(std::string_view name) {
     auto commands = all_commands();
-    auto at = std::find_if(commands.begin(), commands.end(),
-                           [name](const command& c) { return c.name == name; });
-    if (at != commands.end()) return *at;
+    auto at = std::find_if(
+        commands.begin(), commands.end(), [name](const command& c) { return c.name == name; });
+    if (at != commands.end())
+        return *at;
     std::vector<std::string_view> names;
-    for (const auto& c : commands) names.push_back(c.name);
+    for (const auto& c : commands)
+        names.push_back(c.name);
     auto near = closest(name, names);
-    throw usage_error(near.empty() ? fmt::format("unknown command '{}'", name)
-                                   : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
+    throw usage_error(near.empty()
+                          ? fmt::format("unknown command '{}'", name)
+                          : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }
 
 /// Runs the command on an event loop of its own. @return false if it was interrupted.
@@ -52,8 +55,10 @@ bool run_on_loop(const command& c, job& j) {
         context.stop();  // what is left over after an error need not end
     });
     context.run();
-    if (interruption::requested()) return false;
-    if (problem) std::rethrow_exception(problem);
+    if (interruption::requested())
+        return false;
+    if (problem)
+        std::rethrow_exception(problem);
     return ended;
 }
 
@@ -71,7 +76,8 @@ int run_command(const command& c, const settings& s, std::span<const std::string
         throw;
     }
     shown.clear();
-    if (complete) fmt::print("{}", j.output);
+    if (complete)
+        fmt::print("{}", j.output);
     std::fflush(stdout);
     file.write(c.name, words, on, j.results);
     on.clean_up();
@@ -107,7 +113,8 @@ int run(std::span<const std::string_view> words) {
     try {
         help = parse_arguments(words.subspan(1), accepted, s);
     } catch (const usage_error& e) {
-        throw usage_error(fmt::format("{}: {}\nSee corozk-bench {} --help.", c.name, e.what(), c.name));
+        throw usage_error(
+            fmt::format("{}: {}\nSee corozk-bench {} --help.", c.name, e.what(), c.name));
     }
     if (help) {
         fmt::print("{}", command_help(c));
@@ -126,7 +133,8 @@ int main(int argc, char** argv) {
         return run(words);
     } catch (const usage_error& e) {
         std::string text = e.what();
-        if (text.find("--help") == text.npos) text += "\nSee corozk-bench --help.";
+        if (text.find("--help") == text.npos)
+            text += "\nSee corozk-bench --help.";
         fmt::print(stderr, "corozk-bench: {}\n", text);
         return exit_usage;
     } catch (const interrupted&) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <corozk/recipe/lock.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "block/contender.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "session_use.hpp"
 #include "table.hpp"
 #include "usage.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace corozk::bench {
 
@@ -88,28 +88,46 @@ boost::asio::awaitable<double> bytes_each(job& j, waiter_kind kind, bool plain_t
 
 boost::asio::awaitable<void> take_memory_apart(job& j, result& r) {
     r.add("memory.coroutine_on_a_timer_bytes", co_await bytes_each(j, waiter_kind::timer, false));
-    r.add("memory.acquire_with_callback_bytes", co_await bytes_each(j, waiter_kind::callback, false));
+    r.add("memory.acquire_with_callback_bytes",
+          co_await bytes_each(j, waiter_kind::callback, false));
     r.add("memory.acquire_with_tuple_token_bytes",
           co_await bytes_each(j, waiter_kind::coroutine, false));
-    r.add("memory.acquire_in_coroutine_bytes", co_await bytes_each(j, waiter_kind::coroutine, true));
+    r.add("memory.acquire_in_coroutine_bytes",
+          co_await bytes_each(j, waiter_kind::coroutine, true));
     r.add("memory.contender_object_bytes", sizeof(detail::contender));
 }
 
 }  // namespace
 
 boost::asio::awaitable<void> run_many(job& j) {
-    table t({"waiters", "locks", "sessions", "threads", "queue", "drain", "hand-overs/s", "requests",
-             "listings", "memory", "resident", "CPU/request", "hand-over p50", "/ floor"});
+    table t({"waiters",
+             "locks",
+             "sessions",
+             "threads",
+             "queue",
+             "drain",
+             "hand-overs/s",
+             "requests",
+             "listings",
+             "memory",
+             "resident",
+             "CPU/request",
+             "hand-over p50",
+             "/ floor"});
     for (std::size_t waiters : j.wanted.waiters) {
         contest_setup setup("ours", waiters);
         setup.sessions = std::min(j.wanted.sessions, waiters);
         setup.locks = std::min(j.wanted.locks, waiters);
         result row = co_await repeat_contest(j, setup);
-        t.add({count_text(static_cast<double>(waiters)), count_text(static_cast<double>(setup.locks)),
-               count_text(static_cast<double>(setup.sessions)), count_text(row.number("threads")),
-               seconds_text(row.median("queue_s")), seconds_text(row.median("drain_s")),
+        t.add({count_text(static_cast<double>(waiters)),
+               count_text(static_cast<double>(setup.locks)),
+               count_text(static_cast<double>(setup.sessions)),
+               count_text(row.number("threads")),
+               seconds_text(row.median("queue_s")),
+               seconds_text(row.median("drain_s")),
                count_text(row.median("handovers_per_s")),
-               figure_text(row.median("requests_per_waiter")), count_text(row.median("listings")),
+               figure_text(row.median("requests_per_waiter")),
+               count_text(row.median("listings")),
                bytes_text(row.median("memory_per_waiter_bytes")),
                bytes_text(row.median("resident_per_waiter_bytes")),
                fmt::format("{:.1f} us", row.median("client_cpu_us_per_request")),
@@ -126,13 +144,16 @@ boost::asio::awaitable<void> run_many(job& j) {
         m.add({title, fmt::format("{:.0f} B", last.median(key))});
     };
     add("a coroutine that awaits acquire()", "memory.acquire_in_coroutine_bytes");
-    add("  the same with the token as_tuple(use_awaitable)", "memory.acquire_with_tuple_token_bytes");
-    add("  acquire() with a plain callback instead: no coroutine", "memory.acquire_with_callback_bytes");
+    add("  the same with the token as_tuple(use_awaitable)",
+        "memory.acquire_with_tuple_token_bytes");
+    add("  acquire() with a plain callback instead: no coroutine",
+        "memory.acquire_with_callback_bytes");
     add("    of this: the contender, as an object", "memory.contender_object_bytes");
     add("  for comparison: a coroutine that awaits a timer", "memory.coroutine_on_a_timer_bytes");
     j.output = heading(j) + "\n" + t.str() + "\n" + m.str();
     j.output +=
-        "\nmemory: what malloc gave out (mallinfo2), its own overhead included; resident: growth of the "
+        "\nmemory: what malloc gave out (mallinfo2), its own overhead included; resident: growth "
+        "of the "
         "process\n";
 }
 

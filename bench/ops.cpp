@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+#include "contest_rows.hpp"
+#include "table.hpp"
+#include "usage.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <exception>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-
-#include "command.hpp"
-#include "contest_rows.hpp"
-#include "table.hpp"
-#include "usage.hpp"
+#include <exception>
 
 namespace corozk::bench {
 
@@ -54,19 +54,19 @@ boost::asio::awaitable<void> delete_one(client& c, const std::string& folder, st
 
 /// In this order each finds what it needs, and nothing is left.
 constexpr std::array kinds{
-    operation_kind{"create", create_one}, operation_kind{"exists", exists_one},
-    operation_kind{"set", set_one},       operation_kind{"get", get_one},
-    operation_kind{"list (empty)", list_one}, operation_kind{"delete", delete_one},
+    operation_kind{"create", create_one},
+    operation_kind{"exists", exists_one},
+    operation_kind{"set", set_one},
+    operation_kind{"get", get_one},
+    operation_kind{"list (empty)", list_one},
+    operation_kind{"delete", delete_one},
 };
 
 /// `in_flight` coroutines, each sending one after the other.
 class crowd {
 public:
     crowd(client& c, const operation_kind& kind, std::string folder, std::size_t count)
-        : client_(c),
-          kind_(kind),
-          folder_(std::move(folder)),
-          count_(count) {}
+        : client_(c), kind_(kind), folder_(std::move(folder)), count_(count) {}
 
     boost::asio::awaitable<void> run(std::size_t in_flight, progress& shown) {
         auto executor = co_await boost::asio::this_coro::executor;
@@ -74,8 +74,10 @@ public:
         began_ = clock::now();
         for (std::size_t i = 0; i < in_flight; ++i) {
             boost::asio::co_spawn(executor, work(), [this, in_flight](std::exception_ptr e) {
-                if (e) problem_ = e;
-                if (++ended_ == in_flight) finished_ = clock::now();
+                if (e)
+                    problem_ = e;
+                if (++ended_ == in_flight)
+                    finished_ = clock::now();
             });
         }
         boost::asio::steady_timer timer(executor);
@@ -84,10 +86,13 @@ public:
             co_await timer.async_wait(boost::asio::use_awaitable);
             shown.update(text, std::min(next_, count_), count_);
         }
-        if (problem_) std::rethrow_exception(problem_);
+        if (problem_)
+            std::rethrow_exception(problem_);
     }
 
-    double per_second() const { return static_cast<double>(count_) / to_seconds(finished_ - began_); }
+    double per_second() const {
+        return static_cast<double>(count_) / to_seconds(finished_ - began_);
+    }
 
 private:
     boost::asio::awaitable<void> work() {
@@ -126,7 +131,8 @@ boost::asio::awaitable<void> measure(job& j,
             auto began = clock::now();
             co_await kinds[k].run(c, folder, i);
             all.add(to_microseconds(clock::now() - began));
-            j.on.shown().update(fmt::format("{}, one by one", kinds[k].name), i, j.wanted.operations);
+            j.on.shown().update(
+                fmt::format("{}, one by one", kinds[k].name), i, j.wanted.operations);
         }
         one_by_one[k].add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
         one_by_one[k].add("ops_per_s", 1e6 / all.mean());
@@ -143,16 +149,22 @@ boost::asio::awaitable<void> measure(job& j,
 
 /// The figure of the C client that belongs to a kind; 0 where there is none.
 double bare_latency(const raw_loop::samples& s, std::string_view name) {
-    if (name == "create") return s.create.p50();
-    if (name == "exists") return s.exists.p50();
-    if (name == "delete") return s.erase.p50();
+    if (name == "create")
+        return s.create.p50();
+    if (name == "exists")
+        return s.exists.p50();
+    if (name == "delete")
+        return s.erase.p50();
     return 0;
 }
 
 double bare_throughput(const raw_loop::throughput& t, std::string_view name) {
-    if (name == "create") return t.create_per_s;
-    if (name == "exists") return t.exists_per_s;
-    if (name == "delete") return t.erase_per_s;
+    if (name == "create")
+        return t.create_per_s;
+    if (name == "exists")
+        return t.exists_per_s;
+    if (name == "delete")
+        return t.erase_per_s;
     return 0;
 }
 
@@ -167,7 +179,10 @@ boost::asio::awaitable<void> run_ops(job& j) {
         one_by_one[k].set("in_flight", 1);
         pipelined[k].set("in_flight", j.wanted.in_flight);
         for (result* r : {&one_by_one[k], &pipelined[k]}) {
-            r->set("sessions", 1).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
+            r->set("sessions", 1)
+                .set("processes", 1)
+                .set("threads", 1)
+                .set("repeat", j.wanted.repeat);
         }
     }
     result bare_cpu;
@@ -193,7 +208,13 @@ boost::asio::awaitable<void> run_ops(job& j) {
             }
         }
     }
-    table t({"", "one by one p50", "p99", "/ C client", "CPU/request", "pipelined ops/s", "/ C client",
+    table t({"",
+             "one by one p50",
+             "p99",
+             "/ C client",
+             "CPU/request",
+             "pipelined ops/s",
+             "/ C client",
              "CPU/request"});
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         const result& slow = one_by_one[k];
@@ -204,15 +225,21 @@ boost::asio::awaitable<void> run_ops(job& j) {
         auto cpu = [](const result& r) {
             return fmt::format("{:.1f} us", r.median("client_cpu_us_per_request"));
         };
-        t.add({kinds[k].name, with_spread(slow, "latency_us.p50", microseconds_text),
-               microseconds_text(slow.median("latency_us.p99")), ratio(slow), cpu(slow),
-               with_spread(fast, "ops_per_s", count_text), ratio(fast), cpu(fast)});
+        t.add({kinds[k].name,
+               with_spread(slow, "latency_us.p50", microseconds_text),
+               microseconds_text(slow.median("latency_us.p99")),
+               ratio(slow),
+               cpu(slow),
+               with_spread(fast, "ops_per_s", count_text),
+               ratio(fast),
+               cpu(fast)});
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format("\nThe bare C client needed {:.1f} us of CPU per pipelined request.\n",
                             bare_cpu.median("us"));
     for (auto* rows : {&one_by_one, &pipelined}) {
-        for (auto& r : *rows) j.results.push_back(std::move(r));
+        for (auto& r : *rows)
+            j.results.push_back(std::move(r));
     }
 }
 

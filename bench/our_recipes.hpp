@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
+#include "contest.hpp"
 #include <corozk/client.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
-#include <string>
 
-#include "contest.hpp"
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
 
 namespace corozk::bench {
 
@@ -37,8 +38,7 @@ private:
 class our_shared_lock : public our_recipe {
 public:
     our_shared_lock(client& c, const std::string& path, const contest_setup& setup)
-        : lock_(c, path),
-          readers_(setup.recipe == "shared_lock" ? setup.readers : 0) {}
+        : lock_(c, path), readers_(setup.recipe == "shared_lock" ? setup.readers : 0) {}
 
     /// The first one, which everybody waits for, writes.
     bool shared(std::size_t who) const { return who % (readers_ + 1) != 0; }

@@ -3,6 +3,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
 #include <string_view>
 
 namespace corozk::bench {
@@ -19,8 +20,10 @@ std::string_view sequence_of(std::string_view name) {
 std::string_view predecessor(const node_children& children, std::string_view mine) {
     std::string_view nearest;
     for (std::string_view name : children.names) {
-        if (sequence_of(name) >= sequence_of(mine)) continue;
-        if (nearest.empty() || sequence_of(name) > sequence_of(nearest)) nearest = name;
+        if (sequence_of(name) >= sequence_of(mine))
+            continue;
+        if (nearest.empty() || sequence_of(name) > sequence_of(nearest))
+            nearest = name;
     }
     return nearest;
 }
@@ -29,7 +32,8 @@ std::string_view predecessor(const node_children& children, std::string_view min
 std::string_view first_before(const node_children& children, std::string_view mine) {
     std::string_view first = mine;
     for (std::string_view name : children.names) {
-        if (sequence_of(name) < sequence_of(first)) first = name;
+        if (sequence_of(name) < sequence_of(first))
+            first = name;
     }
     return first == mine ? std::string_view() : first;
 }
@@ -54,9 +58,11 @@ boost::asio::awaitable<plain_grant> textbook_lock::acquire(std::size_t) {
             auto children = co_await client_->children(path_);
             before = predecessor(children, node.path);
         }
-        if (before.empty()) break;
+        if (before.empty())
+            break;
         auto ahead = co_await client_->watch_exists(path_ + '/' + before);
-        if (!ahead.stat) continue;
+        if (!ahead.stat)
+            continue;
         counted here(waiting_);
         co_await ahead.changed.next();
     }
@@ -71,9 +77,11 @@ boost::asio::awaitable<plain_grant> herd_election::acquire(std::size_t) {
             auto children = co_await client_->children(path_);
             leader = first_before(children, node.path);
         }
-        if (leader.empty()) break;
+        if (leader.empty())
+            break;
         auto ahead = co_await client_->watch_exists(path_ + '/' + leader);
-        if (!ahead.stat) continue;
+        if (!ahead.stat)
+            continue;
         counted here(waiting_);
         co_await ahead.changed.next();
     }
@@ -84,13 +92,15 @@ boost::asio::awaitable<plain_grant> herd_lock::acquire(std::size_t) {
     create_options mine;
     mine.mode = create_mode::ephemeral;
     for (;;) {
-        auto [taken, node] =
-            co_await client_->create(path_, std::string(), mine,
-                                     boost::asio::as_tuple(boost::asio::use_awaitable));
-        if (!taken) co_return plain_grant(*client_, std::move(node));
-        if (taken != zk_errc::node_exists) throw error(taken, "create", path_);
+        auto [taken, node] = co_await client_->create(
+            path_, std::string(), mine, boost::asio::as_tuple(boost::asio::use_awaitable));
+        if (!taken)
+            co_return plain_grant(*client_, std::move(node));
+        if (taken != zk_errc::node_exists)
+            throw error(taken, "create", path_);
         auto holder = co_await client_->watch_exists(path_);
-        if (!holder.stat) continue;
+        if (!holder.stat)
+            continue;
         counted here(waiting_);
         co_await holder.changed.next();
     }

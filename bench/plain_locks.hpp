@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
+#include "contest.hpp"
 #include <corozk/client.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
 #include <cstdint>
 #include <string>
-
-#include "contest.hpp"
 
 namespace corozk::bench {
 
@@ -57,8 +58,8 @@ protected:
 };
 
 /// The lock (and the election) of ZooKeeper's recipes page, to the letter: every waiter creates a
-/// sequential node, lists the folder, watches the node before its own, and lists again when that one
-/// goes.
+/// sequential node, lists the folder, watches the node before its own, and lists again when that
+/// one goes.
 class textbook_lock : public plain_recipe {
 public:
     textbook_lock(client& c, std::string path, const contest_setup&)

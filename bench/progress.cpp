@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include "table.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdio>
-
-#include "table.hpp"
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace corozk::bench {
 
@@ -19,7 +18,8 @@ constexpr auto plain_interval = std::chrono::seconds(5);
 
 std::size_t terminal_width() {
     winsize size{};
-    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
     return size.ws_col;
 }
 
@@ -28,14 +28,18 @@ std::size_t terminal_width() {
 progress::progress(bool shown) : shown_(shown), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 void progress::update(std::string_view what, std::size_t done, std::size_t total) {
-    if (!shown_) return;
+    if (!shown_)
+        return;
     auto now = std::chrono::steady_clock::now();
     bool fresh = what != what_;
-    if (!fresh && now < next_) return;
-    if (fresh) what_ = what;
+    if (!fresh && now < next_)
+        return;
+    if (fresh)
+        what_ = what;
     std::string text(what);
     if (total > 0) {
-        text += fmt::format(": {} of {}", count_text(static_cast<double>(done)),
+        text += fmt::format(": {} of {}",
+                            count_text(static_cast<double>(done)),
                             count_text(static_cast<double>(total)));
     }
     if (terminal_) {
@@ -52,13 +56,15 @@ void progress::update(std::string_view what, std::size_t done, std::size_t total
 
 void progress::note(std::string_view text) {
     clear();
-    if (!shown_) return;
+    if (!shown_)
+        return;
     fmt::print(stderr, "{}\n", text);
     std::fflush(stderr);
 }
 
 void progress::clear() {
-    if (!dirty_) return;
+    if (!dirty_)
+        return;
     dirty_ = false;
     what_.clear();
     fmt::print(stderr, "\r\033[K");

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/this_coro.hpp>
-#include <charconv>
-#include <corozk/recipe/queue.hpp>
-#include <deque>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <boost/asio/this_coro.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -29,10 +29,14 @@ struct queue_task {
 
     const char* name() const {
         switch (work) {
-            case queue_work::put: return "put";
-            case queue_work::put_many: return "put_many";
-            case queue_work::take: return "take";
-            case queue_work::consume: return "consume + acknowledge";
+            case queue_work::put:
+                return "put";
+            case queue_work::put_many:
+                return "put_many";
+            case queue_work::take:
+                return "take";
+            case queue_work::consume:
+                return "consume + acknowledge";
         }
         return "";
     }
@@ -41,9 +45,12 @@ struct queue_task {
     double floor(const raw_loop::throughput& bare) const {
         switch (work) {
             case queue_work::put:
-            case queue_work::put_many: return bare.create_per_s;
-            case queue_work::take: return bare.erase_per_s;
-            case queue_work::consume: break;
+            case queue_work::put_many:
+                return bare.create_per_s;
+            case queue_work::take:
+                return bare.erase_per_s;
+            case queue_work::consume:
+                break;
         }
         return 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s);  // the claim, then the item
     }
@@ -57,7 +64,8 @@ std::vector<queue_task> all_tasks(const settings& s) {
         for (std::size_t consumers : s.consumers) {
             tasks.push_back({work, consumers, 1});
             std::size_t sessions = std::min(consumers, s.sessions);
-            if (sessions > 1) tasks.push_back({work, consumers, sessions});
+            if (sessions > 1)
+                tasks.push_back({work, consumers, sessions});
         }
     }
     return tasks;
@@ -67,13 +75,10 @@ std::vector<queue_task> all_tasks(const settings& s) {
 class queue_run {
 public:
     queue_run(job& j, const queue_task& task, std::vector<client>& clients)
-        : job_(j),
-          task_(task),
-          clients_(clients),
-          items_(j.wanted.items),
-          seen_(items_, false) {
+        : job_(j), task_(task), clients_(clients), items_(j.wanted.items), seen_(items_, false) {
         std::string path = j.on.fresh_path("queue");
-        for (auto& c : clients) queues_.emplace_back(c, path);
+        for (auto& c : clients)
+            queues_.emplace_back(c, path);
     }
 
     boost::asio::awaitable<void> run(result& r) {
@@ -92,7 +97,8 @@ public:
         for (std::size_t i = 0; i < task_.workers; ++i) {
             workers.add(work(queues_[i % queues_.size()]));
         }
-        double seconds = co_await workers.finish(std::string("queue: ") + task_.name(), done_, items_);
+        double seconds =
+            co_await workers.finish(std::string("queue: ") + task_.name(), done_, items_);
         figures.add_to(r, static_cast<double>(items_));
         r.add("ops_per_s", static_cast<double>(items_) / seconds);
         auto left = static_cast<std::size_t>(co_await queues_.front().size());
@@ -104,10 +110,14 @@ public:
 private:
     boost::asio::awaitable<void> work(queue& q) {
         switch (task_.work) {
-            case queue_work::put: return put_one_by_one(q);
-            case queue_work::put_many: return put_batches();
-            case queue_work::take: return take(q);
-            case queue_work::consume: break;
+            case queue_work::put:
+                return put_one_by_one(q);
+            case queue_work::put_many:
+                return put_batches();
+            case queue_work::take:
+                return take(q);
+            case queue_work::consume:
+                break;
         }
         return consume(q);
     }
@@ -153,8 +163,10 @@ private:
     void note(const std::string& data, bool in_order) {
         std::size_t number = items_;
         std::from_chars(data.data(), data.data() + data.size(), number);
-        if (number >= items_ || seen_[number]) throw std::logic_error("item " + data + " came twice");
-        if (in_order && number != done_) throw std::logic_error("item " + data + " is out of order");
+        if (number >= items_ || seen_[number])
+            throw std::logic_error("item " + data + " came twice");
+        if (in_order && number != done_)
+            throw std::logic_error("item " + data + " is out of order");
         seen_[number] = true;
         ++done_;
     }
@@ -186,22 +198,39 @@ boost::asio::awaitable<void> measure(job& j, const queue_task& task, result& r) 
 }  // namespace
 
 boost::asio::awaitable<void> run_queue(job& j) {
-    table t({"", "at a time", "sessions", "items/s", "floor/s", "/ floor", "requests", "listings",
-             "events", "bytes", "CPU/item"});
+    table t({"",
+             "at a time",
+             "sessions",
+             "items/s",
+             "floor/s",
+             "/ floor",
+             "requests",
+             "listings",
+             "events",
+             "bytes",
+             "CPU/item"});
     for (const queue_task& task : all_tasks(j.wanted)) {
         result row;
         row.set("implementation", "ours").set("recipe", "queue").set("operation", task.name());
-        row.set("waiters", task.workers).set("sessions", task.sessions).set("items", j.wanted.items);
+        row.set("waiters", task.workers)
+            .set("sessions", task.sessions)
+            .set("items", j.wanted.items);
         row.set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
-        if (task.work == queue_work::put_many) row.set("batch", j.wanted.batch);
-        for (std::size_t i = 0; i < j.wanted.repeat; ++i) co_await measure(j, task, row);
+        if (task.work == queue_work::put_many)
+            row.set("batch", j.wanted.batch);
+        for (std::size_t i = 0; i < j.wanted.repeat; ++i)
+            co_await measure(j, task, row);
         std::string title = task.name();
-        if (task.work == queue_work::put_many) title += fmt::format(" of {}", j.wanted.batch);
-        t.add({std::move(title), count_text(static_cast<double>(task.workers)),
+        if (task.work == queue_work::put_many)
+            title += fmt::format(" of {}", j.wanted.batch);
+        t.add({std::move(title),
+               count_text(static_cast<double>(task.workers)),
                count_text(static_cast<double>(task.sessions)),
-               with_spread(row, "ops_per_s", count_text), count_text(row.median("floor_ops_per_s")),
+               with_spread(row, "ops_per_s", count_text),
+               count_text(row.median("floor_ops_per_s")),
                with_spread(row, "floor_ratio", ratio_text),
-               figure_text(row.median("requests_per_operation")), count_text(row.median("listings")),
+               figure_text(row.median("requests_per_operation")),
+               count_text(row.median("listings")),
                figure_text(row.median("notifications_per_operation")),
                bytes_text(row.median("bytes_per_operation")),
                fmt::format("{:.1f} us", row.median("client_cpu_us_per_operation"))});
@@ -210,7 +239,8 @@ boost::asio::awaitable<void> run_queue(job& j) {
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
         "\n{} items; requests, events and bytes per item; medians, with (least .. most)\nfloor: "
-        "creates (put), deletes (take), both (consume) on one session, 1,000 on their way at a time, "
+        "creates (put), deletes (take), both (consume) on one session, 1,000 on their way at a "
+        "time, "
         "bare C client, measured around each row\n",
         count_text(static_cast<double>(j.wanted.items)));
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raw_loop.hpp"
 
-#include <poll.h>
-#include <zookeeper/zookeeper.h>
+#include "usage.hpp"
 
 #include <fmt/format.h>
+#include <zookeeper/zookeeper.h>
 
 #include <array>
+#include <poll.h>
 #include <stdexcept>
 #include <utility>
-
-#include "usage.hpp"
 
 namespace corozk::bench {
 
@@ -25,7 +24,8 @@ struct raw_loop::session {
 
     session(const std::string& hosts, int timeout_ms) {
         handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
-        if (!handle) throw std::runtime_error("the C client cannot use the hosts " + hosts);
+        if (!handle)
+            throw std::runtime_error("the C client cannot use the hosts " + hosts);
         // Otherwise it looks the host names up again in every turn, which is no part of a floor.
         ::zoo_set_servers_resolution_delay(handle, -1);
     }
@@ -35,7 +35,8 @@ struct raw_loop::session {
 
     void answer(int code) {
         ++answered;
-        if (code != ZOK && result == ZOK) result = code;
+        if (code != ZOK && result == ZOK)
+            result = code;
     }
 
     static session& of(const void* context) {
@@ -73,7 +74,8 @@ raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_tim
       second_(std::make_unique<session>(hosts, session_timeout_ms)) {
     auto limit = clock::now() + std::chrono::seconds(10);
     while (!first_->connected || !second_->connected) {
-        if (clock::now() > limit) throw std::runtime_error("no ZooKeeper server answers at " + hosts);
+        if (clock::now() > limit)
+            throw std::runtime_error("no ZooKeeper server answers at " + hosts);
         step();
     }
 }
@@ -81,7 +83,8 @@ raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_tim
 raw_loop::~raw_loop() = default;
 
 void raw_loop::expect(int code, const char* what) const {
-    if (code != ZOK) throw std::runtime_error(fmt::format("C client: {}: {}", what, ::zerror(code)));
+    if (code != ZOK)
+        throw std::runtime_error(fmt::format("C client: {}: {}", what, ::zerror(code)));
 }
 
 std::string raw_loop::path(std::size_t number) const {
@@ -98,21 +101,26 @@ void raw_loop::step() {
         int descriptor = -1;
         ::zookeeper_interest(sessions[i]->handle, &descriptor, &interest, &limit);
         polled[i].fd = descriptor;
-        if (interest & ZOOKEEPER_READ) polled[i].events |= POLLIN;
-        if (interest & ZOOKEEPER_WRITE) polled[i].events |= POLLOUT;
+        if (interest & ZOOKEEPER_READ)
+            polled[i].events |= POLLIN;
+        if (interest & ZOOKEEPER_WRITE)
+            polled[i].events |= POLLOUT;
         timeout = std::min(timeout, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
     }
     ::poll(polled.data(), polled.size(), timeout);
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         int ready = 0;
-        if (polled[i].revents & (POLLIN | POLLHUP | POLLERR)) ready |= ZOOKEEPER_READ;
-        if (polled[i].revents & POLLOUT) ready |= ZOOKEEPER_WRITE;
+        if (polled[i].revents & (POLLIN | POLLHUP | POLLERR))
+            ready |= ZOOKEEPER_READ;
+        if (polled[i].revents & POLLOUT)
+            ready |= ZOOKEEPER_WRITE;
         ::zookeeper_process(sessions[i]->handle, ready);
     }
 }
 
 void raw_loop::wait() {
-    while (first_->answered < first_->started || second_->answered < second_->started) step();
+    while (first_->answered < first_->started || second_->answered < second_->started)
+        step();
     expect(first_->result, "request");
     expect(second_->result, "request");
 }
@@ -121,13 +129,23 @@ void raw_loop::start(session& s, kind what, const std::string& path, bool watche
     ++s.started;
     switch (what) {
         case kind::create:
-            expect(::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL,
-                                 session::on_name, &s),
+            expect(::zoo_acreate(s.handle,
+                                 path.c_str(),
+                                 "",
+                                 0,
+                                 &ZOO_OPEN_ACL_UNSAFE,
+                                 ZOO_EPHEMERAL,
+                                 session::on_name,
+                                 &s),
                    "create");
             break;
         case kind::exists:
-            expect(::zoo_awexists(s.handle, path.c_str(), watched ? session::on_event : nullptr, &s,
-                                  session::on_stat, &s),
+            expect(::zoo_awexists(s.handle,
+                                  path.c_str(),
+                                  watched ? session::on_event : nullptr,
+                                  &s,
+                                  session::on_stat,
+                                  &s),
                    "exists");
             break;
         case kind::erase:
@@ -148,7 +166,8 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         into.add(to_microseconds(clock::now() - began));
     };
     for (std::size_t i = 0; i < count; ++i) {
-        if (on_progress) on_progress(i, count);
+        if (on_progress)
+            on_progress(i, count);
         timed(result.create, kind::create);
         timed(result.exists, kind::exists);
         timed(result.erase, kind::erase);
@@ -167,7 +186,8 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         std::size_t seen = b.events;
         began = clock::now();
         start(a, kind::erase, node);
-        while (b.events == seen) step();
+        while (b.events == seen)
+            step();
         result.handover.add(to_microseconds(b.event_at - began));
         wait();
     }
@@ -177,7 +197,8 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         std::size_t seen = b.events;
         auto began = clock::now();
         start(a, kind::erase, path(i));
-        while (b.events == seen) step();
+        while (b.events == seen)
+            step();
         result.handover_in_row.add(to_microseconds(b.event_at - began));
     }
     wait();
@@ -191,8 +212,10 @@ void raw_loop::run_all(session& s,
                        bool watched) {
     for (std::size_t i = 0; i < count; ++i) {
         start(s, what, path(i), watched);
-        while (s.started - s.answered >= in_flight) step();
-        if (on_progress && i % 100 == 0) on_progress(i, count);
+        while (s.started - s.answered >= in_flight)
+            step();
+        if (on_progress && i % 100 == 0)
+            on_progress(i, count);
     }
     wait();
 }
@@ -220,12 +243,14 @@ latencies raw_loop::conditional_sets(std::size_t count) {
     start(s, kind::create, node);
     wait();
     for (std::size_t i = 0; i < count; ++i) {
-        if (on_progress && i % 100 == 0) on_progress(i, count);
+        if (on_progress && i % 100 == 0)
+            on_progress(i, count);
         auto began = clock::now();
         ++s.started;
-        expect(::zoo_aset(s.handle, node.c_str(), "12345678", 8, static_cast<int>(i),
-                          session::on_stat, &s),
-               "set");
+        expect(
+            ::zoo_aset(
+                s.handle, node.c_str(), "12345678", 8, static_cast<int>(i), session::on_stat, &s),
+            "set");
         wait();
         result.add(to_microseconds(clock::now() - began));
     }
@@ -237,10 +262,13 @@ latencies raw_loop::conditional_sets(std::size_t count) {
 void raw_loop::make(const std::string& path) {
     session& s = *first_;
     ++s.started;
-    expect(::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, session::on_name, &s),
-           "create");
-    while (s.answered < s.started) step();
-    if (s.result == ZNODEEXISTS) s.result = ZOK;
+    expect(
+        ::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, session::on_name, &s),
+        "create");
+    while (s.answered < s.started)
+        step();
+    if (s.result == ZNODEEXISTS)
+        s.result = ZOK;
     expect(s.result, "create");
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "statistics.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
-
-#include "statistics.hpp"
 
 namespace corozk::bench {
 

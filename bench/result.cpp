@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result.hpp"
 
-#include <algorithm>
+#include "statistics.hpp"
+
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
-#include <cmath>
 
-#include "statistics.hpp"
+#include <algorithm>
+#include <cmath>
 
 namespace corozk::bench {
 
@@ -25,9 +26,11 @@ json::value rounded(double value) {
 
 json::value& slot(json::object& object, std::string_view key) {
     auto dot = key.find('.');
-    if (dot == key.npos) return object[key];
+    if (dot == key.npos)
+        return object[key];
     auto& inner = object[key.substr(0, dot)];
-    if (!inner.is_object()) inner = json::object();
+    if (!inner.is_object())
+        inner = json::object();
     return inner.get_object()[key.substr(dot + 1)];
 }
 
@@ -44,16 +47,17 @@ result& result::set(std::string_view key, std::size_t value) {
 }
 
 result& result::add(std::string_view key, double value) {
-    auto at = std::find_if(figures_.begin(), figures_.end(),
-                           [key](const figure& f) { return f.key == key; });
-    if (at == figures_.end()) at = figures_.insert(at, {std::string(key), {}});
+    auto at = std::find_if(
+        figures_.begin(), figures_.end(), [key](const figure& f) { return f.key == key; });
+    if (at == figures_.end())
+        at = figures_.insert(at, {std::string(key), {}});
     at->values.push_back(value);
     return *this;
 }
 
 const result::figure* result::find(std::string_view key) const {
-    auto at = std::find_if(figures_.begin(), figures_.end(),
-                           [key](const figure& f) { return f.key == key; });
+    auto at = std::find_if(
+        figures_.begin(), figures_.end(), [key](const figure& f) { return f.key == key; });
     return at == figures_.end() ? nullptr : &*at;
 }
 
@@ -92,13 +96,15 @@ json::object result::to_json() const {
     json::object spread;
     for (const figure& f : figures_) {
         slot(row, f.key) = rounded(bench::median(f.values));
-        if (f.values.size() < 2) continue;
+        if (f.values.size() < 2)
+            continue;
         json::object ends;
         ends["min"] = rounded(least(f.key));
         ends["max"] = rounded(most(f.key));
         slot(spread, f.key) = std::move(ends);
     }
-    if (!spread.empty()) row["spread"] = std::move(spread);
+    if (!spread.empty())
+        row["spread"] = std::move(spread);
     return row;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+
 #include <vector>
 
 namespace corozk::bench {

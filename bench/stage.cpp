@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stage.hpp"
 
+#include "erase_tree.hpp"
+#include "interruption.hpp"
+#include "usage.hpp"
+#include <corozk/testing/four_letter.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <charconv>
-#include <corozk/testing/four_letter.hpp>
 
 #include <fmt/format.h>
 #include <zookeeper/zookeeper.h>
 
+#include <charconv>
 #include <exception>
 #include <random>
 #include <stdexcept>
-
-#include "erase_tree.hpp"
-#include "interruption.hpp"
-#include "usage.hpp"
 
 namespace corozk::bench {
 
@@ -31,7 +31,8 @@ testing::server_options options_for(const settings& s) {
     testing::server_options o;
     o.tick_time = std::chrono::milliseconds(2'000);
     o.heap = "-Xmx" + s.heap;
-    // What the virtual machine takes by default on such machines, and all others were measured with.
+    // What the virtual machine takes by default on such machines, and all others were measured
+    // with.
     o.java_properties = {"-XX:-UseSerialGC", "-XX:+UseG1GC"};
     o.where = s.on_disk ? testing::storage::disk : testing::storage::memory;
     o.quick_start = false;
@@ -100,14 +101,16 @@ std::string stage::server_version() {
     address = address.substr(0, address.find_first_of(",/"));
     auto colon = address.rfind(':');
     std::string_view name = address.substr(0, colon);
-    if (colon == address.npos || (name != "127.0.0.1" && name != "localhost")) return "unknown";
+    if (colon == address.npos || (name != "127.0.0.1" && name != "localhost"))
+        return "unknown";
     std::uint16_t port = 0;
     std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
     try {
         std::string text = testing::four_letter(port, "srvr");
         constexpr std::string_view key = "ookeeper version: ";
         auto at = text.find(key);
-        if (at == text.npos) return "unknown";
+        if (at == text.npos)
+            return "unknown";
         text = text.substr(at + key.size());
         return text.substr(0, text.find_first_of("-, \n"));
     } catch (const std::exception&) {
@@ -130,7 +133,8 @@ boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count) {
     std::vector<client> clients;
     clients.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-        if (count > 10) progress_.update("connecting sessions", i, count);
+        if (count > 10)
+            progress_.update("connecting sessions", i, count);
         client_options o = options();
         clients.push_back(co_await client::connect(std::move(o)));
     }
@@ -138,13 +142,14 @@ boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count) {
 }
 
 boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
-    for (auto& c : clients) co_await c.close(boost::asio::as_tuple(boost::asio::use_awaitable));
+    for (auto& c : clients)
+        co_await c.close(boost::asio::as_tuple(boost::asio::use_awaitable));
     clients.clear();
 }
 
 std::unique_ptr<raw_loop> stage::raw() {
-    auto loop = std::make_unique<raw_loop>(hosts_, root_,
-                                           static_cast<int>(settings_.session_timeout.count()));
+    auto loop = std::make_unique<raw_loop>(
+        hosts_, root_, static_cast<int>(settings_.session_timeout.count()));
     loop->on_progress = [this](std::size_t, std::size_t) {
         interruption::check();
         progress_.update("measuring the floor");
@@ -159,7 +164,8 @@ raw_loop::samples stage::floor(std::size_t count) {
 void stage::add_floor(result& r, const raw_loop::samples& floor, std::string_view key) {
     r.add("floor_us.p50", floor.handover.p50());
     r.add("floor_us.p99", floor.handover.p99());
-    if (!key.empty()) r.add("floor_ratio", r.last(key) / floor.handover.p50());
+    if (!key.empty())
+        r.add("floor_ratio", r.last(key) / floor.handover.p50());
 }
 
 std::size_t stage::servers() const noexcept {
@@ -174,15 +180,18 @@ stage::server_use stage::use() {
     server_use sum;
     for (std::size_t i = 0; i < servers(); ++i) {
         auto counts = testing::mntr(server(i).port());
-        sum.packets += std::stoll(counts["zk_packets_received"]) + std::stoll(counts["zk_packets_sent"]);
+        sum.packets +=
+            std::stoll(counts["zk_packets_received"]) + std::stoll(counts["zk_packets_sent"]);
         sum.cpu_seconds += usage::process_cpu_seconds(server(i).pid());
     }
     return sum;
 }
 
 std::string stage::description() const {
-    if (!owns_servers()) return fmt::format("ZooKeeper {} at {}", version_, hosts_);
-    return fmt::format("ZooKeeper {}, {} of our own on this machine, data {}", version_,
+    if (!owns_servers())
+        return fmt::format("ZooKeeper {} at {}", version_, hosts_);
+    return fmt::format("ZooKeeper {}, {} of our own on this machine, data {}",
+                       version_,
                        servers() == 1 ? "a server" : fmt::format("{} servers", servers()),
                        settings_.on_disk ? "on disk" : "in memory");
 }
@@ -201,7 +210,8 @@ boost::json::object stage::facts() const {
 }
 
 void stage::clean_up() noexcept {
-    if (owns_servers()) return;  // their data goes with them
+    if (owns_servers())
+        return;  // their data goes with them
     try {
         boost::asio::io_context context(1);
         std::exception_ptr problem;
@@ -212,7 +222,8 @@ void stage::clean_up() noexcept {
         };
         boost::asio::co_spawn(context, work(), [&](std::exception_ptr e) { problem = e; });
         context.run_for(clean_up_limit);
-        if (problem) std::rethrow_exception(problem);
+        if (problem)
+            std::rethrow_exception(problem);
     } catch (const std::exception& e) {
         progress_.clear();
         fmt::print(stderr, "could not remove {}: {}\n", root_, e.what());

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/json/object.hpp>
+#include "progress.hpp"
+#include "raw_loop.hpp"
+#include "result.hpp"
+#include "settings.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/ensemble.hpp>
 #include <corozk/testing/server.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "progress.hpp"
-#include "raw_loop.hpp"
-#include "result.hpp"
-#include "settings.hpp"
 
 namespace corozk::bench {
 

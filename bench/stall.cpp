@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <corozk/recipe/lock.hpp>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <thread>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <atomic>
-#include <optional>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "table.hpp"
 #include "watch_crowd.hpp"
 #include "watchdog.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
 
 namespace corozk::bench {
 
@@ -55,15 +55,18 @@ asio::awaitable<void> elsewhere(std::function<void()> work) {
         std::thread& thread;
         ~joiner() { thread.join(); }
     } join{thread};
-    while (!result.done) co_await pause(5ms);
-    if (result.problem) std::rethrow_exception(result.problem);
+    while (!result.done)
+        co_await pause(5ms);
+    if (result.problem)
+        std::rethrow_exception(result.problem);
 }
 
 template <class Condition>
 asio::awaitable<void> until(const char* what, Condition condition) {
     auto limit = clock::now() + patience;
     while (!condition()) {
-        if (clock::now() > limit) throw std::runtime_error(fmt::format("waited in vain: {}", what));
+        if (clock::now() > limit)
+            throw std::runtime_error(fmt::format("waited in vain: {}", what));
         co_await pause(5ms);
     }
 }
@@ -127,17 +130,22 @@ private:
     }
 
     void stop_servers() {
-        for (std::size_t i = 0; i < job_.on.servers(); ++i) job_.on.server(i).stop();
+        for (std::size_t i = 0; i < job_.on.servers(); ++i)
+            job_.on.server(i).stop();
     }
     void continue_servers() {
-        for (std::size_t i = 0; i < job_.on.servers(); ++i) job_.on.server(i).cont();
+        for (std::size_t i = 0; i < job_.on.servers(); ++i)
+            job_.on.server(i).cont();
     }
     void kill_servers() {
-        for (std::size_t i = 0; i < job_.on.servers(); ++i) job_.on.server(i).kill();
+        for (std::size_t i = 0; i < job_.on.servers(); ++i)
+            job_.on.server(i).kill();
     }
     void start_servers() {
-        for (std::size_t i = 0; i < job_.on.servers(); ++i) job_.on.server(i).launch();
-        for (std::size_t i = 0; i < job_.on.servers(); ++i) job_.on.server(i).wait_until_serving();
+        for (std::size_t i = 0; i < job_.on.servers(); ++i)
+            job_.on.server(i).launch();
+        for (std::size_t i = 0; i < job_.on.servers(); ++i)
+            job_.on.server(i).wait_until_serving();
     }
 
     asio::awaitable<void> nothing() { co_await pause(2s); }
@@ -185,7 +193,8 @@ private:
         co_await admit();
         begin();
         co_await elsewhere([this] { stop_servers(); });
-        co_await until("the end of the session", [this] { return crowd_->woken() >= crowd_->size(); });
+        co_await until("the end of the session",
+                       [this] { return crowd_->woken() >= crowd_->size(); });
         co_await pause(200ms);
         measured();
         co_await elsewhere([this] { continue_servers(); });
@@ -306,7 +315,8 @@ public:
         co_await pause(20ms);
         begin();
         co_await (this->*s.run)();
-        if (!gap_) measured();
+        if (!gap_)
+            measured();
         dog_.reset();
         co_await pause(20ms);
         r.add("max_stall_ms", gap_->own_ms);
@@ -359,7 +369,8 @@ boost::asio::awaitable<void> run_stall(job& j) {
         co_await p.prepare();
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const auto& step = patient::steps()[i];
-            if (std::string_view(step.name).find(j.wanted.only) == std::string_view::npos) continue;
+            if (std::string_view(step.name).find(j.wanted.only) == std::string_view::npos)
+                continue;
             if (step.needs_server && !j.on.owns_servers()) {
                 ++left_out;
                 continue;
@@ -370,24 +381,29 @@ boost::asio::awaitable<void> run_stall(job& j) {
         }
         co_await p.finish();
     }
-    bool any = std::any_of(rows.begin(), rows.end(),
-                           [](const result& r) { return r.has("max_stall_ms"); });
-    if (!any) throw std::runtime_error("--only: no case that can be run is named like that");
+    bool any = std::any_of(
+        rows.begin(), rows.end(), [](const result& r) { return r.has("max_stall_ms"); });
+    if (!any)
+        throw std::runtime_error("--only: no case that can be run is named like that");
     table t({"what happens", "longest stall", "gap by the clock", "took"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         result& r = rows[i];
-        if (!r.has("max_stall_ms")) continue;
+        if (!r.has("max_stall_ms"))
+            continue;
         r.set("implementation", "ours").set("case", patient::steps()[i].name);
         r.set("watches", j.wanted.watches).set("sessions", 1).set("processes", 1).set("threads", 1);
         r.set("repeat", j.wanted.repeat);
         auto milliseconds = [](double ms) { return fmt::format("{:.1f} ms", ms); };
-        t.add({patient::steps()[i].name, with_spread(r, "max_stall_ms", milliseconds),
-               with_spread(r, "max_gap_ms", milliseconds), seconds_text(r.median("took_s"))});
+        t.add({patient::steps()[i].name,
+               with_spread(r, "max_stall_ms", milliseconds),
+               with_spread(r, "max_gap_ms", milliseconds),
+               seconds_text(r.median("took_s"))});
         j.results.push_back(std::move(r));
     }
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format(
-        "\n{} watches, each with somebody who waits for it; lock: {} waiters\nlongest stall: without "
+        "\n{} watches, each with somebody who waits for it; lock: {} waiters\nlongest stall: "
+        "without "
         "the time in which the machine had no core free for the thread\n",
         count_text(static_cast<double>(j.wanted.watches)),
         count_text(static_cast<double>(j.wanted.watches / watches_per_lock_waiter)));

@@ -12,8 +12,9 @@ namespace {
 
 /// Columns, not bytes: everything that we write is ASCII or one column wide.
 std::size_t width(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ std::string table::str() const {
         }
     };
     measure(head_);
-    for (const auto& row : rows_) measure(row);
+    for (const auto& row : rows_)
+        measure(row);
     std::string text;
     auto write = [&](const std::vector<std::string>& row) {
         std::string line;
@@ -40,23 +42,29 @@ std::string table::str() const {
     };
     write(head_);
     std::size_t total = 0;
-    for (std::size_t w : widths) total += w + 2;
+    for (std::size_t w : widths)
+        total += w + 2;
     text += std::string(total - 2, '-') + '\n';
-    for (const auto& row : rows_) write(row);
+    for (const auto& row : rows_)
+        write(row);
     return text;
 }
 
 std::string count_text(double n) {
     std::string digits = fmt::format("{:.0f}", std::abs(n));
-    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+    for (std::size_t i = digits.size(); i > 3; i -= 3)
+        digits.insert(i - 3, ",");
     return n < 0 ? fmt::format("-{}", digits) : digits;
 }
 
 std::string figure_text(double value) {
     double size = std::abs(value);
-    if (size >= 1000) return count_text(value);
-    if (size >= 100) return fmt::format("{:.0f}", value);
-    if (size >= 10) return fmt::format("{:.1f}", value);
+    if (size >= 1000)
+        return count_text(value);
+    if (size >= 100)
+        return fmt::format("{:.0f}", value);
+    if (size >= 10)
+        return fmt::format("{:.1f}", value);
     return fmt::format("{:.2f}", value);
 }
 
@@ -65,14 +73,18 @@ std::string seconds_text(double seconds) {
 }
 
 std::string microseconds_text(double microseconds) {
-    if (microseconds >= 10e6) return figure_text(microseconds / 1e6) + " s";
-    if (microseconds >= 10e3) return figure_text(microseconds / 1e3) + " ms";
+    if (microseconds >= 10e6)
+        return figure_text(microseconds / 1e6) + " s";
+    if (microseconds >= 10e3)
+        return figure_text(microseconds / 1e3) + " ms";
     return fmt::format("{:.0f} us", microseconds);
 }
 
 std::string bytes_text(double bytes) {
-    if (bytes >= 10e6) return figure_text(bytes / 1e6) + " MB";
-    if (bytes >= 1e3) return figure_text(bytes / 1e3) + " KB";
+    if (bytes >= 10e6)
+        return figure_text(bytes / 1e6) + " MB";
+    if (bytes >= 1e3)
+        return figure_text(bytes / 1e3) + " KB";
     return fmt::format("{:.0f} B", bytes);
 }
 

@@ -14,13 +14,15 @@ void turns::released(bool shared, clock::time_point now) {
         return;
     }
     --sharing_;
-    if (permits_ > 0) free_permits_.push_back(now);
+    if (permits_ > 0)
+        free_permits_.push_back(now);
 }
 
 clock::time_point turns::granted(bool shared, std::int64_t token) {
-    bool crowded = exclusive_ || (!shared && sharing_ > 0) ||
-                   (shared && permits_ > 0 && sharing_ == permits_);
-    if (crowded) throw std::logic_error("it was granted while others held it");
+    bool crowded =
+        exclusive_ || (!shared && sharing_ > 0) || (shared && permits_ > 0 && sharing_ == permits_);
+    if (crowded)
+        throw std::logic_error("it was granted while others held it");
     // Permits and readers' turns that begin together may be told of in any order.
     if (token <= (shared ? exclusive_token_ : largest_token_)) {
         throw std::logic_error("it was granted out of order: it has two owners");
@@ -32,8 +34,10 @@ clock::time_point turns::granted(bool shared, std::int64_t token) {
         return last_release_;
     }
     ++sharing_;
-    if (permits_ == 0) return last_exclusive_release_;
-    if (free_permits_.empty()) return last_release_;  // nobody had it before
+    if (permits_ == 0)
+        return last_exclusive_release_;
+    if (free_permits_.empty())
+        return last_release_;  // nobody had it before
     auto since = free_permits_.front();
     free_permits_.pop_front();
     return since;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "statistics.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <list>
 
-#include "statistics.hpp"
-
 namespace corozk::bench {
 
-/// Who holds a lock, as those see it who were told that they do: checks every grant, and knows which
-/// release made it possible.
+/// Who holds a lock, as those see it who were told that they do: checks every grant, and knows
+/// which release made it possible.
 class turns {
 public:
     turns() = default;

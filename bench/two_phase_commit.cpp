@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/this_coro.hpp>
-#include <corozk/recipe/two_phase_commit.hpp>
-#include <deque>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
+#include <corozk/recipe/two_phase_commit.hpp>
+
+#include <boost/asio/this_coro.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <deque>
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -30,7 +30,8 @@ constexpr topology topologies[] = {
 };
 
 void expect_commit(const commit_outcome& outcome) {
-    if (!outcome.committed) throw std::logic_error("it was aborted: " + outcome.reason);
+    if (!outcome.committed)
+        throw std::logic_error("it was aborted: " + outcome.reason);
 }
 
 boost::asio::awaitable<void> take_part(commit_site& site, std::size_t& done) {
@@ -70,7 +71,8 @@ boost::asio::awaitable<void> commit_once(job& j,
     auto executor = co_await boost::asio::this_coro::executor;
     crew all(executor, j.on.shown());
     all.add(decide(coordinator));
-    for (auto& site : sites) all.add(take_part(site, done));
+    for (auto& site : sites)
+        all.add(take_part(site, done));
     auto beginning = to_seconds(clock::now() - began);
     double rest = co_await all.finish(fmt::format("two-phase commit: {}", how.title), done, count);
     auto used = figures.used();
@@ -106,8 +108,16 @@ growth growth_of(const std::vector<std::pair<double, double>>& points) {
 }  // namespace
 
 boost::asio::awaitable<void> run_two_phase_commit(job& j) {
-    table t({"", "sites", "messages", "requests", "events", "bytes", "messages / n", "messages / n^2",
-             "time", "/ floor"});
+    table t({"",
+             "sites",
+             "messages",
+             "requests",
+             "events",
+             "bytes",
+             "messages / n",
+             "messages / n^2",
+             "time",
+             "/ floor"});
     std::string exponents;
     for (const topology& how : topologies) {
         std::vector<std::pair<double, double>> points;
@@ -127,18 +137,29 @@ boost::asio::awaitable<void> run_two_phase_commit(job& j) {
             double n = static_cast<double>(sites);
             double messages = row.median("messages");
             points.emplace_back(n, messages);
-            t.add({how.title, count_text(n), count_text(messages), count_text(row.median("requests")),
-                   count_text(row.median("notifications")), bytes_text(row.median("bytes")),
-                   figure_text(messages / n), figure_text(messages / (n * n)),
-                   microseconds_text(row.median("time_us")), ratio_text(row.median("floor_ratio"))});
+            t.add({how.title,
+                   count_text(n),
+                   count_text(messages),
+                   count_text(row.median("requests")),
+                   count_text(row.median("notifications")),
+                   bytes_text(row.median("bytes")),
+                   figure_text(messages / n),
+                   figure_text(messages / (n * n)),
+                   microseconds_text(row.median("time_us")),
+                   ratio_text(row.median("floor_ratio"))});
             j.results.push_back(std::move(row));
         }
         if (points.size() > 1) {
             growth g = growth_of(points);
             exponents += fmt::format(
-                "{}: messages = {:.1f} n {:+.2f} n^2; from {} to {} sites they grow with n^{:.2f}\n",
-                how.title, g.linear, g.quadratic, count_text(points[points.size() - 2].first),
-                count_text(points.back().first), g.exponent);
+                "{}: messages = {:.1f} n {:+.2f} n^2; from {} to {} sites they grow with "
+                "n^{:.2f}\n",
+                how.title,
+                g.linear,
+                g.quadratic,
+                count_text(points[points.size() - 2].first),
+                count_text(points.back().first),
+                g.exponent);
             result& last = j.results.back();
             last.add("messages_linear", g.linear).add("messages_quadratic", g.quadratic);
             last.add("messages_exponent", g.exponent);
@@ -146,8 +167,10 @@ boost::asio::awaitable<void> run_two_phase_commit(job& j) {
     }
     j.output = heading(j) + "\n" + t.str() + "\n" + exponents;
     j.output +=
-        "messages: requests and watch events of all sessions (each site has one, and the coordinator) "
-        "from the beginning until every site has finished; an answer belongs to its request\nfloor: "
+        "messages: requests and watch events of all sessions (each site has one, and the "
+        "coordinator) "
+        "from the beginning until every site has finished; an answer belongs to its "
+        "request\nfloor: "
         "one session's delete to another session's watch event, bare C client; medians\n";
 }
 

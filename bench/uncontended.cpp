@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/lock.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "session_use.hpp"
 #include "table.hpp"
 #include "usage.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace corozk::bench {
 
@@ -85,7 +84,8 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
         tally locking;
         raw_loop::samples around;
         for (std::size_t done = 0; done < j.wanted.operations; done += block) {
-            j.on.shown().update("uncontended lock beside create + delete", done, j.wanted.operations);
+            j.on.shown().update(
+                "uncontended lock beside create + delete", done, j.wanted.operations);
             around.add(loop->measure(block / 2));
             co_await run_block(plainly, clients, create_and_erase);
             co_await run_block(locking, clients, acquire_and_release);
@@ -95,14 +95,24 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
         add_figures(plain, plainly, bare);
         add_figures(locked, locking, bare);
         locked.add("ratio_to_client", locking.cycles.p50() / plainly.cycles.p50());
-        for (result* r : {&raw, &plain, &locked}) stage::add_floor(*r, around);
+        for (result* r : {&raw, &plain, &locked})
+            stage::add_floor(*r, around);
         loop.reset();
         co_await stage::close(clients);
     }
-    table t({"", "p50", "p99", "cycles/s", "requests", "p50 / C client", "p50 / client", "CPU/request"});
+    table t({"",
+             "p50",
+             "p99",
+             "cycles/s",
+             "requests",
+             "p50 / C client",
+             "p50 / client",
+             "CPU/request"});
     auto add_row = [&t](const char* title, const result& r) {
-        t.add({title, with_spread(r, "cycle_us.p50", microseconds_text),
-               microseconds_text(r.median("cycle_us.p99")), count_text(r.median("ops_per_s")),
+        t.add({title,
+               with_spread(r, "cycle_us.p50", microseconds_text),
+               microseconds_text(r.median("cycle_us.p99")),
+               count_text(r.median("ops_per_s")),
                r.has("requests_per_cycle") ? figure_text(r.median("requests_per_cycle")) : "2.00",
                with_spread(r, "floor_ratio", ratio_text),
                r.has("ratio_to_client") ? with_spread(r, "ratio_to_client", ratio_text) : "",
@@ -115,7 +125,8 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
     add_row("acquire + release, corozk's lock", locked);
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format("\n{} cycles of each, in turns of {}\n",
-                            count_text(static_cast<double>(j.wanted.operations)), block);
+                            count_text(static_cast<double>(j.wanted.operations)),
+                            block);
     j.results.push_back(std::move(raw));
     j.results.push_back(std::move(plain));
     j.results.push_back(std::move(locked));

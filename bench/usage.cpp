@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "usage.hpp"
 
-#include <malloc.h>
-#include <unistd.h>
-
 #include <ctime>
 #include <fstream>
+#include <malloc.h>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 
 namespace corozk::bench {
 
@@ -20,7 +19,8 @@ double usage::process_cpu_seconds() {
 double usage::process_cpu_seconds(pid_t process) {
     clockid_t clock{};
     timespec t{};
-    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &t) != 0) return 0;
+    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &t) != 0)
+        return 0;
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
@@ -41,7 +41,8 @@ double usage::resident_bytes() {
 std::size_t usage::threads() {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("Threads:")) return std::stoul(line.substr(8));
+        if (line.starts_with("Threads:"))
+            return std::stoul(line.substr(8));
     }
     return 0;
 }

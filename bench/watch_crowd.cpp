@@ -4,9 +4,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <memory>
 
 #include <fmt/format.h>
+
+#include <memory>
 
 namespace corozk::bench {
 
@@ -33,20 +34,24 @@ boost::asio::awaitable<void> watch_crowd::for_all(Start start) {
         while (started < size() && started - counted->answered < at_a_time) {
             start(started++, [counted](error_code ec) {
                 ++counted->answered;
-                if (ec) counted->problem = ec;
+                if (ec)
+                    counted->problem = ec;
             });
         }
         timer.expires_after(std::chrono::milliseconds(1));
         co_await timer.async_wait(boost::asio::use_awaitable);
     }
-    if (counted->problem) throw error(counted->problem, "watches", folder_);
+    if (counted->problem)
+        throw error(counted->problem, "watches", folder_);
 }
 
 boost::asio::awaitable<void> watch_crowd::create_nodes() {
     co_await client_.ensure_path(folder_);
     auto create = [this](std::size_t i, auto done) {
-        client_.create(path(i), std::string(), create_options(),
-                       [done](error_code ec, created_node) { done(ec); });
+        client_.create(
+            path(i), std::string(), create_options(), [done](error_code ec, created_node) {
+                done(ec);
+            });
     };
     co_await for_all(create);
 }

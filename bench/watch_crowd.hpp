@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <corozk/client.hpp>
 #include <corozk/watch.hpp>
+
+#include <boost/asio/awaitable.hpp>
+
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -14,9 +16,7 @@ namespace corozk::bench {
 class watch_crowd {
 public:
     watch_crowd(client& c, std::string folder, std::size_t count)
-        : client_(c),
-          folder_(std::move(folder)),
-          watches_(count) {}
+        : client_(c), folder_(std::move(folder)), watches_(count) {}
     watch_crowd(const watch_crowd&) = delete;
     watch_crowd& operator=(const watch_crowd&) = delete;
 

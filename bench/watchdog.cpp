@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watchdog.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <charconv>
 #include <cstdint>
+#include <fcntl.h>
+#include <unistd.h>
 #include <utility>
 
 namespace corozk::bench {
 
 namespace {
 
-/// How long this thread was ready to run and had no core, by the kernel's count ("/proc/.../schedstat":
-/// time on a core, time waiting for one, turns). 0 for ever where the kernel does not count.
+/// How long this thread was ready to run and had no core, by the kernel's count
+/// ("/proc/.../schedstat": time on a core, time waiting for one, turns). 0 for ever where the
+/// kernel does not count.
 class waiting_for_core {
 public:
     waiting_for_core() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
     ~waiting_for_core() {
-        if (file_ >= 0) ::close(file_);
+        if (file_ >= 0)
+            ::close(file_);
     }
     waiting_for_core(const waiting_for_core&) = delete;
     waiting_for_core& operator=(const waiting_for_core&) = delete;
@@ -28,11 +30,13 @@ public:
     std::uint64_t nanoseconds() const {
         char text[128];
         ssize_t n = file_ >= 0 ? ::pread(file_, text, sizeof text, 0) : 0;
-        if (n <= 0) return 0;
+        if (n <= 0)
+            return 0;
         const char* end = text + n;
         const char* second = std::find(static_cast<const char*>(text), end, ' ');
         std::uint64_t result = 0;
-        if (second != end) std::from_chars(second + 1, end, result);
+        if (second != end)
+            std::from_chars(second + 1, end, result);
         return result;
     }
 
@@ -65,7 +69,8 @@ watchdog::~watchdog() {
 void watchdog::bark(std::shared_ptr<state> s) {
     auto& executor = s->executor;
     boost::asio::post(executor, [s = std::move(s)]() mutable {
-        if (s->stopped) return;
+        if (s->stopped)
+            return;
         auto now = clock::now();
         std::uint64_t waited = s->core.nanoseconds();
         double seen = to_seconds(now - s->last) * 1e3;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <memory>
-
 #include "statistics.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <memory>
 
 namespace corozk::bench {
 

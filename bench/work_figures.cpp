@@ -6,9 +6,7 @@
 namespace corozk::bench {
 
 work_figures::work_figures(const std::vector<client>& clients)
-    : clients_(clients),
-      before_(use_of(clients)),
-      cpu_(usage::process_cpu_seconds()) {}
+    : clients_(clients), before_(use_of(clients)), cpu_(usage::process_cpu_seconds()) {}
 
 void work_figures::add_to(result& r, double units) const {
     double cpu = usage::process_cpu_seconds() - cpu_;
@@ -17,7 +15,8 @@ void work_figures::add_to(result& r, double units) const {
     r.add("notifications_per_operation", all.notifications / units);
     r.add("bytes_per_operation", all.bytes / units);
     r.add("listings", all.listings);
-    if (all.requests > 0) r.add("client_cpu_us_per_request", cpu * 1e6 / all.requests);
+    if (all.requests > 0)
+        r.add("client_cpu_us_per_request", cpu * 1e6 / all.requests);
     r.add("client_cpu_us_per_operation", cpu * 1e6 / units);
 }
 

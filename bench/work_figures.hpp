@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/client.hpp>
-#include <vector>
-
 #include "result.hpp"
 #include "session_use.hpp"
+#include <corozk/client.hpp>
+
+#include <vector>
 
 namespace corozk::bench {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/post.hpp>
-#include <corozk/client.hpp>
-
 #include "block/parents.hpp"
 #include "session/path.hpp"
 #include "session/session.hpp"
 #include "session/user_operation.hpp"
 #include "session/user_watch.hpp"
+#include <corozk/client.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/post.hpp>
 
 namespace corozk {
 
@@ -44,7 +44,8 @@ bool acceptable(const session_ptr& s,
     } else if (size + path.size() + request_overhead > s->max_request_size()) {
         problem = errc::too_large;
     }
-    if (problem) fail<Values...>(s, std::move(handler), problem);
+    if (problem)
+        fail<Values...>(s, std::move(handler), problem);
     return !problem;
 }
 
@@ -56,8 +57,8 @@ void start_operation(const session_ptr& s,
                      any_handler<void(error_code, Values...)> handler,
                      Fill fill,
                      Convert convert) {
-    auto* op = new user_operation<Convert, Values...>(s, code, std::move(path),
-                                                      std::move(handler), std::move(convert));
+    auto* op = new user_operation<Convert, Values...>(
+        s, code, std::move(path), std::move(handler), std::move(convert));
     fill(*op);
     op->launch();
 }
@@ -75,7 +76,10 @@ void start_watching(const session_ptr& s,
     auto node = std::make_shared<user_watch>(s, path);
     node->set_kind(kind);
     start_operation<Result>(
-        s, code, std::move(path), std::move(handler),
+        s,
+        code,
+        std::move(path),
+        std::move(handler),
         [&node](operation& op) { op.attach(*node); },
         [node, convert = std::move(convert)](operation& op) mutable {
             Result result;
@@ -99,8 +103,7 @@ bool has_ttl(create_mode mode) noexcept {
 /// A client on its way to its first session, for `client::connect` without an object.
 struct connecting {
     connecting(session_ptr s, any_handler<void(error_code, client)> handler)
-        : made(std::move(s)),
-          call(*made, std::move(handler)) {}
+        : made(std::move(s)), call(*made, std::move(handler)) {}
 
     session_ptr made;
     user_call<client> call;
@@ -128,14 +131,16 @@ client::client(client&&) noexcept = default;
 
 client& client::operator=(client&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->release();
+        if (impl_)
+            impl_->release();
         impl_ = std::move(other.impl_);
     }
     return *this;
 }
 
 client::~client() {
-    if (impl_) impl_->release();
+    if (impl_)
+        impl_->release();
 }
 
 client::executor_type client::get_executor() const noexcept {
@@ -143,7 +148,8 @@ client::executor_type client::get_executor() const noexcept {
 }
 
 session_status client::status() const {
-    if (impl_) return impl_->look();
+    if (impl_)
+        return impl_->look();
     session_status none;
     none.state = session_state::closed;
     none.reason = errc::closed;
@@ -166,7 +172,8 @@ void client::start_connect(executor_type executor,
     // A weak reference: the slot may outlive the attempt.
     c->call.on_cancel([weak = std::weak_ptr(c)](cancellation_type type) {
         auto self = weak.lock();
-        if (!self) return;
+        if (!self)
+            return;
         if (self->begun) {
             self->stop.emit(type);
         } else {
@@ -175,31 +182,34 @@ void client::start_connect(executor_type executor,
     });
     // Posted: with a future, the initiating thread is not one of the executor's.
     boost::asio::post(executor, [c] {
-        if (!c->call.waiting()) return;
+        if (!c->call.waiting())
+            return;
         c->begun = true;
         auto connected = [c](error_code ec) {
             c->call.complete(ec, ec ? client() : client(c->made));
         };
         c->made->connect(user_call<>(
-            *c->made,
-            boost::asio::bind_cancellation_slot(c->stop.slot(), std::move(connected))));
+            *c->made, boost::asio::bind_cancellation_slot(c->stop.slot(), std::move(connected))));
     });
 }
 
 void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
-    if (!impl) return fail<>(impl, std::move(handler), errc::closed);
+    if (!impl)
+        return fail<>(impl, std::move(handler), errc::closed);
     impl->connect(user_call<>(*impl, std::move(handler)));
 }
 
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
-    if (!impl) return fail<>(impl, std::move(handler), error_code());
+    if (!impl)
+        return fail<>(impl, std::move(handler), error_code());
     impl->close(user_call<>(*impl, std::move(handler)));
 }
 
 void client::start_next_state(const impl_ptr& impl,
                               session_status seen,
                               handler_of<session_status> handler) {
-    if (!impl) return fail<session_status>(impl, std::move(handler), errc::closed);
+    if (!impl)
+        return fail<session_status>(impl, std::move(handler), errc::closed);
     impl->next_state(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
@@ -209,8 +219,8 @@ void client::start_create(const impl_ptr& impl,
                           create_options options,
                           acl entries,
                           handler_of<created_node> handler) {
-    if (!acceptable<created_node>(impl, "create", path, data.size(), handler,
-                                  is_sequential(options.mode))) {
+    if (!acceptable<created_node>(
+            impl, "create", path, data.size(), handler, is_sequential(options.mode))) {
         return;
     }
     if (has_ttl(options.mode) != (options.ttl.count() > 0)) {
@@ -218,7 +228,10 @@ void client::start_create(const impl_ptr& impl,
         return fail<created_node>(impl, std::move(handler), errc::bad_option);
     }
     start_operation<created_node>(
-        impl, op_code::create, std::move(path), std::move(handler),
+        impl,
+        op_code::create,
+        std::move(path),
+        std::move(handler),
         [&](operation& op) {
             op.data = std::move(data);
             op.mode = options.mode;
@@ -238,32 +251,40 @@ void client::start_ensure_path(const impl_ptr& impl,
                                create_options options,
                                acl entries,
                                handler_of<> handler) {
-    if (!acceptable<>(impl, "ensure_path", path, 0, handler)) return;
+    if (!acceptable<>(impl, "ensure_path", path, 0, handler))
+        return;
     auto call = std::make_shared<user_call<>>(*impl, std::move(handler));
     call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
-    impl->spawn(ensure_path_driver(*impl, std::move(path), std::move(entries), options.mode,
-                                   std::move(call)));
+    impl->spawn(ensure_path_driver(
+        *impl, std::move(path), std::move(entries), options.mode, std::move(call)));
 }
 
 void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler) {
-    if (!acceptable<node_data>(impl, "get", path, 0, handler)) return;
-    start_operation<node_data>(impl, op_code::get, std::move(path), std::move(handler),
-                               nothing_more, [](operation& op) {
-                                   node_data result;
-                                   result.data = std::move(op.answer);
-                                   result.stat = op.record;
-                                   return result;
-                               });
+    if (!acceptable<node_data>(impl, "get", path, 0, handler))
+        return;
+    start_operation<node_data>(
+        impl, op_code::get, std::move(path), std::move(handler), nothing_more, [](operation& op) {
+            node_data result;
+            result.data = std::move(op.answer);
+            result.stat = op.record;
+            return result;
+        });
 }
 
 void client::start_watch_data(const impl_ptr& impl,
                               std::string path,
                               handler_of<watched_data> handler) {
-    if (!acceptable<watched_data>(impl, "watch_data", path, 0, handler)) return;
-    start_watching<watched_data>(impl, op_code::get, std::move(path), watch_kind::data,
-                                 std::move(handler), [](operation& op, watched_data& result) {
+    if (!acceptable<watched_data>(impl, "watch_data", path, 0, handler))
+        return;
+    start_watching<watched_data>(impl,
+                                 op_code::get,
+                                 std::move(path),
+                                 watch_kind::data,
+                                 std::move(handler),
+                                 [](operation& op, watched_data& result) {
                                      result.node.data = std::move(op.answer);
                                      result.node.stat = op.record;
                                  });
@@ -274,9 +295,13 @@ void client::start_set(const impl_ptr& impl,
                        std::string data,
                        std::int32_t version,
                        handler_of<stat> handler) {
-    if (!acceptable<stat>(impl, "set", path, data.size(), handler)) return;
+    if (!acceptable<stat>(impl, "set", path, data.size(), handler))
+        return;
     start_operation<stat>(
-        impl, op_code::set, std::move(path), std::move(handler),
+        impl,
+        op_code::set,
+        std::move(path),
+        std::move(handler),
         [&](operation& op) {
             op.data = std::move(data);
             op.version = version;
@@ -287,22 +312,33 @@ void client::start_set(const impl_ptr& impl,
 void client::start_exists(const impl_ptr& impl,
                           std::string path,
                           handler_of<std::optional<stat>> handler) {
-    if (!acceptable<std::optional<stat>>(impl, "exists", path, 0, handler)) return;
-    start_operation<std::optional<stat>>(
-        impl, op_code::exists, std::move(path), std::move(handler), nothing_more,
-        [](operation& op) {
-            bool missing = op.error == zk_errc::no_node;
-            if (missing) op.error = error_code();
-            return missing ? std::optional<stat>() : std::optional<stat>(op.record);
-        });
+    if (!acceptable<std::optional<stat>>(impl, "exists", path, 0, handler))
+        return;
+    start_operation<std::optional<stat>>(impl,
+                                         op_code::exists,
+                                         std::move(path),
+                                         std::move(handler),
+                                         nothing_more,
+                                         [](operation& op) {
+                                             bool missing = op.error == zk_errc::no_node;
+                                             if (missing)
+                                                 op.error = error_code();
+                                             return missing ? std::optional<stat>()
+                                                            : std::optional<stat>(op.record);
+                                         });
 }
 
 void client::start_watch_exists(const impl_ptr& impl,
                                 std::string path,
                                 handler_of<watched_stat> handler) {
-    if (!acceptable<watched_stat>(impl, "watch_exists", path, 0, handler)) return;
-    start_watching<watched_stat>(impl, op_code::exists, std::move(path), watch_kind::exists,
-                                 std::move(handler), [](operation& op, watched_stat& result) {
+    if (!acceptable<watched_stat>(impl, "watch_exists", path, 0, handler))
+        return;
+    start_watching<watched_stat>(impl,
+                                 op_code::exists,
+                                 std::move(path),
+                                 watch_kind::exists,
+                                 std::move(handler),
+                                 [](operation& op, watched_stat& result) {
                                      if (op.error == zk_errc::no_node) {
                                          op.error = error_code();
                                      } else if (!op.error) {
@@ -314,9 +350,14 @@ void client::start_watch_exists(const impl_ptr& impl,
 void client::start_children(const impl_ptr& impl,
                             std::string path,
                             handler_of<node_children> handler) {
-    if (!acceptable<node_children>(impl, "children", path, 0, handler)) return;
-    start_operation<node_children>(impl, op_code::children, std::move(path), std::move(handler),
-                                   nothing_more, [](operation& op) {
+    if (!acceptable<node_children>(impl, "children", path, 0, handler))
+        return;
+    start_operation<node_children>(impl,
+                                   op_code::children,
+                                   std::move(path),
+                                   std::move(handler),
+                                   nothing_more,
+                                   [](operation& op) {
                                        node_children result;
                                        result.names = op.names.to_vector();
                                        result.stat = op.record;
@@ -327,9 +368,13 @@ void client::start_children(const impl_ptr& impl,
 void client::start_watch_children(const impl_ptr& impl,
                                   std::string path,
                                   handler_of<watched_children> handler) {
-    if (!acceptable<watched_children>(impl, "watch_children", path, 0, handler)) return;
-    start_watching<watched_children>(impl, op_code::children, std::move(path),
-                                     watch_kind::children, std::move(handler),
+    if (!acceptable<watched_children>(impl, "watch_children", path, 0, handler))
+        return;
+    start_watching<watched_children>(impl,
+                                     op_code::children,
+                                     std::move(path),
+                                     watch_kind::children,
+                                     std::move(handler),
                                      [](operation& op, watched_children& result) {
                                          result.children.names = op.names.to_vector();
                                          result.children.stat = op.record;
@@ -340,22 +385,33 @@ void client::start_erase(const impl_ptr& impl,
                          std::string path,
                          std::int32_t version,
                          handler_of<> handler) {
-    if (!acceptable<>(impl, "erase", path, 0, handler)) return;
+    if (!acceptable<>(impl, "erase", path, 0, handler))
+        return;
     start_operation<>(
-        impl, op_code::erase, std::move(path), std::move(handler),
-        [&](operation& op) { op.version = version; }, nothing_more);
+        impl,
+        op_code::erase,
+        std::move(path),
+        std::move(handler),
+        [&](operation& op) { op.version = version; },
+        nothing_more);
 }
 
 void client::start_sync(const impl_ptr& impl, std::string path, handler_of<> handler) {
-    if (!acceptable<>(impl, "sync", path, 0, handler)) return;
-    start_operation<>(impl, op_code::sync, std::move(path), std::move(handler), nothing_more,
-                      nothing_more);
+    if (!acceptable<>(impl, "sync", path, 0, handler))
+        return;
+    start_operation<>(
+        impl, op_code::sync, std::move(path), std::move(handler), nothing_more, nothing_more);
 }
 
 void client::start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler) {
-    if (!acceptable<node_acl>(impl, "get_acl", path, 0, handler)) return;
-    start_operation<node_acl>(impl, op_code::get_acl, std::move(path), std::move(handler),
-                              nothing_more, [](operation& op) {
+    if (!acceptable<node_acl>(impl, "get_acl", path, 0, handler))
+        return;
+    start_operation<node_acl>(impl,
+                              op_code::get_acl,
+                              std::move(path),
+                              std::move(handler),
+                              nothing_more,
+                              [](operation& op) {
                                   node_acl result;
                                   result.entries = std::move(op.entries);
                                   result.stat = op.record;
@@ -368,13 +424,17 @@ void client::start_set_acl(const impl_ptr& impl,
                            acl entries,
                            std::int32_t version,
                            handler_of<> handler) {
-    if (!acceptable<>(impl, "set_acl", path, 0, handler)) return;
+    if (!acceptable<>(impl, "set_acl", path, 0, handler))
+        return;
     if (entries.empty()) {
         impl->log(log_level::warning, "set_acl: the list is empty; nobody could use the node");
         return fail<>(impl, std::move(handler), zk_errc::invalid_acl);
     }
     start_operation<>(
-        impl, op_code::set_acl, std::move(path), std::move(handler),
+        impl,
+        op_code::set_acl,
+        std::move(path),
+        std::move(handler),
         [&](operation& op) {
             op.entries = std::move(entries);
             op.version = version;
@@ -386,12 +446,13 @@ void client::start_commit(const impl_ptr& impl,
                           transaction steps,
                           handler_of<std::vector<transaction_result>> handler) {
     using results = std::vector<transaction_result>;
-    if (!impl) return fail<results>(impl, std::move(handler), errc::closed);
+    if (!impl)
+        return fail<results>(impl, std::move(handler), errc::closed);
     std::size_t size = 0;
     for (const auto& step : steps.steps()) {
-        bool sequential =
-            step.kind == transaction::step_kind::create && is_sequential(step.mode);
-        if (!acceptable<results>(impl, "commit", step.path, 0, handler, sequential)) return;
+        bool sequential = step.kind == transaction::step_kind::create && is_sequential(step.mode);
+        if (!acceptable<results>(impl, "commit", step.path, 0, handler, sequential))
+            return;
         if (has_ttl(step.mode)) {
             impl->log(log_level::warning, "commit: no TTL nodes inside a transaction");
             return fail<results>(impl, std::move(handler), errc::bad_option);
@@ -401,9 +462,13 @@ void client::start_commit(const impl_ptr& impl,
     if (size > impl->max_request_size()) {
         return fail<results>(impl, std::move(handler), errc::too_large);
     }
-    if (steps.empty()) return fail<results>(impl, std::move(handler), error_code());
+    if (steps.empty())
+        return fail<results>(impl, std::move(handler), error_code());
     start_operation<results>(
-        impl, op_code::multi, std::string(), std::move(handler),
+        impl,
+        op_code::multi,
+        std::string(),
+        std::move(handler),
         [&](operation& op) { op.steps = steps.steps(); },
         [](operation& op) { return std::move(op.results); });
 }
@@ -412,14 +477,20 @@ void client::start_add_auth(const impl_ptr& impl,
                             std::string scheme,
                             std::string credential,
                             handler_of<> handler) {
-    if (!impl) return fail<>(impl, std::move(handler), errc::closed);
-    if (scheme.empty()) return fail<>(impl, std::move(handler), errc::bad_option);
+    if (!impl)
+        return fail<>(impl, std::move(handler), errc::closed);
+    if (scheme.empty())
+        return fail<>(impl, std::move(handler), errc::bad_option);
     auth_info auth(scheme, credential);
     start_operation<>(
-        impl, op_code::add_auth, std::move(scheme), std::move(handler),
+        impl,
+        op_code::add_auth,
+        std::move(scheme),
+        std::move(handler),
         [&](operation& op) { op.data = std::move(credential); },
         [s = impl.get(), auth](operation& op) {
-            if (!op.error) s->add_auth(auth);
+            if (!op.error)
+                s->add_auth(auth);
         });
 }
 
@@ -428,9 +499,14 @@ constexpr const char* config_path = "/zookeeper/config";
 }
 
 void client::start_config(const impl_ptr& impl, handler_of<node_data> handler) {
-    if (!impl) return fail<node_data>(impl, std::move(handler), errc::closed);
-    start_operation<node_data>(impl, op_code::get_config, config_path, std::move(handler),
-                               nothing_more, [](operation& op) {
+    if (!impl)
+        return fail<node_data>(impl, std::move(handler), errc::closed);
+    start_operation<node_data>(impl,
+                               op_code::get_config,
+                               config_path,
+                               std::move(handler),
+                               nothing_more,
+                               [](operation& op) {
                                    node_data result;
                                    result.data = std::move(op.answer);
                                    result.stat = op.record;
@@ -439,9 +515,14 @@ void client::start_config(const impl_ptr& impl, handler_of<node_data> handler) {
 }
 
 void client::start_watch_config(const impl_ptr& impl, handler_of<watched_data> handler) {
-    if (!impl) return fail<watched_data>(impl, std::move(handler), errc::closed);
-    start_watching<watched_data>(impl, op_code::get_config, config_path, watch_kind::data,
-                                 std::move(handler), [](operation& op, watched_data& result) {
+    if (!impl)
+        return fail<watched_data>(impl, std::move(handler), errc::closed);
+    start_watching<watched_data>(impl,
+                                 op_code::get_config,
+                                 config_path,
+                                 watch_kind::data,
+                                 std::move(handler),
+                                 [](operation& op, watched_data& result) {
                                      result.node.data = std::move(op.answer);
                                      result.node.stat = op.record;
                                  });
@@ -453,9 +534,13 @@ void client::start_reconfigure(const impl_ptr& impl,
                                std::string members,
                                std::int64_t version,
                                handler_of<node_data> handler) {
-    if (!impl) return fail<node_data>(impl, std::move(handler), errc::closed);
+    if (!impl)
+        return fail<node_data>(impl, std::move(handler), errc::closed);
     start_operation<node_data>(
-        impl, op_code::reconfigure, config_path, std::move(handler),
+        impl,
+        op_code::reconfigure,
+        config_path,
+        std::move(handler),
         [&](operation& op) {
             op.arguments = {std::move(joining), std::move(leaving), std::move(members)};
             op.config_version = version;

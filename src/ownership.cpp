@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/ownership.hpp>
-
 #include "block/guarded.hpp"
 #include "block/owned.hpp"
+#include <corozk/recipe/ownership.hpp>
 
 namespace corozk {
 
@@ -12,12 +11,12 @@ ownership::ownership() noexcept = default;
 ownership::ownership(ownership&&) noexcept = default;
 
 ownership::ownership(std::shared_ptr<void> keep_alive, owned_ptr impl) noexcept
-    : keep_alive_(std::move(keep_alive)),
-      impl_(std::move(impl)) {}
+    : keep_alive_(std::move(keep_alive)), impl_(std::move(impl)) {}
 
 ownership& ownership::operator=(ownership&& other) noexcept {
     if (this != &other) {
-        if (impl_) impl_->drop();
+        if (impl_)
+            impl_->drop();
         impl_ = std::move(other.impl_);
         keep_alive_ = std::move(other.keep_alive_);
     }
@@ -25,7 +24,8 @@ ownership& ownership::operator=(ownership&& other) noexcept {
 }
 
 ownership::~ownership() {
-    if (impl_) impl_->drop();
+    if (impl_)
+        impl_->drop();
 }
 
 bool ownership::valid() const noexcept {
@@ -42,9 +42,10 @@ std::int64_t ownership::fencing_token() const noexcept {
 
 void ownership::start_lost(const owned_ptr& impl,
                            any_handler<void(error_code, error_code)> handler) {
-    if (impl) return impl->wait_lost(user_call<error_code>(impl->owner_port(), std::move(handler)));
-    post_result<error_code>(fallback_executor(handler), std::move(handler), errc::ownership_lost,
-                            error_code());
+    if (impl)
+        return impl->wait_lost(user_call<error_code>(impl->owner_port(), std::move(handler)));
+    post_result<error_code>(
+        fallback_executor(handler), std::move(handler), errc::ownership_lost, error_code());
 }
 
 void ownership::start_release_requested(const owned_ptr& impl,
@@ -68,21 +69,21 @@ void ownership::start_commit(
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
     using results = std::vector<transaction_result>;
     if (!impl) {
-        return post_result<results>(fallback_executor(handler), std::move(handler),
-                                    errc::ownership_lost, results());
+        return post_result<results>(
+            fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
     }
     port& p = impl->owner_port();
     std::vector<std::string> nodes{impl->path()};
-    p.spawn(guarded_commit(p, std::move(nodes), std::move(steps),
-                           user_call<results>(p, std::move(handler))));
+    p.spawn(guarded_commit(
+        p, std::move(nodes), std::move(steps), user_call<results>(p, std::move(handler))));
 }
 
 void ownership::start_read(const owned_ptr& impl,
                            std::string path,
                            any_handler<void(error_code, node_data)> handler) {
     if (!impl) {
-        return post_result<node_data>(fallback_executor(handler), std::move(handler),
-                                      errc::ownership_lost, node_data());
+        return post_result<node_data>(
+            fallback_executor(handler), std::move(handler), errc::ownership_lost, node_data());
     }
     port& p = impl->owner_port();
     p.spawn(synced_read(p, std::move(path), user_call<node_data>(p, std::move(handler))));

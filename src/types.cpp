@@ -21,24 +21,36 @@ acl creator_acl() {
 
 std::string_view to_string(log_level level) noexcept {
     switch (level) {
-        case log_level::off: return "off";
-        case log_level::error: return "error";
-        case log_level::warning: return "warning";
-        case log_level::info: return "info";
-        case log_level::debug: return "debug";
+        case log_level::off:
+            return "off";
+        case log_level::error:
+            return "error";
+        case log_level::warning:
+            return "warning";
+        case log_level::info:
+            return "info";
+        case log_level::debug:
+            return "debug";
     }
     return "unknown";
 }
 
 std::string_view to_string(session_state state) noexcept {
     switch (state) {
-        case session_state::idle: return "idle";
-        case session_state::connecting: return "connecting";
-        case session_state::connected: return "connected";
-        case session_state::read_only: return "read_only";
-        case session_state::suspended: return "suspended";
-        case session_state::lost: return "lost";
-        case session_state::closed: return "closed";
+        case session_state::idle:
+            return "idle";
+        case session_state::connecting:
+            return "connecting";
+        case session_state::connected:
+            return "connected";
+        case session_state::read_only:
+            return "read_only";
+        case session_state::suspended:
+            return "suspended";
+        case session_state::lost:
+            return "lost";
+        case session_state::closed:
+            return "closed";
     }
     return "unknown";
 }
@@ -49,7 +61,8 @@ transaction& transaction::create(std::string path, std::string data, create_opti
     s.path = std::move(path);
     s.data = std::move(data);
     s.mode = options.mode;
-    if (options.acl) s.entries = *options.acl;
+    if (options.acl)
+        s.entries = *options.acl;
     return *this;
 }
 
@@ -82,7 +95,8 @@ transaction& transaction::append(const transaction& other) {
     // By index: it may be this one.
     std::size_t count = other.steps_.size();
     steps_.reserve(steps_.size() + count);
-    for (std::size_t i = 0; i < count; ++i) steps_.push_back(other.steps_[i]);
+    for (std::size_t i = 0; i < count; ++i)
+        steps_.push_back(other.steps_[i]);
     return *this;
 }
 

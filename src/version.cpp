@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <corozk/version.hpp>
+
 #include <zookeeper/zookeeper_version.h>
 
 #define COROZK_TEXT_OF(x) #x

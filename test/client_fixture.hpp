@@ -3,16 +3,6 @@
 // and a record of how an operation ended.
 #pragma once
 
-#include <atomic>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <catch2/catch.hpp>
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/eventually.hpp>
@@ -20,6 +10,19 @@
 #include <corozk/testing/four_letter.hpp>
 #include <corozk/testing/run.hpp>
 #include <corozk/testing/server.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -54,7 +57,8 @@ inline std::string chroot() {
 inline std::string rooted(const std::string& hosts, server& at = the_server()) {
     if (!chroot().empty()) {
         admin hand(at.port());
-        if (!hand.exists(chroot())) hand.plant(chroot());
+        if (!hand.exists(chroot()))
+            hand.plant(chroot());
     }
     return hosts + chroot();
 }
@@ -163,8 +167,8 @@ public:
 
     /// Waits for the end.
     awaitable<error_code> wait() {
-        co_await eventually_async([this] { return done(); }, std::chrono::seconds(20),
-                                  "an operation's end");
+        co_await eventually_async(
+            [this] { return done(); }, std::chrono::seconds(20), "an operation's end");
         co_return error();
     }
 
@@ -181,7 +185,8 @@ private:
 /// Waits until the client's state is this one.
 inline awaitable<session_status> reach(client& zk, session_state wanted) {
     session_status status = zk.status();
-    while (status.state != wanted) status = co_await zk.next_state(status);
+    while (status.state != wanted)
+        status = co_await zk.next_state(status);
     co_return status;
 }
 

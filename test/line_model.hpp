@@ -2,12 +2,12 @@
 // A line of contenders without a server: for the tests of the rules.
 #pragma once
 
+#include "block/line_algo.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
-
-#include "block/line_algo.hpp"
 
 namespace corozk::testing {
 
@@ -15,8 +15,7 @@ namespace corozk::testing {
 class vector_walk final : public detail::ahead_of {
 public:
     vector_walk(const std::vector<detail::line_entry>& entries, std::size_t me, std::int32_t limit_)
-        : entries_(entries),
-          at_(me) {
+        : entries_(entries), at_(me) {
         limit = limit_;
     }
     const detail::line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
@@ -34,17 +33,17 @@ inline std::vector<std::size_t> blockers_of(const detail::line_rule& rule,
     std::vector<const detail::line_entry*> found;
     rule.blockers(ahead, line[me], found);
     std::vector<std::size_t> result;
-    for (const auto* e : found) result.push_back(static_cast<std::size_t>(e - line.data()));
+    for (const auto* e : found)
+        result.push_back(static_cast<std::size_t>(e - line.data()));
     return result;
 }
 
-/// Contenders of which each sits in a process of its own, looks when it arrives, and again only when
-/// one of those has gone that the rule named when it looked.
+/// Contenders of which each sits in a process of its own, looks when it arrives, and again only
+/// when one of those has gone that the rule named when it looked.
 class line_model {
 public:
     explicit line_model(const detail::line_rule& rule, std::int32_t limit = 0)
-        : rule_(rule),
-          limit_(limit) {}
+        : rule_(rule), limit_(limit) {}
 
     const std::vector<detail::line_entry>& entries() const { return entries_; }
     bool holds(const detail::line_entry& e) const { return holders_.contains(e.order); }
@@ -67,31 +66,37 @@ public:
         ++leaves_;
         std::vector<std::int64_t> woken;
         for (const auto& [who, whom] : waits_for_) {
-            if (whom.contains(gone)) woken.push_back(who);
+            if (whom.contains(gone))
+                woken.push_back(who);
         }
-        for (std::int64_t who : woken) look(who, false);
+        for (std::int64_t who : woken)
+            look(who, false);
     }
 
     void change_limit(std::int32_t limit) {
         limit_ = limit;
         std::vector<std::int64_t> waiting;
-        for (const auto& [who, whom] : waits_for_) waiting.push_back(who);
-        for (std::int64_t who : waiting) look(who, true);
+        for (const auto& [who, whom] : waits_for_)
+            waiting.push_back(who);
+        for (std::int64_t who : waiting)
+            look(who, true);
     }
 
     /// Whether nobody waits who would be granted if it looked now.
     bool complete() const {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (holds(entries_[i])) continue;
-            if (blockers_of(rule_, entries_, i, limit_).empty()) return false;
+            if (holds(entries_[i]))
+                continue;
+            if (blockers_of(rule_, entries_, i, limit_).empty())
+                return false;
         }
         return true;
     }
 
 private:
     void look(std::int64_t order, bool expected) {
-        auto at = std::find_if(entries_.begin(), entries_.end(),
-                               [order](const auto& e) { return e.order == order; });
+        auto at = std::find_if(
+            entries_.begin(), entries_.end(), [order](const auto& e) { return e.order == order; });
         auto me = static_cast<std::size_t>(at - entries_.begin());
         auto blockers = blockers_of(rule_, entries_, me, limit_);
         waits_for_.erase(order);
@@ -99,8 +104,10 @@ private:
             holders_.insert(order);
             return;
         }
-        if (!expected) ++wasted_;
-        for (std::size_t b : blockers) waits_for_[order].insert(entries_[b].order);
+        if (!expected)
+            ++wasted_;
+        for (std::size_t b : blockers)
+            waits_for_[order].insert(entries_[b].order);
     }
 
     const detail::line_rule& rule_;

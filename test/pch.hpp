@@ -21,6 +21,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include <catch2/catch.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -33,5 +35,3 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <catch2/catch.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// with_server PROGRAM ARGUMENT...: runs a program against a ZooKeeper of its own. "@HOSTS@" among the
-// arguments becomes the server's address. The exit code is the program's.
-#include <spawn.h>
-#include <sys/wait.h>
-
+// with_server PROGRAM ARGUMENT...: runs a program against a ZooKeeper of its own. "@HOSTS@" among
+// the arguments becomes the server's address. The exit code is the program's.
 #include <corozk/testing/server.hpp>
+
 #include <cstdio>
 #include <exception>
+#include <spawn.h>
 #include <string>
+#include <sys/wait.h>
 #include <vector>
 
 extern char** environ;
@@ -21,10 +21,12 @@ int main(int argc, char** argv) {
         corozk::testing::server server;
         std::vector<std::string> arguments(argv + 1, argv + argc);
         for (std::string& a : arguments) {
-            if (a == "@HOSTS@") a = server.hosts();
+            if (a == "@HOSTS@")
+                a = server.hosts();
         }
         std::vector<char*> pointers;
-        for (std::string& a : arguments) pointers.push_back(a.data());
+        for (std::string& a : arguments)
+            pointers.push_back(a.data());
         pointers.push_back(nullptr);
         pid_t child = 0;
         if (::posix_spawn(&child, pointers[0], nullptr, nullptr, pointers.data(), environ) != 0) {
@@ -32,8 +34,10 @@ int main(int argc, char** argv) {
             return 2;
         }
         int status = 0;
-        if (::waitpid(child, &status, 0) != child) return 2;
-        if (WIFEXITED(status)) return WEXITSTATUS(status);
+        if (::waitpid(child, &status, 0) != child)
+            return 2;
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
         std::fprintf(stderr, "with_server: %s ended by signal %d\n", pointers[0], WTERMSIG(status));
         return 1;
     } catch (const std::exception& e) {

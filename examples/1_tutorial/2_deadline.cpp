@@ -2,12 +2,14 @@
 // A budget for waiting, and what happens when somebody else holds the lock for longer.
 //
 //   2_deadline 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -20,7 +22,8 @@ asio::awaitable<void> work(std::string hosts) {
 
     // A second contender, of the same process: a lock is not re-entrant.
     auto [ec, second] = co_await lock.acquire_for(200ms, asio::as_tuple(asio::use_awaitable));
-    if (ec == corozk::errc::deadline_exceeded) std::cout << "gave up: " << ec.message() << '\n';
+    if (ec == corozk::errc::deadline_exceeded)
+        std::cout << "gave up: " << ec.message() << '\n';
 
     // Who is in the way?
     for (const auto& contender : co_await lock.contenders()) {
@@ -36,8 +39,8 @@ asio::awaitable<void> work(std::string hosts) {
 
 int main(int argc, char** argv) {
     asio::io_context context;
-    auto done = asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
-                               asio::use_future);
+    auto done =
+        asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), asio::use_future);
     context.run();
     done.get();  // throws what went wrong
 }

@@ -2,12 +2,14 @@
 // A lock can be lost: the session expires, or an operator breaks it. `run` cancels the work then.
 //
 //   3_lost_lock 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -35,13 +37,14 @@ asio::awaitable<void> work(std::string hosts) {
         std::cout << e.what() << '\n';
     }
     co_await zk.close();
-    if (!lost) throw std::runtime_error("the lock was not lost");
+    if (!lost)
+        throw std::runtime_error("the lock was not lost");
 }
 
 int main(int argc, char** argv) {
     asio::io_context context;
-    auto done = asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
-                               asio::use_future);
+    auto done =
+        asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), asio::use_future);
     context.run();
     done.get();
 }

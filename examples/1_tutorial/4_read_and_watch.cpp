@@ -2,10 +2,12 @@
 // Reading with a watch, transactions with a result for each step, and the state of the session.
 //
 //   4_read_and_watch 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -28,15 +30,15 @@ asio::awaitable<void> work(std::string hosts) {
     std::cout << "now version " << results.back().stat.version << '\n';
 
     auto event = co_await changed.next();
-    std::cout << event.path << ": " << zk::to_string(event.type) << ", so look again: "
-              << (co_await client.get(event.path)).data << '\n';
+    std::cout << event.path << ": " << zk::to_string(event.type)
+              << ", so look again: " << (co_await client.get(event.path)).data << '\n';
     co_await client.close();
 }
 
 int main(int argc, char** argv) {
     asio::io_context context;
-    auto done = asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
-                               asio::use_future);
+    auto done =
+        asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), asio::use_future);
     context.run();
     done.get();
 }

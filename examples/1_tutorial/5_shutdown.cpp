@@ -3,6 +3,8 @@
 // session closed. With a second argument it sends itself the signal.
 //
 //   5_shutdown 127.0.0.1:2181 [now]
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
@@ -10,7 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <corozk.hpp>
+
 #include <csignal>
 #include <iostream>
 
@@ -22,7 +24,8 @@ asio::awaitable<void> serve(corozk::lock& lock, bool stop_at_once) {
     // A named variable: g++ 12.2 destroys capturing temporaries twice beside co_await.
     auto body = [stop_at_once](corozk::ownership& held) -> asio::awaitable<void> {
         std::cout << "serving under " << held.path() << '\n';
-        if (stop_at_once) std::raise(SIGTERM);
+        if (stop_at_once)
+            std::raise(SIGTERM);
         asio::steady_timer timer(co_await asio::this_coro::executor, 1h);
         co_await timer.async_wait(asio::use_awaitable);
     };

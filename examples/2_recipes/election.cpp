@@ -2,11 +2,13 @@
 // Three candidates; each leads for a short term, and somebody watches who leads.
 //
 //   election 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 using boost::asio::awaitable;
@@ -51,9 +53,11 @@ awaitable<void> work(std::string hosts) {
 int main(int argc, char** argv) {
     boost::asio::io_context context;
     int result = 0;
-    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
                           [&result](std::exception_ptr failure) {
-                              if (!failure) return;
+                              if (!failure)
+                                  return;
                               try {
                                   std::rethrow_exception(failure);
                               } catch (const std::exception& e) {

@@ -2,11 +2,13 @@
 // At most three transfers at a time, however many workers there are; a big one counts twice.
 //
 //   semaphore 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 using boost::asio::awaitable;
@@ -30,8 +32,7 @@ awaitable<void> transfer(corozk::client& zk, std::string name, int permits) {
 awaitable<void> work(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     co_await (transfer(zk, "small 1", 1) && transfer(zk, "big 1", 2) &&
-              transfer(zk, "small 2", 1) && transfer(zk, "big 2", 2) &&
-              transfer(zk, "small 3", 1));
+              transfer(zk, "small 2", 1) && transfer(zk, "big 2", 2) && transfer(zk, "small 3", 1));
 
     corozk::semaphore slots(zk, "/corozk-example/transfers", 3);
     std::cout << co_await slots.available() << " permits are free\n";
@@ -41,9 +42,11 @@ awaitable<void> work(std::string hosts) {
 int main(int argc, char** argv) {
     boost::asio::io_context context;
     int result = 0;
-    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
                           [&result](std::exception_ptr failure) {
-                              if (!failure) return;
+                              if (!failure)
+                                  return;
                               try {
                                   std::rethrow_exception(failure);
                               } catch (const std::exception& e) {

@@ -2,10 +2,12 @@
 // Many readers or one writer: workers read a table, now and then one of them rewrites it.
 //
 //   shared_lock 127.0.0.1:2181
+#include <corozk.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
-#include <corozk.hpp>
+
 #include <iostream>
 
 using boost::asio::awaitable;
@@ -42,7 +44,8 @@ awaitable<void> rewrite_table(corozk::client& zk, std::string content) {
 awaitable<void> work(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     auto found = co_await zk.exists(table);
-    if (!found) co_await zk.create(table, "empty");
+    if (!found)
+        co_await zk.create(table, "empty");
     co_await (read_table(zk, 1) && read_table(zk, 2));
     co_await (rewrite_table(zk, "one row") && read_table(zk, 3) && read_table(zk, 4));
     co_await zk.erase(table);
@@ -52,9 +55,11 @@ awaitable<void> work(std::string hosts) {
 int main(int argc, char** argv) {
     boost::asio::io_context context;
     int result = 0;
-    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
                           [&result](std::exception_ptr failure) {
-                              if (!failure) return;
+                              if (!failure)
+                                  return;
                               try {
                                   std::rethrow_exception(failure);
                               } catch (const std::exception& e) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/system_executor.hpp>
-#include <chrono>
 #include <corozk/counters.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
@@ -13,6 +10,11 @@
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 #include <corozk/watch.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/system_executor.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,9 +59,9 @@ struct watched_children {
  * blocks the executor.
  *
  * @par Operations
- * Every operation takes any completion token; the default makes it awaitable. Operations are sent in
- * the order in which they are started, and a session's answers come in that order. An operation that
- * is started while the client is disconnected waits for the connection (at most
+ * Every operation takes any completion token; the default makes it awaitable. Operations are sent
+ * in the order in which they are started, and a session's answers come in that order. An operation
+ * that is started while the client is disconnected waits for the connection (at most
  * `client_options::queue_timeout`).
  *
  * @par Errors of all operations
@@ -84,8 +86,8 @@ struct watched_children {
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * Distinct clients: safe. One client: use it, its watches and its recipes on its executor only; on a
- * context that several threads run, give it a strand. Completion handlers run on their associated
+ * Distinct clients: safe. One client: use it, its watches and its recipes on its executor only; on
+ * a context that several threads run, give it a strand. Completion handlers run on their associated
  * executor (the client's, if they have none), never inside the initiating call.
  *
  * @par Lifetime
@@ -118,7 +120,8 @@ public:
     static auto connect(client_options options, Token&& token = Token{}) {
         std::string hosts = options.hosts;
         return detail::initiate_with_executor<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)), std::forward<Token>(token),
+            detail::call_site("connect", std::move(hosts)),
+            std::forward<Token>(token),
             [options = std::move(options)](executor_type executor, auto handler) mutable {
                 start_connect(std::move(executor), std::move(options), std::move(handler));
             });
@@ -129,9 +132,9 @@ public:
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
         std::string hosts = options.hosts;
         return detail::initiate<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)), std::forward<Token>(token),
-            [executor = std::move(executor),
-             options = std::move(options)](auto handler) mutable {
+            detail::call_site("connect", std::move(hosts)),
+            std::forward<Token>(token),
+            [executor = std::move(executor), options = std::move(options)](auto handler) mutable {
                 start_connect(std::move(executor), std::move(options), std::move(handler));
             });
     }
@@ -151,13 +154,14 @@ public:
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("connect", hosts()), std::forward<Token>(token),
+            detail::call_site("connect", hosts()),
+            std::forward<Token>(token),
             [impl = impl_](auto handler) { start_connect(impl, std::move(handler)); });
     }
 
     /**
-     * @brief Closes the session: its ephemeral nodes go at once, and everything that waits completes
-     *        with `errc::closed`.
+     * @brief Closes the session: its ephemeral nodes go at once, and everything that waits
+     * completes with `errc::closed`.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -170,7 +174,8 @@ public:
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("close", hosts()), std::forward<Token>(token),
+            detail::call_site("close", hosts()),
+            std::forward<Token>(token),
             [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
     }
 
@@ -194,7 +199,8 @@ public:
     template <class Token = default_token>
     auto next_state(session_status seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, session_status)>(
-            detail::call_site("next_state", std::string()), std::forward<Token>(token),
+            detail::call_site("next_state", std::string()),
+            std::forward<Token>(token),
             [impl = impl_, seen](auto handler) {
                 start_next_state(impl, seen, std::move(handler));
             });
@@ -232,10 +238,15 @@ public:
                 Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code, created_node)>(
-            detail::call_site("create", path), std::forward<Token>(token),
-            [impl = impl_, path, data = std::move(data), options,
-             entries = std::move(entries)](auto handler) mutable {
-                start_create(impl, std::move(path), std::move(data), options, std::move(entries),
+            detail::call_site("create", path),
+            std::forward<Token>(token),
+            [impl = impl_, path, data = std::move(data), options, entries = std::move(entries)](
+                auto handler) mutable {
+                start_create(impl,
+                             std::move(path),
+                             std::move(data),
+                             options,
+                             std::move(entries),
                              std::move(handler));
             });
     }
@@ -252,10 +263,11 @@ public:
                      Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code)>(
-            detail::call_site("ensure_path", path), std::forward<Token>(token),
+            detail::call_site("ensure_path", path),
+            std::forward<Token>(token),
             [impl = impl_, path, options, entries = std::move(entries)](auto handler) mutable {
-                start_ensure_path(impl, std::move(path), options, std::move(entries),
-                                  std::move(handler));
+                start_ensure_path(
+                    impl, std::move(path), options, std::move(entries), std::move(handler));
             });
     }
 
@@ -268,7 +280,9 @@ public:
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("get", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
+            detail::call_site("get", path),
+            std::forward<Token>(token),
+            [impl = impl_, path](auto handler) mutable {
                 start_get(impl, std::move(path), std::move(handler));
             });
     }
@@ -282,7 +296,8 @@ public:
     template <class Token = default_token>
     auto watch_data(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_data", path), std::forward<Token>(token),
+            detail::call_site("watch_data", path),
+            std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_data(impl, std::move(path), std::move(handler));
             });
@@ -300,7 +315,8 @@ public:
              std::int32_t version = any_version,
              Token&& token = Token{}) {
         return detail::initiate<void(error_code, stat)>(
-            detail::call_site("set", path), std::forward<Token>(token),
+            detail::call_site("set", path),
+            std::forward<Token>(token),
             [impl = impl_, path, data = std::move(data), version](auto handler) mutable {
                 start_set(impl, std::move(path), std::move(data), version, std::move(handler));
             });
@@ -315,7 +331,9 @@ public:
     template <class Token = default_token>
     auto exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::optional<stat>)>(
-            detail::call_site("exists", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
+            detail::call_site("exists", path),
+            std::forward<Token>(token),
+            [impl = impl_, path](auto handler) mutable {
                 start_exists(impl, std::move(path), std::move(handler));
             });
     }
@@ -329,7 +347,8 @@ public:
     template <class Token = default_token>
     auto watch_exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_stat)>(
-            detail::call_site("watch_exists", path), std::forward<Token>(token),
+            detail::call_site("watch_exists", path),
+            std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_exists(impl, std::move(path), std::move(handler));
             });
@@ -344,7 +363,8 @@ public:
     template <class Token = default_token>
     auto children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_children)>(
-            detail::call_site("children", path), std::forward<Token>(token),
+            detail::call_site("children", path),
+            std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_children(impl, std::move(path), std::move(handler));
             });
@@ -359,7 +379,8 @@ public:
     template <class Token = default_token>
     auto watch_children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_children)>(
-            detail::call_site("watch_children", path), std::forward<Token>(token),
+            detail::call_site("watch_children", path),
+            std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_children(impl, std::move(path), std::move(handler));
             });
@@ -374,7 +395,8 @@ public:
     template <class Token = default_token>
     auto erase(std::string path, std::int32_t version = any_version, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("erase", path), std::forward<Token>(token),
+            detail::call_site("erase", path),
+            std::forward<Token>(token),
             [impl = impl_, path, version](auto handler) mutable {
                 start_erase(impl, std::move(path), version, std::move(handler));
             });
@@ -390,7 +412,9 @@ public:
     template <class Token = default_token>
     auto sync(std::string path = "/", Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("sync", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
+            detail::call_site("sync", path),
+            std::forward<Token>(token),
+            [impl = impl_, path](auto handler) mutable {
                 start_sync(impl, std::move(path), std::move(handler));
             });
     }
@@ -404,7 +428,9 @@ public:
     template <class Token = default_token>
     auto get_acl(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_acl)>(
-            detail::call_site("get_acl", path), std::forward<Token>(token), [impl = impl_, path](auto handler) mutable {
+            detail::call_site("get_acl", path),
+            std::forward<Token>(token),
+            [impl = impl_, path](auto handler) mutable {
                 start_get_acl(impl, std::move(path), std::move(handler));
             });
     }
@@ -421,10 +447,11 @@ public:
                  std::int32_t version = any_version,
                  Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("set_acl", path), std::forward<Token>(token),
+            detail::call_site("set_acl", path),
+            std::forward<Token>(token),
             [impl = impl_, path, entries = std::move(entries), version](auto handler) mutable {
-                start_set_acl(impl, std::move(path), std::move(entries), version,
-                              std::move(handler));
+                start_set_acl(
+                    impl, std::move(path), std::move(entries), version, std::move(handler));
             });
     }
 
@@ -443,7 +470,8 @@ public:
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", std::string()), std::forward<Token>(token),
+            detail::call_site("commit", std::string()),
+            std::forward<Token>(token),
             [impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
             });
@@ -464,7 +492,8 @@ public:
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("add_auth", scheme), std::forward<Token>(token),
+            detail::call_site("add_auth", scheme),
+            std::forward<Token>(token),
             [impl = impl_, scheme, credential = std::move(credential)](auto handler) mutable {
                 start_add_auth(impl, std::move(scheme), std::move(credential), std::move(handler));
             });
@@ -479,9 +508,9 @@ public:
     template <class Token = default_token>
     auto config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("config", std::string()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_config(impl, std::move(handler));
-            });
+            detail::call_site("config", std::string()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_config(impl, std::move(handler)); });
     }
 
     /**
@@ -493,9 +522,9 @@ public:
     template <class Token = default_token>
     auto watch_config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_config", std::string()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_watch_config(impl, std::move(handler));
-            });
+            detail::call_site("watch_config", std::string()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_watch_config(impl, std::move(handler)); });
     }
 
     /**
@@ -515,11 +544,19 @@ public:
                      std::int64_t version = -1,
                      Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("reconfigure", std::string()), std::forward<Token>(token),
-            [impl = impl_, joining = std::move(joining), leaving = std::move(leaving),
-             members = std::move(members), version](auto handler) mutable {
-                start_reconfigure(impl, std::move(joining), std::move(leaving), std::move(members),
-                                  version, std::move(handler));
+            detail::call_site("reconfigure", std::string()),
+            std::forward<Token>(token),
+            [impl = impl_,
+             joining = std::move(joining),
+             leaving = std::move(leaving),
+             members = std::move(members),
+             version](auto handler) mutable {
+                start_reconfigure(impl,
+                                  std::move(joining),
+                                  std::move(leaving),
+                                  std::move(members),
+                                  version,
+                                  std::move(handler));
             });
     }
 

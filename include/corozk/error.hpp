@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/export.hpp>
+
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
-#include <corozk/detail/export.hpp>
+
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,31 +54,31 @@ enum class zk_errc : int {
 
 /** @brief Errors of this library. The message of each says what to do about it. */
 enum class errc : int {
-    closed = 1,               ///< the client was closed or destroyed
-    not_connected,            ///< nothing was sent: no connection within the time allowed
-    bad_path,                 ///< relative, empty, trailing slash, `.` or `..`, control character
-    bad_host_list,            ///< empty, malformed, or a port out of range
-    host_not_found,           ///< no name of the host list could be resolved
-    no_server,                ///< nothing accepted the connection
-    server_silent,            ///< something accepted, but no session was established in time
-    chroot_missing,           ///< the folder named in the host list does not exist
-    bad_option,               ///< an option that makes no sense; nothing was sent
-    not_supported,            ///< the C client was built without it (TLS, SASL)
-    session_left_to_expire,   ///< closed without the server's word: ephemerals go by timeout
-    ownership_lost,           ///< the lock, permit or leadership is not ours any more
-    would_block,              ///< a `try_` form: somebody else has it
-    deadline_exceeded,        ///< the deadline passed first; nothing is left behind
-    would_deadlock,           ///< refused: waiting here could never end
-    limit_mismatch,           ///< another participant configured another limit
-    foreign_data,             ///< the node's data was not written by this recipe
-    overflow,                 ///< the result does not fit
-    too_large,                ///< does not fit into one request of the server
-    in_doubt,                 ///< the outcome is not known yet, and must not be guessed
-    aborted,                  ///< the transaction was decided: abort
-    already_exists,           ///< the name is taken
-    not_a_member,             ///< the object has not entered or joined
-    broken,                   ///< the participants gave up or left half-way
-    busy,                     ///< this object is already doing that
+    closed = 1,              ///< the client was closed or destroyed
+    not_connected,           ///< nothing was sent: no connection within the time allowed
+    bad_path,                ///< relative, empty, trailing slash, `.` or `..`, control character
+    bad_host_list,           ///< empty, malformed, or a port out of range
+    host_not_found,          ///< no name of the host list could be resolved
+    no_server,               ///< nothing accepted the connection
+    server_silent,           ///< something accepted, but no session was established in time
+    chroot_missing,          ///< the folder named in the host list does not exist
+    bad_option,              ///< an option that makes no sense; nothing was sent
+    not_supported,           ///< the C client was built without it (TLS, SASL)
+    session_left_to_expire,  ///< closed without the server's word: ephemerals go by timeout
+    ownership_lost,          ///< the lock, permit or leadership is not ours any more
+    would_block,             ///< a `try_` form: somebody else has it
+    deadline_exceeded,       ///< the deadline passed first; nothing is left behind
+    would_deadlock,          ///< refused: waiting here could never end
+    limit_mismatch,          ///< another participant configured another limit
+    foreign_data,            ///< the node's data was not written by this recipe
+    overflow,                ///< the result does not fit
+    too_large,               ///< does not fit into one request of the server
+    in_doubt,                ///< the outcome is not known yet, and must not be guessed
+    aborted,                 ///< the transaction was decided: abort
+    already_exists,          ///< the name is taken
+    not_a_member,            ///< the object has not entered or joined
+    broken,                  ///< the participants gave up or left half-way
+    busy,                    ///< this object is already doing that
 };
 
 /** @brief The category of `zk_errc`: "corozk.zookeeper". */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/detail/export.hpp>
+
 #include <functional>
 #include <string_view>
 
@@ -29,8 +30,7 @@ struct logger {
     logger() = default;
     explicit logger(log_level level_) : level(level_) {}
     logger(log_level level_, std::function<void(log_level, std::string_view)> write_)
-        : level(level_),
-          write(std::move(write_)) {}
+        : level(level_), write(std::move(write_)) {}
 
     log_level level = log_level::warning;
 

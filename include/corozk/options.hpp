@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/logger.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -14,8 +15,7 @@ namespace corozk {
 struct auth_info {
     auth_info() = default;
     auth_info(std::string scheme_, std::string credential_)
-        : scheme(std::move(scheme_)),
-          credential(std::move(credential_)) {}
+        : scheme(std::move(scheme_)), credential(std::move(credential_)) {}
 
     std::string scheme;
     std::string credential;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/detail/export.hpp>
 #include <corozk/error.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/call_site.hpp>
+#include <corozk/error.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <corozk/detail/call_site.hpp>
-#include <corozk/error.hpp>
+
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -55,10 +57,9 @@ public:
     static return_type initiate(Initiation initiation, corozk::default_token) {
         corozk::detail::call_site where = initiation.take_call_site();
         corozk::detail::tuple_token token{use_awaitable_t<>{}};
-        auto outcome =
-            co_await async_initiate<corozk::detail::tuple_token,
-                                    void(boost::system::error_code, Values...)>(
-                std::move(initiation), token);
+        auto outcome = co_await async_initiate<corozk::detail::tuple_token,
+                                               void(boost::system::error_code, Values...)>(
+            std::move(initiation), token);
         if (std::get<0>(outcome)) {
             throw corozk::error(std::get<0>(outcome), where.operation, where.path);
         }

@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,9 +15,9 @@ namespace corozk {
 /** @brief What one operation of a transaction gave. */
 struct transaction_result {
     transaction_result() = default;
-    error_code error;        ///< why the transaction failed, at the operation that was the reason
-    std::string path;        ///< of a created node, with its sequence
-    corozk::stat stat;       ///< of a created or changed node (created: only with ZooKeeper's own)
+    error_code error;   ///< why the transaction failed, at the operation that was the reason
+    std::string path;   ///< of a created node, with its sequence
+    corozk::stat stat;  ///< of a created or changed node (created: only with ZooKeeper's own)
 };
 
 /**

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/detail/export.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -75,9 +76,7 @@ struct acl_entry {
     // A declared constructor: g++ 12.2 destroys aggregate temporaries twice beside co_await.
     acl_entry() = default;
     acl_entry(permission allowed_, std::string scheme_, std::string id_)
-        : allowed(allowed_),
-          scheme(std::move(scheme_)),
-          id(std::move(id_)) {}
+        : allowed(allowed_), scheme(std::move(scheme_)), id(std::move(id_)) {}
 
     permission allowed = permission::all;
     std::string scheme = "world";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/detail/export.hpp>
+
 #include <string_view>
 
 #define COROZK_VERSION_MAJOR 0

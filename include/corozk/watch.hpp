@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -77,9 +78,9 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watch_event)>(
-            detail::call_site("watch.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_next(impl, std::move(handler));
-            });
+            detail::call_site("watch.next", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }
 
     /** @brief The watched path. */

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include "block/line_algo.hpp"
+#include "block/owned.hpp"
+#include "session/port.hpp"
+#include <corozk/recipe/ownership.hpp>
+
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/set_hook.hpp>
+
+#include <array>
 #include <chrono>
-#include <corozk/recipe/ownership.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "block/line_algo.hpp"
-#include "block/owned.hpp"
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -63,7 +64,7 @@ class contender final : public line_node,
                         public std::enable_shared_from_this<contender> {
 public:
     enum class stage_type : std::uint8_t {
-        creating,   ///< the create is on its way, or its outcome is unknown
+        creating,  ///< the create is on its way, or its outcome is unknown
         waiting,
         granted,
         releasing,  ///< released or abandoned; the node is being erased
@@ -89,7 +90,7 @@ public:
     stage_type stage() const noexcept { return stage_; }
 
     /// A node of ours that stands for it, too, and is erased before its own.
-    void attach(std::string path) { attached_ = std::make_unique<std::string>(std::move(path)); }
+    void attach(std::string path) { more().attached = std::move(path); }
     std::uint64_t generation() const noexcept { return generation_; }
 
     /// Null when it has nothing to do with a line any more.
@@ -114,6 +115,22 @@ private:
     void lose(error_code reason);
     void inspect(const operation& look);
 
+    /// What few contenders have.
+    struct extras {
+        std::string attached;
+        std::weak_ptr<contender> replacement;  ///< is to take its place: an upgrade
+        std::shared_ptr<contender> replaced;   ///< the other way round
+    };
+    extras& more() {
+        if (!extras_)
+            extras_ = std::make_unique<extras>();
+        return *extras_;
+    }
+    std::shared_ptr<contender> replacement() const {
+        return extras_ ? extras_->replacement.lock() : nullptr;
+    }
+    bool replaces() const noexcept { return extras_ && extras_->replaced; }
+
     port& port_;
     line* line_;  ///< null when it has nothing to do with the line any more
     std::shared_ptr<const line_settings> settings_;
@@ -127,24 +144,21 @@ private:
     std::int64_t czxid_ = 0;
     std::uint64_t generation_ = 0;
     stage_type stage_ = stage_type::creating;
-    bool asked_ = false;      ///< the server, for a node
-    bool abandoned_ = false;  ///< while it was being created
-    bool proving_ = false;     ///< a look at the own node is on its way
+    bool asked_ = false;          ///< the server, for a node
+    bool abandoned_ = false;      ///< while it was being created
+    bool proving_ = false;        ///< a look at the own node is on its way
     bool erase_unknown_ = false;  ///< an answer to its erasure was lost
     bool converting_ = false;     ///< another node is taking its node's place
     bool release_requested_ = false;
     std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
     own_watch watch_;
-    time_point asked_at_;
-    time_point granted_at_{};
+    time_point since_;  ///< it has waited, then held
     error_code lost_reason_;
     std::unique_ptr<user_call<ownership>> call_;
     std::unique_ptr<user_call<error_code>> lost_call_;
     std::unique_ptr<user_call<>> release_call_;
     std::unique_ptr<user_call<>> request_call_;
-    std::unique_ptr<std::string> attached_;
-    std::weak_ptr<contender> replacement_;  ///< is to take its place: an upgrade
-    std::shared_ptr<contender> replaced_;   ///< the other way round
+    std::unique_ptr<extras> extras_;
 };
 
 }  // namespace corozk::detail

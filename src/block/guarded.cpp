@@ -15,7 +15,8 @@ task<> guarded_commit(port& p,
         bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
                              cancellation_type::none;
         auto c = weak.lock();
-        if (stops_waiting && c) c->fail(boost::asio::error::operation_aborted);
+        if (stops_waiting && c)
+            c->fail(boost::asio::error::operation_aborted);
     });
     for (const auto& step : steps.steps()) {
         if (path_problem(step.path, true)) {
@@ -25,13 +26,15 @@ task<> guarded_commit(port& p,
     }
     request multi(p, op_code::multi, std::string());
     transaction whole;
-    for (const std::string& node : nodes) whole.check(node);
+    for (const std::string& node : nodes)
+        whole.check(node);
     whole.append(steps);
     multi.steps = whole.steps();
     error_code ec = co_await multi;
     std::vector<transaction_result> results = std::move(multi.results);
     for (std::size_t i = 0; i < nodes.size() && !results.empty(); ++i) {
-        if (ec && results.front().error == zk_errc::no_node) ec = errc::ownership_lost;
+        if (ec && results.front().error == zk_errc::no_node)
+            ec = errc::ownership_lost;
         results.erase(results.begin());
     }
     shared->complete(ec, std::move(results));
@@ -40,7 +43,8 @@ task<> guarded_commit(port& p,
 task<> synced_read(port& p, std::string path, user_call<node_data> call) {
     auto shared = std::make_shared<decltype(call)>(std::move(call));
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     if (path_problem(path)) {
         shared->fail(errc::bad_path);

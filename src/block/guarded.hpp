@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/owned.hpp"
 #include <corozk/transaction.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "block/owned.hpp"
 
 namespace corozk::detail {
 

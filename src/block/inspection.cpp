@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/inspection.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "block/limit.hpp"
 #include "block/release_request.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+
+#include <algorithm>
+#include <set>
 
 namespace corozk::detail {
 
@@ -16,8 +16,7 @@ namespace {
 class walk_back final : public ahead_of {
 public:
     walk_back(const std::vector<line_entry>& entries, std::size_t me, std::int32_t limit_)
-        : entries_(entries),
-          at_(me) {
+        : entries_(entries), at_(me) {
         limit = limit_;
     }
     const line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
@@ -31,7 +30,8 @@ template <class... Values>
 std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
     auto shared = std::make_shared<user_call<Values...>>(std::move(call));
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     return shared;
 }
@@ -45,25 +45,31 @@ task<error_code> survey(port& p,
     std::vector<contender_info>& result = found.contenders;
     request folder(p, op_code::get, settings.directory);
     request listing(p, op_code::children, settings.directory);
-    if (settings.initial_limit > 0) folder.send();
+    if (settings.initial_limit > 0)
+        folder.send();
     listing.send();
     error_code ec = co_await listing;
     found.limit = std::max(settings.initial_limit, settings.fixed_limit);
     if (settings.initial_limit > 0) {
         error_code read = co_await folder;
-        if (!ec) ec = read;
+        if (!ec)
+            ec = read;
         if (!read && !folder.answer.empty()) {
             auto limit = parse_limit(folder.answer);
-            if (limit) found.limit = *limit;
-            if (!limit && !ec) ec = errc::foreign_data;
+            if (limit)
+                found.limit = *limit;
+            if (!limit && !ec)
+                ec = errc::foreign_data;
         }
     }
     // Nobody has ever come here, or nobody is here any more.
-    if (ec) co_return ec == zk_errc::no_node ? error_code() : ec;
+    if (ec)
+        co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::unique_ptr<request>> reads;
     std::set<std::string> unordered;  // ahead of all others, as in the line
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        if (!settings.names.parse(listing.names[i])) continue;
+        if (!settings.names.parse(listing.names[i]))
+            continue;
         reads.push_back(std::make_unique<request>(
             p, op_code::get, join_path(settings.directory, listing.names[i])));
         reads.back()->send();
@@ -71,7 +77,8 @@ task<error_code> survey(port& p,
     for (auto& owned_read : reads) {
         request& read = *owned_read;
         error_code problem = co_await read;
-        if (problem == zk_errc::no_node) continue;  // gone meanwhile
+        if (problem == zk_errc::no_node)
+            continue;  // gone meanwhile
         if (problem) {
             ec = problem;
             continue;
@@ -84,13 +91,15 @@ task<error_code> survey(port& p,
         info.session_id = read.record.ephemeral_owner;
         info.fencing_token = read.record.czxid;
         info.weight = name->weight;
-        if (!name->ordered) unordered.insert(info.path);
+        if (!name->ordered)
+            unordered.insert(info.path);
         info.data = without_release_request(read.answer, settings.release_request);
-        info.since = std::chrono::system_clock::time_point(
-            std::chrono::milliseconds(read.record.ctime));
+        info.since =
+            std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
         result.push_back(std::move(info));
     }
-    if (ec) co_return ec;
+    if (ec)
+        co_return ec;
     auto behind = std::partition(result.begin(), result.end(), [&](const contender_info& c) {
         return unordered.contains(c.path);
     });
@@ -114,7 +123,8 @@ task<error_code> survey(port& p,
         settings.rule->blockers(ahead, entries[i], blockers);
         result[i].holds = blockers.empty();
         for (const line_entry* b : blockers) {
-            result[i].waits_for.push_back(result[static_cast<std::size_t>(b - entries.data())].path);
+            result[i].waits_for.push_back(
+                result[static_cast<std::size_t>(b - entries.data())].path);
         }
     }
     co_return error_code();
@@ -127,7 +137,8 @@ task<> list_contenders(port& p,
     auto shared = cancellable(std::move(call));
     line_survey found;
     error_code ec = co_await survey(p, settings, kinds, found);
-    if (ec) found.contenders.clear();
+    if (ec)
+        found.contenders.clear();
     shared->complete(ec, std::move(found.contenders));
 }
 

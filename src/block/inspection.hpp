@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/line.hpp"
 #include <corozk/recipe/contender_info.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "block/line.hpp"
 
 namespace corozk::detail {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/janitor.hpp"
 
-#include <chrono>
-#include <functional>
-#include <set>
-
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
+
+#include <chrono>
+#include <functional>
+#include <set>
 
 namespace corozk::detail {
 
@@ -41,8 +41,10 @@ task<error_code> list_all(port& p, std::string folder, std::uint64_t generation,
         listing.send();
         error_code ec = co_await sync;
         error_code listed = co_await listing;
-        if (!ec) ec = listed;
-        if (ask_again(p, ec, generation)) continue;
+        if (!ec)
+            ec = listed;
+        if (ask_again(p, ec, generation))
+            continue;
         names = std::move(listing.names);
         co_return ec;
     }
@@ -51,9 +53,11 @@ task<error_code> list_all(port& p, std::string folder, std::uint64_t generation,
 task<> erase_guid_driver(port& p, std::string parent, std::string guid, std::uint64_t generation) {
     name_list names;
     // An error: the parent is gone, or the session, and with it the node.
-    if (co_await list_all(p, parent, generation, names)) co_return;
+    if (co_await list_all(p, parent, generation, names))
+        co_return;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i].find(guid) == std::string_view::npos) continue;
+        if (names[i].find(guid) == std::string_view::npos)
+            continue;
         co_await erase_driver(p, join_path(parent, names[i]), generation);
     }
 }
@@ -65,8 +69,10 @@ task<error_code> erase_surely(port& p, std::string path, std::uint64_t generatio
         request erase(p, op_code::erase, path);
         erase.generation = generation;
         error_code ec = co_await erase;
-        if (!ec || ec == zk_errc::no_node) co_return error_code();
-        if (!ask_again(p, ec, generation)) co_return ec;
+        if (!ec || ec == zk_errc::no_node)
+            co_return error_code();
+        if (!ask_again(p, ec, generation))
+            co_return ec;
     }
 }
 
@@ -82,7 +88,8 @@ void janitor::erase_late(std::string parent, std::string stem, std::uint64_t gen
     bool idle = late_.empty();
     time_point due = port_.now() + port_.status().negotiated_timeout + idle_connection_interval;
     late_.push_back({std::move(parent), std::move(stem), generation, due});
-    if (idle) port_.spawn(erase_late_nodes());
+    if (idle)
+        port_.spawn(erase_late_nodes());
 }
 
 task<> janitor::erase_late_nodes() {
@@ -107,12 +114,14 @@ task<> janitor::erase_late_nodes() {
         std::erase_if(late_, [&](const late_node& n) {
             bool covered = n.parent == first.parent && n.generation == first.generation &&
                            n.due <= port_.now();
-            if (covered) stems.insert(n.stem);
+            if (covered)
+                stems.insert(n.stem);
             return covered;
         });
         for (std::size_t i = 0; !ec && i < names.size(); ++i) {
             auto at = stems.upper_bound(names[i]);
-            if (at == stems.begin() || !names[i].starts_with(*--at)) continue;
+            if (at == stems.begin() || !names[i].starts_with(*--at))
+                continue;
             erase(join_path(first.parent, names[i]), first.generation);
         }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/port.hpp"
+
 #include <cstdint>
 #include <list>
 #include <string>
-
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -23,11 +23,12 @@ public:
     /// Erases a node that belongs to a session of that generation.
     void erase(std::string path, std::uint64_t generation);
 
-    /// Erases the children of `parent` whose name contains `guid`: a create whose outcome is unknown.
+    /// Erases the children of `parent` whose name contains `guid`: a create whose outcome is
+    /// unknown.
     void erase_guid(std::string parent, std::string guid, std::uint64_t generation);
 
-    /// Erases, later, the children of `parent` whose name begins with `stem`: a create that was lost
-    /// and not found may still be on its way. The server carries out what comes over an old
+    /// Erases, later, the children of `parent` whose name begins with `stem`: a create that was
+    /// lost and not found may still be on its way. The server carries out what comes over an old
     /// connection until it notices that nobody is there any more.
     void erase_late(std::string parent, std::string stem, std::uint64_t generation);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/port.hpp"
 #include <corozk/types.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -27,7 +27,10 @@ task<error_code> find_limit(port& p,
                             std::int32_t& limit);
 
 /// Writes another limit. An answer that was lost does not make it overwrite what came later.
-task<error_code> change_limit(
-    port& p, std::string folder, acl entries, create_mode mode, std::int32_t limit);
+task<error_code> change_limit(port& p,
+                              std::string folder,
+                              acl entries,
+                              create_mode mode,
+                              std::int32_t limit);
 
 }  // namespace corozk::detail

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/line.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <utility>
-
 #include "block/janitor.hpp"
 #include "block/limit.hpp"
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -33,10 +33,7 @@ public:
     using handler = void (*)(line&, contender_ptr, operation&);
 
     contender_operation(line& l, op_code code_, std::string path_, contender_ptr c, handler h)
-        : operation(code_, std::move(path_)),
-          line_(l),
-          contender_(std::move(c)),
-          handler_(h) {}
+        : operation(code_, std::move(path_)), line_(l), contender_(std::move(c)), handler_(h) {}
 
 private:
     void finished() noexcept override {
@@ -84,8 +81,7 @@ private:
 class line::listing_operation final : public operation {
 public:
     listing_operation(line& l, std::string directory)
-        : operation(op_code::children, std::move(directory)),
-          line_(l) {}
+        : operation(op_code::children, std::move(directory)), line_(l) {}
 
 private:
     void finished() noexcept override {
@@ -103,16 +99,14 @@ private:
 /// Somebody else's contender, and the watch on it if the head waits for it.
 class line::foreign_node final : public line_node, public watch_node {
 public:
-    foreign_node(line& l, std::string name)
-        : line_node(false),
-          line_(l),
-          name_(std::move(name)) {}
+    foreign_node(line& l, std::string name) : line_node(false), line_(l), name_(std::move(name)) {}
 
     std::string path() const { return join_path(line_.settings().directory, name_); }
 
     /// Looks at it, and leaves a watch if it is there.
     void look() {
-        if (look_) return;
+        if (look_)
+            return;
         line_.watching_ = true;
         look_ = std::make_unique<look_operation>(*this);
         ++line_.operations_;
@@ -128,9 +122,7 @@ public:
 private:
     class look_operation final : public operation {
     public:
-        explicit look_operation(foreign_node& f)
-            : operation(op_code::get, f.path()),
-              node_(f) {
+        explicit look_operation(foreign_node& f) : operation(op_code::get, f.path()), node_(f) {
             generation = f.line_.port_.status().generation;
             attach(f);
         }
@@ -165,7 +157,8 @@ public:
     walk(node_set& nodes, contender& c) : begin_(nodes.begin()), at_(nodes.iterator_to(c)) {}
 
     const line_entry* next() override {
-        if (at_ == begin_) return nullptr;
+        if (at_ == begin_)
+            return nullptr;
         --at_;
         return &*at_;
     }
@@ -194,7 +187,8 @@ line::~line() {
         c.stage_ = contender::stage_type::gone;
         auto last = std::move(c.self_);
     };
-    while (!waiting_.empty()) waiting_.pop_front();
+    while (!waiting_.empty())
+        waiting_.pop_front();
     while (!creating_.empty()) {
         contender& c = creating_.front();
         creating_.pop_front();
@@ -229,25 +223,30 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
     auto c = std::make_shared<contender>(*this, std::move(request), std::move(call));
     // What the slot refers to may go before the call: a weak reference.
     c->call_->on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
-        if (auto cancelled = weak.lock()) cancelled->abandon(boost::asio::error::operation_aborted);
+        if (auto cancelled = weak.lock())
+            cancelled->abandon(boost::asio::error::operation_aborted);
     });
     c->self_ = c;
     ++members_;
     creating_.push_back(*c);
-    if (!next_to_create_) next_to_create_ = c.get();
+    if (!next_to_create_)
+        next_to_create_ = c.get();
     create_some();
     // Right behind the create, so that an uncontended line costs one round trip. Those behind a
     // local contender are not decided on before that one has gone.
     if (members_ == releasing_ + 1) {
         // Where nobody else has come for a while the create alone will do.
-        if (!(past_ && alone_)) look();
-        if (settings_->initial_limit > 0 && !limit_known_) look_for_limit();
+        if (!(past_ && alone_))
+            look();
+        if (settings_->initial_limit > 0 && !limit_known_)
+            look_for_limit();
     }
     return c;
 }
 
 void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
-    if (c->converting_ || c->replacement_.lock()) return call.fail(errc::busy);
+    if (c->converting_ || c->replacement())
+        return call.fail(errc::busy);
     c->converting_ = true;
     ++operations_;
     auto shared = std::make_shared<user_call<>>(std::move(call));
@@ -255,23 +254,24 @@ void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> ca
         bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
                              cancellation_type::none;
         auto cancelled = weak.lock();
-        if (stops_waiting && cancelled) cancelled->fail(boost::asio::error::operation_aborted);
+        if (stops_waiting && cancelled)
+            cancelled->fail(boost::asio::error::operation_aborted);
     });
     port_.spawn(conversion(c, new_kind, std::move(shared)));
 }
 
-task<> line::conversion(contender_ptr c,
-                        std::uint8_t new_kind,
-                        std::shared_ptr<user_call<>> call) {
+task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string old_path = c->path();
     std::string digits(old_path.substr(
-        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight)).size()));
-    std::string new_path =
-        join_path(settings_->directory, settings_->names.format(guid, new_kind, c->weight) + digits);
+        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+            .size()));
+    std::string new_path = join_path(settings_->directory,
+                                     settings_->names.format(guid, new_kind, c->weight) + digits);
     create_options how;
     how.mode = create_mode::ephemeral;
-    if (!settings_->entries.empty()) how.acl = &settings_->entries;
+    if (!settings_->entries.empty())
+        how.acl = &settings_->entries;
     error_code ec;
     bool unknown = false;
     std::int64_t created = 0;
@@ -282,16 +282,21 @@ task<> line::conversion(contender_ptr c,
         multi.steps = steps.steps();
         multi.generation = c->generation_;
         ec = co_await multi;
-        if (is_outcome_unknown(ec)) unknown = true;
-        if (ask_again(ec, c->generation_)) continue;
+        if (is_outcome_unknown(ec))
+            unknown = true;
+        if (ask_again(ec, c->generation_))
+            continue;
         // The name is ours alone: an answer was lost.
-        if (unknown && ec == zk_errc::node_exists) ec = error_code();
-        if (ec) break;
+        if (unknown && ec == zk_errc::node_exists)
+            ec = error_code();
+        if (ec)
+            break;
         request look_at(port_, op_code::exists, new_path);
         look_at.generation = c->generation_;
         ec = co_await look_at;
         unknown = true;
-        if (ask_again(ec, c->generation_)) continue;
+        if (ask_again(ec, c->generation_))
+            continue;
         created = look_at.record.czxid;
         break;
     }
@@ -312,28 +317,32 @@ task<> line::conversion(contender_ptr c,
             }
         }
     }
-    if (ec == zk_errc::no_node) ec = errc::ownership_lost;
-    if (c->stage_ == contender::stage_type::granted) prove(*c);
-    if (c->stage_ == contender::stage_type::releasing) erase(*c);
+    if (ec == zk_errc::no_node)
+        ec = errc::ownership_lost;
+    if (c->stage_ == contender::stage_type::granted)
+        prove(*c);
+    if (c->stage_ == contender::stage_type::releasing)
+        erase(*c);
     call->complete(ec);
     --operations_;
     wake();
 }
 
 void line::replace(const contender_ptr& c, contender_request request, user_call<ownership> call) {
-    auto earlier = c->replacement_.lock();
-    if (c->converting_ || (earlier && !earlier->abandoned_)) return call.fail(errc::busy);
+    auto earlier = c->replacement();
+    if (c->converting_ || (earlier && !earlier->abandoned_))
+        return call.fail(errc::busy);
     auto later = enter(std::move(request), std::move(call));
     later->except = c->order;
-    later->replaced_ = c;
-    c->replacement_ = later;
+    later->more().replaced = c;
+    c->more().replacement = later;
     ++replacements_;
 }
 
 /// The two change places: what the user holds has the better one now, and the other one goes.
 void line::granted_replacement(contender& c, user_call<ownership>& call) {
-    auto held = std::move(c.replaced_);
-    held->replacement_.reset();
+    auto held = std::move(c.extras_->replaced);
+    held->extras_->replacement.reset();
     --replacements_;
     nodes_.erase(nodes_.iterator_to(c));
     nodes_.erase(nodes_.iterator_to(*held));
@@ -366,7 +375,8 @@ void line::create_some() {
 
 /// @return whether the create was not sent yet, and never will be.
 bool line::take_back(contender& c) noexcept {
-    if (!c.creation_ || !port_.withdraw(*c.creation_)) return false;
+    if (!c.creation_ || !port_.withdraw(*c.creation_))
+        return false;
     std::exchange(c.creation_, nullptr)->abandoned();
     --creates_;
     --operations_;
@@ -381,7 +391,9 @@ void line::create(const contender_ptr& c) {
     std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
     std::string name = settings_->names.format(guid, c->kind, c->weight);
     auto& op = launch<contender_operation>(
-        op_code::create, join_path(settings_->directory, name), c,
+        op_code::create,
+        join_path(settings_->directory, name),
+        c,
         [](line& l, contender_ptr who, operation& answer) { l.created(who, answer); });
     op.mode = create_mode::ephemeral_sequential;
     op.data = c->request_.data;
@@ -419,26 +431,28 @@ void line::created(const contender_ptr& c, operation& answer) {
 }
 
 task<> line::create_in_new_folder(contender_ptr c) {
-    error_code ec = co_await ensure_folder(port_, settings_->directory, settings_->entries,
-                                           settings_->folder_mode);
+    error_code ec = co_await ensure_folder(
+        port_, settings_->directory, settings_->entries, settings_->folder_mode);
     if (c->abandoned_ || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {
         create(c);
-        if (waiting_.empty()) look();
+        if (waiting_.empty())
+            look();
     }
     --operations_;
     wake();
 }
 
-/// The answers to some creates were lost. If there is a node with a contender's guid that belongs to
-/// our session, it is ours, wanted or not. One listing for all of them.
+/// The answers to some creates were lost. If there is a node with a contender's guid that belongs
+/// to our session, it is ours, wanted or not. One listing for all of them.
 task<> line::recover() {
     while (!unknown_.empty()) {
         auto generation = unknown_.front()->generation_;
         std::unordered_map<std::string, contender_ptr> lost;  // by stem
         std::erase_if(unknown_, [&](const contender_ptr& c) {
-            if (c->generation_ != generation) return false;
+            if (c->generation_ != generation)
+                return false;
             lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), c);
             return true;
         });
@@ -450,12 +464,14 @@ task<> line::recover() {
         listing.send();
         error_code ec = co_await sync;
         error_code listed = co_await listing;
-        if (!ec) ec = listed;
+        if (!ec)
+            ec = listed;
         std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
         for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
             auto name = settings_->names.parse(listing.names[i]);
             auto at = name ? lost.find(std::string(name->stem)) : lost.end();
-            if (at == lost.end()) continue;
+            if (at == lost.end())
+                continue;
             auto look_at = std::make_unique<request>(
                 port_, op_code::exists, join_path(settings_->directory, listing.names[i]));
             look_at->generation = generation;
@@ -493,8 +509,9 @@ task<> line::recover() {
 
 /// A lost create has left no node, so far.
 void line::not_created(const contender_ptr& c) {
-    port_.use_service<janitor>().erase_late(
-        settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight), c->generation_);
+    port_.use_service<janitor>().erase_late(settings_->directory,
+                                            settings_->names.format(c->guid(), c->kind, c->weight),
+                                            c->generation_);
     if (c->abandoned_) {
         fail(*c, boost::asio::error::operation_aborted);
     } else {
@@ -519,23 +536,30 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
     // A listing may have shown it before we knew that it is ours.
     for (auto same = nodes_.lower_bound(*c); same != nodes_.end() && same->order == c->order;) {
         line_node& n = *same++;
-        if (!n.local() && is_at(n, *parsed, name)) erase_foreign(static_cast<foreign_node&>(n));
+        if (!n.local() && is_at(n, *parsed, name))
+            erase_foreign(static_cast<foreign_node&>(n));
     }
     auto here = nodes_.insert(*c);
     alone_ = here == nodes_.begin() && past_ && right_behind(*past_, c->sequence_, c->czxid_);
-    if (alone_) c->coverage_ = coverage_;
+    if (alone_)
+        c->coverage_ = coverage_;
     if (here != nodes_.begin()) {
         const line_node& before = *std::prev(here);
         bool next_to_it = before.local() && before.order + 1 == c->order;
-        if (next_to_it) c->coverage_ = static_cast<const contender&>(before).coverage_;
+        if (next_to_it)
+            c->coverage_ = static_cast<const contender&>(before).coverage_;
     }
     // The session may have ended before it was found.
-    if (!port_.alive(c->generation_)) session_over_ = true;
+    if (!port_.alive(c->generation_))
+        session_over_ = true;
     auto at = waiting_.end();
-    while (at != waiting_.begin() && std::prev(at)->order > c->order) --at;
+    while (at != waiting_.begin() && std::prev(at)->order > c->order)
+        --at;
     waiting_.insert(at, *c);
-    if (c->request_.try_only) ++tries_;
-    if (c->abandoned_) release(*c);
+    if (c->request_.try_only)
+        ++tries_;
+    if (c->abandoned_)
+        release(*c);
     wake();
 }
 
@@ -555,30 +579,37 @@ void line::fail(contender& c, error_code reason) {
     } else if (c.stage_ != contender::stage_type::gone) {
         remove(c);
     }
-    if (c.call_) c.call_->fail(reason);
+    if (c.call_)
+        c.call_->fail(reason);
     c.call_.reset();
     wake();
 }
 
 void line::grant(contender& c) {
     waiting_.erase(waiting_.iterator_to(c));
-    if (c.request_.try_only) --tries_;
+    if (c.request_.try_only)
+        --tries_;
     c.stage_ = contender::stage_type::granted;
-    c.granted_at_ = port_.now();
+    auto asked_at = std::exchange(c.since_, port_.now());
     ++port_.counters().grants;
-    port_.counters().wait_time += c.granted_at_ - c.asked_at_;
+    port_.counters().wait_time += c.since_ - asked_at;
     c.timer_node::cancel();
-    if (!c.watch_.armed()) port_.start_timer(c, c.granted_at_ + watch_delay);
+    if (!c.watch_.armed())
+        port_.start_timer(c, c.since_ + watch_delay);
     auto call = std::move(c.call_);
-    if (c.replaced_) return granted_replacement(c, *call);
+    if (c.replaces())
+        return granted_replacement(c, *call);
     call->complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
 }
 
 void line::prove(contender& c) {
-    if (c.proving_ || c.converting_) return;
+    if (c.proving_ || c.converting_)
+        return;
     c.proving_ = true;
     auto& op = launch<contender_operation>(
-        op_code::get, c.path(), c.shared_from_this(),
+        op_code::get,
+        c.path(),
+        c.shared_from_this(),
         [](line& l, contender_ptr who, operation& answer) { l.proved(*who, answer); });
     op.generation = c.generation_;
     op.attach(c.watch_);
@@ -587,9 +618,10 @@ void line::prove(contender& c) {
 
 void line::proved(contender& c, operation& answer) {
     c.proving_ = false;
-    bool concerned = c.stage_ == contender::stage_type::waiting ||
-                     c.stage_ == contender::stage_type::granted;
-    if (!concerned) return;
+    bool concerned =
+        c.stage_ == contender::stage_type::waiting || c.stage_ == contender::stage_type::granted;
+    if (!concerned)
+        return;
     if (answer.path != c.path()) {
         // It has another node since.
         c.watch_.disarm();
@@ -600,12 +632,15 @@ void line::proved(contender& c, operation& answer) {
         c.inspect(answer);
         return;
     }
-    if (ask_again(answer.error, c.generation_)) return;  // looked at again after the reconnect
-    if (is_session_lost(answer.error)) return;           // the session's end settles it
+    if (ask_again(answer.error, c.generation_))
+        return;  // looked at again after the reconnect
+    if (is_session_lost(answer.error))
+        return;  // the session's end settles it
     if (answer.error && answer.error != zk_errc::no_node) {
         if (c.stage_ == contender::stage_type::waiting) {
             auto keep = c.shared_from_this();
-            if (c.call_) c.call_->fail(answer.error);
+            if (c.call_)
+                c.call_->fail(answer.error);
             release(c);
         }
         return;
@@ -615,7 +650,7 @@ void line::proved(contender& c, operation& answer) {
     auto keep = c.shared_from_this();
     bool granted = c.stage_ == contender::stage_type::granted;
     if (granted) {
-        port_.counters().hold_time += port_.now() - c.granted_at_;
+        port_.counters().hold_time += port_.now() - c.since_;
         remove(c);
         c.lose(errc::ownership_lost);
     } else {
@@ -628,11 +663,14 @@ void line::release(contender& c) {
     bool held = c.stage_ == contender::stage_type::granted;
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
-        if (c.request_.try_only) --tries_;
+        if (c.request_.try_only)
+            --tries_;
     } else {
-        port_.counters().hold_time += port_.now() - c.granted_at_;
-        if (c.lost_call_) c.lost_call_->fail(boost::asio::error::operation_aborted);
-        if (c.request_call_) c.request_call_->fail(boost::asio::error::operation_aborted);
+        port_.counters().hold_time += port_.now() - c.since_;
+        if (c.lost_call_)
+            c.lost_call_->fail(boost::asio::error::operation_aborted);
+        if (c.request_call_)
+            c.request_call_->fail(boost::asio::error::operation_aborted);
     }
     c.stage_ = contender::stage_type::releasing;
     forget_replaced(c);
@@ -644,15 +682,19 @@ void line::release(contender& c) {
 
 /// @param to_next  whether somebody may be granted what it gives back
 void line::erase(contender& c, bool to_next) {
-    if (c.converting_) return;  // first it must be clear which node it is
+    if (c.converting_)
+        return;  // first it must be clear which node it is
     erase_attached(c);
     if (to_next && !waiting_.empty()) {
         contender& next = waiting_.front();
         bool unproved = !next.watch_.armed() && !next.proving_;
-        if (unproved && next.generation_ == c.generation_) return hand_over(c, next);
+        if (unproved && next.generation_ == c.generation_)
+            return hand_over(c, next);
     }
     auto& op = launch<contender_operation>(
-        op_code::erase, c.path(), c.shared_from_this(),
+        op_code::erase,
+        c.path(),
+        c.shared_from_this(),
         [](line& l, contender_ptr who, operation& answer) { l.erased(*who, answer); });
     op.generation = c.generation_;
     port_.start(op);
@@ -666,10 +708,12 @@ void line::hand_over(contender& from, contender& to) {
 }
 
 void line::handed_over(contender& from, const contender& to, operation& answer) {
-    if (from.stage_ != contender::stage_type::releasing) return;
+    if (from.stage_ != contender::stage_type::releasing)
+        return;
     if (answer.error && !is_session_lost(answer.error)) {
         // Whatever it was, for example that the next one's node may not be read: by itself.
-        if (is_outcome_unknown(answer.error)) from.erase_unknown_ = true;
+        if (is_outcome_unknown(answer.error))
+            from.erase_unknown_ = true;
         erase(from);
         return;
     }
@@ -680,17 +724,20 @@ void line::handed_over(contender& from, const contender& to, operation& answer) 
 }
 
 void line::erase_attached(contender& c) {
-    auto path = std::move(c.attached_);
-    if (path && port_.alive(c.generation_)) {
-        port_.use_service<janitor>().erase(std::move(*path), c.generation_);
-    }
+    if (!c.extras_)
+        return;
+    auto path = std::exchange(c.extras_->attached, {});
+    if (!path.empty() && port_.alive(c.generation_))
+        port_.use_service<janitor>().erase(std::move(path), c.generation_);
 }
 
 void line::erased(contender& c, operation& answer) {
-    if (c.stage_ != contender::stage_type::releasing) return;
+    if (c.stage_ != contender::stage_type::releasing)
+        return;
     error_code result = answer.error;
     if (ask_again(result, c.generation_)) {
-        if (is_outcome_unknown(result)) c.erase_unknown_ = true;
+        if (is_outcome_unknown(result))
+            c.erase_unknown_ = true;
         erase(c);
         return;
     }
@@ -700,33 +747,41 @@ void line::erased(contender& c, operation& answer) {
     } else if (result && !is_session_lost(result)) {
         distrust_sequences();  // it goes on as if it were somebody else's
         if (port_.logs(log_level::error)) {
-            port_.log(log_level::error, "cannot erase " + answer.path + ": " + result.message() +
-                                            "; those behind it wait until the session ends");
+            port_.log(log_level::error,
+                      "cannot erase " + answer.path + ": " + result.message() +
+                          "; those behind it wait until the session ends");
         }
     }
     bool nothing_ahead = c.coverage_ == coverage_ && nodes_.iterator_to(c) == nodes_.begin();
-    if (!result && nothing_ahead) past_ = past_contender{c.sequence_, c.czxid_};
+    if (!result && nothing_ahead)
+        past_ = past_contender{c.sequence_, c.czxid_};
     auto call = std::move(c.release_call_);
     remove(c);
-    if (call) call->complete(result);
+    if (call)
+        call->complete(result);
 }
 
 /// It waits no more for a better place for another one; or it has no place that could be replaced.
 void line::forget_replaced(contender& c) {
-    if (auto later = c.replacement_.lock()) later->abandon(errc::ownership_lost);
+    if (auto later = c.replacement())
+        later->abandon(errc::ownership_lost);
     erase_attached(c);
-    if (!c.replaced_) return;
+    if (!c.replaces())
+        return;
     --replacements_;
-    auto held = std::move(c.replaced_);
-    if (held->replacement_.lock().get() == &c) held->replacement_.reset();
+    auto held = std::move(c.extras_->replaced);
+    if (held->replacement().get() == &c)
+        held->extras_->replacement.reset();
 }
 
 void line::remove(contender& c) {
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
-        if (c.request_.try_only) --tries_;
+        if (c.request_.try_only)
+            --tries_;
     }
-    if (c.stage_ == contender::stage_type::releasing) --releasing_;
+    if (c.stage_ == contender::stage_type::releasing)
+        --releasing_;
     forget_replaced(c);
     nodes_.erase(nodes_.iterator_to(c));
     --members_;
@@ -743,12 +798,14 @@ void line::remove(contender& c) {
 
 /// Relative to our own latest contender: other names may be anything.
 std::int64_t line::order_of(const node_name& name) noexcept {
-    if (!name.ordered) return ahead_of_all;
+    if (!name.ordered)
+        return ahead_of_all;
     return base_order_ + sequence_distance(base_, name.sequence);
 }
 
 void line::look(bool watch) {
-    if (listing_) return;
+    if (listing_)
+        return;
     listing_ = true;
     stale_ = false;
     auto& op = launch<listing_operation>(settings_->directory);
@@ -770,7 +827,8 @@ void line::listed(operation& answer) {
         // Listing is forbidden: nobody can ever be granted.
         while (!waiting_.empty()) {
             auto c = waiting_.front().shared_from_this();
-            if (c->call_) c->call_->fail(answer.error);
+            if (c->call_)
+                c->call_->fail(answer.error);
             release(*c);
         }
         return;
@@ -783,7 +841,8 @@ void line::listed(operation& answer) {
 
 /// Whether a name in a listing is this node's.
 bool line::is_at(const line_node& n, const node_name& name, std::string_view text) const {
-    if (!n.local()) return static_cast<const foreign_node&>(n).name_ == text;
+    if (!n.local())
+        return static_cast<const foreign_node&>(n).name_ == text;
     const auto& c = static_cast<const contender&>(n);
     return c.kind == name.kind && settings_->names.is_written(c.guid(), name.guid);
 }
@@ -803,13 +862,15 @@ void line::merge_listing(const operation& answer) {
             listing.push_back({order_of(*name), text, *name});
         }
     }
-    std::sort(listing.begin(), listing.end(),
-              [](const found& a, const found& b) { return a.order < b.order; });
+    std::sort(listing.begin(), listing.end(), [](const found& a, const found& b) {
+        return a.order < b.order;
+    });
 
     // Both are in order: one pass. What is not ours is foreign.
     auto at = nodes_.begin();
     for (const found& f : listing) {
-        while (at != nodes_.end() && at->order < f.order) ++at;
+        while (at != nodes_.end() && at->order < f.order)
+            ++at;
         auto same = at;
         while (same != nodes_.end() && same->order == f.order && !is_at(*same, f.name, f.text)) {
             ++same;
@@ -826,13 +887,14 @@ void line::merge_listing(const operation& answer) {
         nodes_.insert(at, *foreign);
     }
 
-    // Everything is known now that was created before any of the local ones that are listed. What is
-    // foreign and not listed has gone; what is ours was erased by somebody else.
+    // Everything is known now that was created before any of the local ones that are listed. What
+    // is foreign and not listed has gone; what is ours was erased by somebody else.
     std::vector<contender_ptr> missing;
     for (at = nodes_.begin(); at != nodes_.end();) {
         line_node& n = *at++;
         if (!n.local()) {
-            if (n.listing != listings_) erase_foreign(static_cast<foreign_node&>(n));
+            if (n.listing != listings_)
+                erase_foreign(static_cast<foreign_node&>(n));
             continue;
         }
         auto& c = static_cast<contender&>(n);
@@ -842,7 +904,8 @@ void line::merge_listing(const operation& answer) {
             missing.push_back(c.shared_from_this());
         }
     }
-    for (const auto& c : missing) prove(*c);
+    for (const auto& c : missing)
+        prove(*c);
 }
 
 head_state line::examine(contender& c) {
@@ -850,8 +913,8 @@ head_state line::examine(contender& c) {
     s.connected = port_.alive(c.generation_) && port_.now() < port_.expiry_deadline();
     s.covered = c.coverage_ == coverage_;
     s.stale = stale_;
-    s.proved = c.watch_.armed() || checked_ == &c ||
-               (evaluating_listing_ && c.listing == listings_);
+    s.proved =
+        c.watch_.armed() || checked_ == &c || (evaluating_listing_ && c.listing == listings_);
     if (head_ != &c) {
         head_ = &c;
         head_is_patient_ = true;
@@ -863,8 +926,8 @@ head_state line::examine(contender& c) {
     bool follows = false;
     if (at != nodes_.begin() && std::prev(at)->local()) {
         const auto& ahead = static_cast<const contender&>(*std::prev(at));
-        follows = ahead.stage_ == contender::stage_type::granted &&
-                  settings_->rule->follows(ahead, c);
+        follows =
+            ahead.stage_ == contender::stage_type::granted && settings_->rule->follows(ahead, c);
     }
     if (!follows) {
         walk ahead(nodes_, c);
@@ -880,10 +943,12 @@ head_state line::examine(contender& c) {
 
 void line::evaluate() {
     if (settings_->initial_limit > 0 && !limit_known_) {
-        if (!waiting_.empty()) look_for_limit();
+        if (!waiting_.empty())
+            look_for_limit();
         return;
     }
-    if (replacements_ > 0) refuse_hopeless();
+    if (replacements_ > 0)
+        refuse_hopeless();
     bool blocked = false;
     while (!waiting_.empty()) {
         contender& c = waiting_.front();
@@ -904,18 +969,26 @@ void line::evaluate() {
             break;
         }
         switch (decide(s)) {
-            case head_step::grant: grant(c); continue;
+            case head_step::grant:
+                grant(c);
+                continue;
             case head_step::prove:
                 prove(c);
-                if (s.blocked) watch_blockers();
+                if (s.blocked)
+                    watch_blockers();
                 break;
-            case head_step::look: look(); break;
-            case head_step::wait: watch_blockers(); break;
+            case head_step::look:
+                look();
+                break;
+            case head_step::wait:
+                watch_blockers();
+                break;
         }
         break;
     }
     // Whoever is behind one that is blocked is blocked.
-    if (tries_ > 0 && blocked) refuse_tries();
+    if (tries_ > 0 && blocked)
+        refuse_tries();
 }
 
 /// Who would rather not wait, and is not even the first who waits.
@@ -926,27 +999,32 @@ void line::refuse_tries() {
             refused.push_back(at->shared_from_this());
         }
     }
-    for (const auto& c : refused) c->abandon(errc::would_block);
+    for (const auto& c : refused)
+        c->abandon(errc::would_block);
 }
 
-/// Who waits for one that waits for the place that is to be replaced. Looked for among all, not only
-/// at the first one who waits: that may be the other.
+/// Who waits for one that waits for the place that is to be replaced. Looked for among all, not
+/// only at the first one who waits: that may be the other.
 void line::refuse_hopeless() {
     std::vector<contender_ptr> refused;
     for (contender& c : waiting_) {
-        if (c.except == no_order) continue;
+        if (c.except == no_order)
+            continue;
         if (c.listing == 0) {
             look();  // what was known of others before it came is not enough
             continue;
         }
         walk ahead(nodes_, c);
-        if (settings_->rule->hopeless(ahead, c)) refused.push_back(c.shared_from_this());
+        if (settings_->rule->hopeless(ahead, c))
+            refused.push_back(c.shared_from_this());
     }
-    for (const auto& c : refused) c->abandon(errc::would_deadlock);
+    for (const auto& c : refused)
+        c->abandon(errc::would_deadlock);
 }
 
 void line::look_for_limit() {
-    if (limit_asked_) return;
+    if (limit_asked_)
+        return;
     limit_asked_ = true;
     ++operations_;
     port_.spawn(read_limit());
@@ -954,9 +1032,13 @@ void line::look_for_limit() {
 
 task<> line::read_limit() {
     std::int32_t found = 0;
-    error_code ec = co_await find_limit(port_, settings_->directory, settings_->entries,
-                                        settings_->folder_mode, settings_->initial_limit,
-                                        &limit_watch_, found);
+    error_code ec = co_await find_limit(port_,
+                                        settings_->directory,
+                                        settings_->entries,
+                                        settings_->folder_mode,
+                                        settings_->initial_limit,
+                                        &limit_watch_,
+                                        found);
     limit_asked_ = false;
     if (!ec) {
         limit_ = found;
@@ -974,18 +1056,22 @@ template <class Predicate>
 void line::abandon_waiting(error_code reason, Predicate chosen) {
     std::vector<contender_ptr> abandoned;
     for (contender& c : waiting_) {
-        if (chosen(c)) abandoned.push_back(c.shared_from_this());
+        if (chosen(c))
+            abandoned.push_back(c.shared_from_this());
     }
-    for (const auto& c : abandoned) c->abandon(reason);
+    for (const auto& c : abandoned)
+        c->abandon(reason);
 }
 
 void line::watch_blockers() {
     for (const line_entry* e : blockers_) {
         auto* n = const_cast<line_node*>(static_cast<const line_node*>(e));
-        if (n->local()) continue;
+        if (n->local())
+            continue;
         auto& f = static_cast<foreign_node&>(*n);
         if (f.unreadable_) {
-            if (!folder_watch_.armed()) look(true);
+            if (!folder_watch_.armed())
+                look(true);
         } else if (!f.armed() && !f.looking()) {
             f.look();
         }
@@ -995,10 +1081,12 @@ void line::watch_blockers() {
 /// Something happened to it. If it was the only one ahead, a look at it alone tells whether it has
 /// gone; otherwise the listing tells more.
 void line::confirm_foreign(foreign_node& f) {
-    if (waiting_.empty()) return;
+    if (waiting_.empty())
+        return;
     std::size_t foreign_ahead = 0;
     for (auto at = nodes_.begin(); at != nodes_.end() && at->order < waiting_.front().order; ++at) {
-        if (!at->local() && ++foreign_ahead > 1) break;
+        if (!at->local() && ++foreign_ahead > 1)
+            break;
     }
     if (foreign_ahead == 1) {
         f.look();
@@ -1037,7 +1125,8 @@ void line::erase_foreign(foreign_node& f) noexcept {
 void line::forget_foreign() noexcept {
     for (auto at = nodes_.begin(); at != nodes_.end();) {
         line_node& n = *at++;
-        if (!n.local()) erase_foreign(static_cast<foreign_node&>(n));
+        if (!n.local())
+            erase_foreign(static_cast<foreign_node&>(n));
     }
 }
 
@@ -1046,10 +1135,13 @@ void line::stop_watching() noexcept {
     watching_ = folder_watch_.arming();
     forget_watch(port_, folder_watch_, watch_kind::children, settings_->directory);
     for (line_node& n : nodes_) {
-        if (n.local()) continue;
+        if (n.local())
+            continue;
         auto& f = static_cast<foreign_node&>(n);
-        if (f.looking()) watching_ = true;  // later
-        if (!f.armed()) continue;
+        if (f.looking())
+            watching_ = true;  // later
+        if (!f.armed())
+            continue;
         f.disarm();
         port_.watch_dropped(watch_kind::data, f.path());
     }
@@ -1057,10 +1149,15 @@ void line::stop_watching() noexcept {
 
 void line::session_changed(const session_status& status) noexcept {
     switch (status.state) {
-        case session_state::connected: reconnected_ = true; break;
+        case session_state::connected:
+            reconnected_ = true;
+            break;
         case session_state::lost:
-        case session_state::closed: session_over_ = true; break;
-        default: break;
+        case session_state::closed:
+            session_over_ = true;
+            break;
+        default:
+            break;
     }
     wake();
 }
@@ -1075,18 +1172,24 @@ void line::run() noexcept {
         error_code reason = port_.status().reason;
         std::vector<contender_ptr> over;
         for (line_node& n : nodes_) {
-            if (!n.local()) continue;
+            if (!n.local())
+                continue;
             auto& c = static_cast<contender&>(n);
-            if (!port_.alive(c.generation_)) over.push_back(c.shared_from_this());
+            if (!port_.alive(c.generation_))
+                over.push_back(c.shared_from_this());
         }
-        if (!reason) reason = zk_errc::session_expired;
+        if (!reason)
+            reason = zk_errc::session_expired;
         for (const auto& c : over) {
             bool granted = c->stage_ == contender::stage_type::granted;
             auto release_call = std::move(c->release_call_);
-            if (granted) port_.counters().hold_time += port_.now() - c->granted_at_;
+            if (granted)
+                port_.counters().hold_time += port_.now() - c->since_;
             fail(*c, reason);
-            if (granted) c->lose(reason);
-            if (release_call) release_call->complete(reason);
+            if (granted)
+                c->lose(reason);
+            if (release_call)
+                release_call->complete(reason);
         }
         forget_foreign();
         distrust_sequences();
@@ -1097,13 +1200,16 @@ void line::run() noexcept {
         // Watches are set again by the session; what was asked and not answered is asked again.
         stale_ = true;
         for (line_node& n : nodes_) {
-            if (!n.local()) continue;
+            if (!n.local())
+                continue;
             auto& c = static_cast<contender&>(n);
-            if (c.stage_ == contender::stage_type::granted && !c.watch_.armed()) prove(c);
+            if (c.stage_ == contender::stage_type::granted && !c.watch_.armed())
+                prove(c);
         }
     }
     evaluate();
-    if (watching_ && waiting_.empty()) stop_watching();
+    if (watching_ && waiting_.empty())
+        stop_watching();
     if (members_ == 0 && operations_ == 0) {
         forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
         limit_known_ = false;
@@ -1117,8 +1223,10 @@ line& lines::get(const line_settings& settings) {
     std::string key = settings.directory;
     key += '\0';
     key += settings.names.before_guid;
-    for (const std::string& infix : settings.names.infixes) (key += '\0') += infix;
-    // Those who create with other rights queue for themselves: at the server they meet all the same.
+    for (const std::string& infix : settings.names.infixes)
+        (key += '\0') += infix;
+    // Those who create with other rights queue for themselves: at the server they meet all the
+    // same.
     for (const acl_entry& e : settings.entries) {
         key += '\0';
         key += static_cast<char>(e.allowed);
@@ -1126,17 +1234,22 @@ line& lines::get(const line_settings& settings) {
         key += e.id;
     }
     // So do those who were told of another limit than the others.
-    if (settings.fixed_limit > 0) key += '\0' + std::to_string(settings.fixed_limit);
+    if (settings.fixed_limit > 0)
+        key += '\0' + std::to_string(settings.fixed_limit);
     auto& slot = lines_[key];
-    if (!slot) slot = std::make_unique<line>(*this, port_, settings, key);
-    if (std::exchange(slot->idle_, false)) idle_.remove(slot.get());
+    if (!slot)
+        slot = std::make_unique<line>(*this, port_, settings, key);
+    if (std::exchange(slot->idle_, false))
+        idle_.remove(slot.get());
     return *slot;
 }
 
 void lines::retire(line& l) {
-    if (!std::exchange(l.idle_, true)) idle_.push_front(&l);
+    if (!std::exchange(l.idle_, true))
+        idle_.push_front(&l);
     l.forget_foreign();
-    if (idle_.size() <= idle_lines) return;
+    if (idle_.size() <= idle_lines)
+        return;
     line& oldest = *idle_.back();
     idle_.pop_back();
     lines_.erase(std::string(oldest.key_));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/contender.hpp"
+#include "block/line_algo.hpp"
+#include "block/node_name.hpp"
+#include "session/port.hpp"
+
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
+
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "block/contender.hpp"
-#include "block/line_algo.hpp"
-#include "block/node_name.hpp"
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -27,8 +28,8 @@ struct line_settings {
     const line_rule* rule = nullptr;
     acl entries;  ///< of the contenders' nodes and of folders that are missing
 
-    /// If positive, the folder's data is a limit that the rule needs, and this is written where there
-    /// is none.
+    /// If positive, the folder's data is a limit that the rule needs, and this is written where
+    /// there is none.
     std::int32_t initial_limit = 0;
 
     /// If positive, the limit that the rule needs; it stands nowhere at the server.
@@ -40,7 +41,8 @@ struct line_settings {
     /// What is written into a holder's node to ask for its release.
     std::string release_request = "unlock";
 
-    /// It replaces the node's data instead of being its last line: other programs compare the whole.
+    /// It replaces the node's data instead of being its last line: other programs compare the
+    /// whole.
     bool request_replaces_data = false;
 };
 
@@ -189,29 +191,29 @@ private:
     std::shared_ptr<const line_settings> settings_;
     std::string key_;  ///< in `lines_`
 
-    node_set nodes_;        ///< local ones (kept alive by themselves) and foreign ones (owned)
+    node_set nodes_;         ///< local ones (kept alive by themselves) and foreign ones (owned)
     waiting_list waiting_;   ///< the local ones that wait, in order
     waiting_list creating_;  ///< the local ones that have no place in `nodes_` yet
     contender* next_to_create_ = nullptr;  ///< in `creating_`; those before it were asked for
-    std::size_t creates_ = 0;     ///< on their way
-    std::size_t members_ = 0;     ///< local ones that are not gone
-    std::size_t tries_ = 0;       ///< waiting ones that would rather not
-    std::size_t replacements_ = 0;  ///< that wait, or may wait soon
-    std::size_t operations_ = 0;  ///< on their way; the line must outlive them
-    std::size_t releasing_ = 0;   ///< those of `members_` that are on their way out
-    std::vector<contender_ptr> unknown_;  ///< the answers to their creates were lost
+    std::size_t creates_ = 0;              ///< on their way
+    std::size_t members_ = 0;              ///< local ones that are not gone
+    std::size_t tries_ = 0;                ///< waiting ones that would rather not
+    std::size_t replacements_ = 0;         ///< that wait, or may wait soon
+    std::size_t operations_ = 0;           ///< on their way; the line must outlive them
+    std::size_t releasing_ = 0;            ///< those of `members_` that are on their way out
+    std::vector<contender_ptr> unknown_;   ///< the answers to their creates were lost
     bool recovering_ = false;
     std::uint64_t coverage_ = 1;  ///< of the contenders for which `nodes_` has everything ahead
     bool watching_ = false;       ///< foreign nodes, perhaps
     bool stale_ = true;
-    bool listing_ = false;       ///< on its way
+    bool listing_ = false;  ///< on its way
     std::uint64_t listings_ = 0;
     bool evaluating_listing_ = false;
     const contender* checked_ = nullptr;  ///< its node is known to exist right now
     std::optional<past_contender> past_;  ///< the latest one
     bool alone_ = false;  ///< the latest one came right behind it: the next one may, too
     bool idle_ = false;   ///< nobody is here; kept for what it knows
-    const contender* head_ = nullptr;     ///< for which the timer was started
+    const contender* head_ = nullptr;  ///< for which the timer was started
     bool head_is_patient_ = false;
     head_timer head_timer_;
     bool session_over_ = false;  ///< noticed, to be worked off
@@ -234,7 +236,8 @@ public:
 
     line& get(const line_settings& settings);
 
-    /// Nobody is in this line any more. It is kept for a while, for what it knows; it may be destroyed.
+    /// Nobody is in this line any more. It is kept for a while, for what it knows; it may be
+    /// destroyed.
     void retire(line& l);
 
 private:

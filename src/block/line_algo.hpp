@@ -23,11 +23,13 @@ namespace corozk::detail {
 //  5. A contender's node is proved to exist by a watch on it that has not fired, by a listing, by a
 //     release ahead of it whose transaction checks it, or by its own creation. The last three hold
 //     for that moment only.
-//  6. The same goes for the one after a contender that had nothing ahead of it and is gone, if there
+//  6. The same goes for the one after a contender that had nothing ahead of it and is gone, if
+//  there
 //     were too few transactions since for a new folder to have come so far (see `right_behind`).
 //  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
-//  8. Entries without a sequence stand ahead of all others, and can come at any time: where they count
+//  8. Entries without a sequence stand ahead of all others, and can come at any time: where they
+//  count
 //     1 holds only for as long as something else keeps newcomers out (a gate). The server counts
 //     their creation as well, so that 3 and 6 hold all the same.
 
@@ -36,7 +38,7 @@ inline constexpr std::int64_t ahead_of_all = no_order + 1;
 
 /// One place in a line, as far as a rule needs to know it.
 struct line_entry {
-    std::int64_t order = 0;  ///< the sequence, unwrapped
+    std::int64_t order = 0;          ///< the sequence, unwrapped
     std::int64_t except = no_order;  ///< the place that this one is to replace
     std::uint8_t kind = 0;
     std::int32_t weight = 1;
@@ -53,9 +55,9 @@ protected:
     ~ahead_of() = default;
 };
 
-/// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones that
-/// are together enough to block it, and none if it is not blocked: while all of those exist, nothing
-/// needs to be looked at.
+/// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones
+/// that are together enough to block it, and none if it is not blocked: while all of those exist,
+/// nothing needs to be looked at.
 class line_rule {
 public:
     virtual void blockers(ahead_of& ahead,
@@ -82,19 +84,20 @@ struct past_contender {
 ///
 /// In the same folder consecutive sequences say so: nobody came between. In one that was made anew
 /// its sequence would count that many nodes which were created there, each in a transaction of its
-/// own, besides the ends of `gone` and of the old folder, and the new folder: too many to fit between
-/// the two. (Creating several contenders of one line in one transaction is no way to queue.)
+/// own, besides the ends of `gone` and of the old folder, and the new folder: too many to fit
+/// between the two. (Creating several contenders of one line in one transaction is no way to
+/// queue.)
 bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_t czxid) noexcept;
 
 /// What is known of the first contender that waits.
 struct head_state {
-    bool connected = false;        ///< the session is there
-    bool blocked = false;          ///< by something that is not known to have gone
-    bool blocked_by_local = false; ///< some of it is ours, and we shall hear of it
-    bool covered = false;          ///< everything ahead is known: a listing, or consecutive sequences
-    bool stale = false;            ///< something may have happened since the listing
-    bool proved = false;           ///< its own node was seen, and we would have heard of its end
-    bool patient = false;          ///< it may be its turn so soon that a proof would come with that
+    bool connected = false;         ///< the session is there
+    bool blocked = false;           ///< by something that is not known to have gone
+    bool blocked_by_local = false;  ///< some of it is ours, and we shall hear of it
+    bool covered = false;  ///< everything ahead is known: a listing, or consecutive sequences
+    bool stale = false;    ///< something may have happened since the listing
+    bool proved = false;   ///< its own node was seen, and we would have heard of its end
+    bool patient = false;  ///< it may be its turn so soon that a proof would come with that
 };
 
 enum class head_step : std::uint8_t {

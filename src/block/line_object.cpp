@@ -16,7 +16,8 @@ line_object::line_object(line_settings settings,
       kinds_(std::move(kinds)),
       path_(path.empty() ? settings_.directory : std::move(path)) {
     // The root itself cannot be used: the server keeps nodes of its own there.
-    if (path_problem(path_) || path_ == "/") problem_ = errc::bad_path;
+    if (path_problem(path_) || path_ == "/")
+        problem_ = errc::bad_path;
 }
 
 void line_object::enter(session& s, contender_request request, user_call<ownership> call) const {
@@ -30,11 +31,13 @@ task<> list_contenders(port& p,
                        user_call<std::vector<contender_info>> call) {
     auto shared = std::make_shared<decltype(call)>(std::move(call));
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     line_survey found;
     error_code ec = co_await impl->look(p, found);
-    if (ec) found.contenders.clear();
+    if (ec)
+        found.contenders.clear();
     shared->complete(ec, std::move(found.contenders));
 }
 
@@ -46,13 +49,12 @@ error_code problem_of(const std::shared_ptr<session>& s,
 }
 
 line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
-    : session_(c.implementation()),
-      impl_(std::move(impl)) {
+    : session_(c.implementation()), impl_(std::move(impl)) {
     if (problem_of(session_, impl_) == errc::bad_path && session_->logs(log_level::warning)) {
         const char* problem = path_problem(impl_->path());
-        session_->log(log_level::warning, std::string(recipe) + ": path \"" + impl_->path() +
-                                              "\" " +
-                                              (problem ? problem : "is the root: name a folder"));
+        session_->log(log_level::warning,
+                      std::string(recipe) + ": path \"" + impl_->path() + "\" " +
+                          (problem ? problem : "is the root: name a folder"));
     }
 }
 
@@ -66,24 +68,27 @@ const std::string& line_user::path() const noexcept {
 }
 
 acquisition line_user::part_of(claim what) const {
-    return acquisition(session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
-        claim now = what;
-        now.try_only = try_only;
-        start_acquire(s, impl, now, std::move(handler));
-    });
+    return acquisition(
+        session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
+            claim now = what;
+            now.try_only = try_only;
+            start_acquire(s, impl, now, std::move(handler));
+        });
 }
 
 void line_user::start_acquire(const session_ptr& s,
                               const impl_ptr& impl,
                               claim what,
                               any_handler<void(error_code, ownership)> handler) {
-    if (error_code ec = problem_of(s, impl)) return refuse<ownership>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<ownership>(s, ec, std::move(handler));
     contender_request request;
     request.kind = what.kind;
     request.weight = what.weight;
     request.data = impl->identity();
     request.try_only = what.try_only;
-    if (what.deadline != time_point::max()) request.deadline = what.deadline;
+    if (what.deadline != time_point::max())
+        request.deadline = what.deadline;
     if (error_code ec = impl->refusal(request)) {
         return refuse<ownership>(s, ec, std::move(handler));
     }
@@ -95,7 +100,8 @@ void line_user::start_contenders(
     const impl_ptr& impl,
     any_handler<void(error_code, std::vector<contender_info>)> handler) {
     using infos = std::vector<contender_info>;
-    if (error_code ec = problem_of(s, impl)) return refuse<infos>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<infos>(s, ec, std::move(handler));
     s->spawn(list_contenders(*s, impl, user_call<infos>(*s, std::move(handler))));
 }
 
@@ -103,17 +109,23 @@ void line_user::start_break(const session_ptr& s,
                             const impl_ptr& impl,
                             std::string contender_path,
                             any_handler<void(error_code)> handler) {
-    if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
-    s->spawn(detail::break_contender(*s, impl->settings_of(contender_path), contender_path,
-                             user_call<>(*s, std::move(handler))));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<>(s, ec, std::move(handler));
+    s->spawn(detail::break_contender(*s,
+                                     impl->settings_of(contender_path),
+                                     contender_path,
+                                     user_call<>(*s, std::move(handler))));
 }
 
 void line_user::start_request(const session_ptr& s,
                               const impl_ptr& impl,
                               std::string contender_path,
                               any_handler<void(error_code)> handler) {
-    if (error_code ec = problem_of(s, impl)) return refuse<>(s, ec, std::move(handler));
-    s->spawn(ask_for_release(*s, impl->settings_of(contender_path), contender_path,
+    if (error_code ec = problem_of(s, impl))
+        return refuse<>(s, ec, std::move(handler));
+    s->spawn(ask_for_release(*s,
+                             impl->settings_of(contender_path),
+                             contender_path,
                              user_call<>(*s, std::move(handler))));
 }
 
@@ -122,9 +134,13 @@ void line_user::start_insist(const session_ptr& s,
                              std::string contender_path,
                              duration grace,
                              any_handler<void(error_code, bool)> handler) {
-    if (error_code ec = problem_of(s, impl)) return refuse<bool>(s, ec, std::move(handler));
-    s->spawn(detail::insist_on_release(*s, impl->settings_of(contender_path), contender_path, grace,
-                               user_call<bool>(*s, std::move(handler))));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<bool>(s, ec, std::move(handler));
+    s->spawn(detail::insist_on_release(*s,
+                                       impl->settings_of(contender_path),
+                                       contender_path,
+                                       grace,
+                                       user_call<bool>(*s, std::move(handler))));
 }
 
 }  // namespace corozk::detail

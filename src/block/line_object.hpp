@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/line_user.hpp>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "block/inspection.hpp"
 #include "block/line.hpp"
 #include "session/session.hpp"
 #include "session/user_call.hpp"
+#include <corozk/detail/line_user.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace corozk::detail {
 

@@ -9,8 +9,8 @@
 
 namespace corozk::detail {
 
-/// The counter at the end of a sequential node's name: "%010d" of a signed 32-bit number, which wraps
-/// around to "-2147483648" (ZOOKEEPER-4372). Only what the server writes is taken for one.
+/// The counter at the end of a sequential node's name: "%010d" of a signed 32-bit number, which
+/// wraps around to "-2147483648" (ZOOKEEPER-4372). Only what the server writes is taken for one.
 std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept;
 
 /// The sequence of another node relative to one: right across the wrap-around.
@@ -34,8 +34,7 @@ struct node_name {
 struct naming {
     naming() = default;
     naming(std::string before_guid_, std::vector<std::string> infixes_)
-        : before_guid(std::move(before_guid_)),
-          infixes(std::move(infixes_)) {}
+        : before_guid(std::move(before_guid_)), infixes(std::move(infixes_)) {}
 
     std::string before_guid;
     std::vector<std::string> infixes;
@@ -46,8 +45,8 @@ struct naming {
     /// A weight other than 1 stands before the last character of the infix, as in "-lease3-".
     bool weighted = false;
 
-    /// Other programs' names that count as a kind although they bring no guid of ours, by kind: what
-    /// stands right before the sequence. Empty strings match nothing.
+    /// Other programs' names that count as a kind although they bring no guid of ours, by kind:
+    /// what stands right before the sequence. Empty strings match nothing.
     std::vector<std::string> foreign_infixes;
 
     /// Every other name is a contender's, too, of the first kind and ahead of all that have a

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/user_call.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
-
-#include "session/user_call.hpp"
 
 namespace corozk::detail {
 

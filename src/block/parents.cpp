@@ -7,18 +7,20 @@
 namespace corozk::detail {
 
 task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mode mode) {
-    // Downwards from the deepest folder that exists: it is looked for upwards, so that the rights on
-    // its ancestors do not matter.
+    // Downwards from the deepest folder that exists: it is looked for upwards, so that the rights
+    // on its ancestors do not matter.
     std::vector<std::string> missing;
     std::string current = path;
     for (;;) {
-        if (current.empty() || current == "/") break;
+        if (current.empty() || current == "/")
+            break;
         request create(p, op_code::create, current);
         create.mode = mode;
         create.entries = entries;
         error_code ec = co_await create;
         if (!ec || ec == zk_errc::node_exists) {
-            if (missing.empty()) co_return error_code();
+            if (missing.empty())
+                co_return error_code();
             current = std::move(missing.back());
             missing.pop_back();
         } else if (ec == zk_errc::no_node) {
@@ -30,8 +32,10 @@ task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mo
         } else if (ec == zk_errc::no_auth) {
             // Perhaps it exists, and only creating here is forbidden.
             request exists(p, op_code::exists, current);
-            if (co_await exists) co_return ec;
-            if (missing.empty()) co_return error_code();
+            if (co_await exists)
+                co_return ec;
+            if (missing.empty())
+                co_return error_code();
             current = std::move(missing.back());
             missing.pop_back();
         } else if (is_recoverable(ec)) {

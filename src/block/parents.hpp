@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/types.hpp>
-#include <string>
-
 #include "session/port.hpp"
+#include <corozk/types.hpp>
+
+#include <string>
 
 namespace corozk::detail {
 

@@ -18,19 +18,23 @@ task<error_code> write_request(port& p, const line_settings& settings, std::stri
     for (;;) {
         request get(p, op_code::get, path);
         error_code ec = co_await get;
-        if (ec && is_recoverable(ec)) continue;  // waits for the connection
-        if (ec) co_return ec;
+        if (ec && is_recoverable(ec))
+            continue;  // waits for the connection
+        if (ec)
+            co_return ec;
         bool written = get.record.version > 0 &&
                        (settings.request_replaces_data
                             ? get.answer == settings.release_request
                             : has_release_request(get.answer, settings.release_request));
-        if (written) co_return error_code();
+        if (written)
+            co_return error_code();
         request set(p, op_code::set, path);
-        set.data = with_release_request(get.answer, settings.release_request,
-                                        settings.request_replaces_data);
+        set.data = with_release_request(
+            get.answer, settings.release_request, settings.request_replaces_data);
         set.version = get.record.version;
         ec = co_await set;
-        if (ec == zk_errc::bad_version || is_recoverable(ec)) continue;  // look again
+        if (ec == zk_errc::bad_version || is_recoverable(ec))
+            continue;  // look again
         co_return ec;
     }
 }
@@ -38,29 +42,35 @@ task<error_code> write_request(port& p, const line_settings& settings, std::stri
 }  // namespace
 
 bool has_release_request(std::string_view data, std::string_view text) noexcept {
-    if (text.empty() || data.size() < text.size()) return false;
-    if (data.substr(data.size() - text.size()) != text) return false;
+    if (text.empty() || data.size() < text.size())
+        return false;
+    if (data.substr(data.size() - text.size()) != text)
+        return false;
     return data.size() == text.size() || data[data.size() - text.size() - 1] == '\n';
 }
 
 std::string with_release_request(std::string_view data, std::string_view text, bool replaces) {
     std::string result(replaces ? std::string_view() : data);
-    if (!result.empty()) result += '\n';
+    if (!result.empty())
+        result += '\n';
     result += text;
     return result;
 }
 
 std::string_view without_release_request(std::string_view data, std::string_view text) noexcept {
-    if (!has_release_request(data, text)) return data;
+    if (!has_release_request(data, text))
+        return data;
     data.remove_suffix(text.size());
-    if (!data.empty()) data.remove_suffix(1);
+    if (!data.empty())
+        data.remove_suffix(1);
     return data;
 }
 
 task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call) {
     auto shared = std::make_shared<user_call<>>(std::move(call));
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     error_code ec = co_await write_request(p, settings, std::move(path));
     shared->complete(ec);
@@ -85,7 +95,8 @@ task<> insist_on_release(port& p,
     error_code ec = co_await write_request(p, settings, path);
     bool asked = !ec;
     alarm timer(p, wake);
-    if (deadline != time_point::max()) timer.set(deadline);
+    if (deadline != time_point::max())
+        timer.set(deadline);
     watch_signal watch(wake);
     session_signal changes(p, wake);
     bool erasing = false;
@@ -108,17 +119,20 @@ task<> insist_on_release(port& p,
                 ec = error_code();
                 continue;
             }
-            if (ec) break;
+            if (ec)
+                break;
         }
         co_await wake.wait();
     }
     if (watch.armed()) {
         watch.disarm();
-        if (!erasing) p.watch_dropped(watch_kind::data, path);
+        if (!erasing)
+            p.watch_dropped(watch_kind::data, path);
     }
     bool removed = erasing && !ec;
     // Gone by itself, once it had been asked.
-    if (asked && ec == zk_errc::no_node) ec = error_code();
+    if (asked && ec == zk_errc::no_node)
+        ec = error_code();
     shared->complete(ec, removed);
 }
 

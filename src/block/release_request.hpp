@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/line.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "block/line.hpp"
 
 namespace corozk::detail {
 
 /// Whether a node's data asks its owner to release: the text alone, or as its last line.
 bool has_release_request(std::string_view data, std::string_view text) noexcept;
 
-/// The data with the request. What the owner wrote stays in front of it, unless the request replaces
-/// it.
+/// The data with the request. What the owner wrote stays in front of it, unless the request
+/// replaces it.
 std::string with_release_request(std::string_view data,
                                  std::string_view text,
                                  bool replaces = false);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/election.hpp>
-
 #include "block/janitor.hpp"
 #include "block/line_object.hpp"
 #include "block/recipe_core.hpp"
@@ -10,6 +8,7 @@
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
+#include <corozk/recipe/election.hpp>
 
 namespace corozk {
 
@@ -24,8 +23,10 @@ naming make_naming(election_naming style) {
             n.dashed_guid = true;
             return n;
         }
-        case election_naming::kazoo: return naming("", {"__lock__"});
-        case election_naming::standard: break;
+        case election_naming::kazoo:
+            return naming("", {"__lock__"});
+        case election_naming::standard:
+            break;
     }
     return naming("", {"-n_"});
 }
@@ -38,10 +39,11 @@ std::shared_ptr<const line_object> make_object(std::string path, election_option
     settings.entries = std::move(options.entries);
     settings.release_request = std::move(options.release_request);
     settings.request_replaces_data = options.naming == election_naming::curator;
-    if (options.naming == election_naming::kazoo) settings.folder_mode = create_mode::persistent;
+    if (options.naming == election_naming::kazoo)
+        settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"candidate"};
-    return std::make_shared<const line_object>(std::move(settings), std::move(options.identity),
-                                               std::move(kinds));
+    return std::make_shared<const line_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 task<> write_acknowledgement(session& s,
@@ -49,12 +51,12 @@ task<> write_acknowledgement(session& s,
                              std::shared_ptr<contender> term,
                              std::shared_ptr<user_call<>> call) {
     std::string candidate = term->path();
-    std::string path =
-        join_path(impl->path(), acknowledgement_of(base_name(candidate)));
+    std::string path = join_path(impl->path(), acknowledgement_of(base_name(candidate)));
     std::uint64_t generation = term->generation();
     create_options how;
     how.mode = create_mode::ephemeral;
-    if (!impl->settings().entries.empty()) how.acl = &impl->settings().entries;
+    if (!impl->settings().entries.empty())
+        how.acl = &impl->settings().entries;
     error_code ec;
     for (;;) {
         request multi(s, op_code::multi, std::string());
@@ -64,17 +66,21 @@ task<> write_acknowledgement(session& s,
         multi.generation = generation;
         ec = co_await multi;
         bool again = (is_recoverable(ec) || ec == errc::not_connected) && s.alive(generation);
-        if (!again) break;
+        if (!again)
+            break;
     }
     // Nobody else gives it this name.
-    if (ec == zk_errc::node_exists) ec = error_code();
-    if (ec == zk_errc::no_node) ec = errc::ownership_lost;
+    if (ec == zk_errc::node_exists)
+        ec = error_code();
+    if (ec == zk_errc::no_node)
+        ec = errc::ownership_lost;
     if (!ec) {
         if (term->stage() == contender::stage_type::granted) {
             term->attach(path);
         } else {
             // It ended meanwhile.
-            if (s.alive(generation)) s.use_service<janitor>().erase(path, generation);
+            if (s.alive(generation))
+                s.use_service<janitor>().erase(path, generation);
             ec = errc::ownership_lost;
         }
     }
@@ -94,7 +100,8 @@ task<> watch_leader(session& s,
     auto call = std::make_shared<user_call<election_leader>>(std::move(user));
     call->on_cancel([weak = std::weak_ptr(call), &wake](cancellation_type) {
         signal& target = wake;  // failing destroys this function
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
         target.set();
     });
     session_signal changes(s, wake);
@@ -109,7 +116,8 @@ task<> watch_leader(session& s,
         error_code ec = co_await listing;
         bool no_folder = ec == zk_errc::no_node;
         election_view view;
-        if (!ec) view = view_election(impl->settings().names, listing.names);
+        if (!ec)
+            view = view_election(impl->settings().names, listing.names);
         watch_signal node_watch(wake);
         watch_signal acknowledgement_watch(wake);
         std::string leader = join_path(folder, view.leader);
@@ -117,17 +125,22 @@ task<> watch_leader(session& s,
         watch_kind kind = watch_kind::data;
         if (!ec && !view.leader.empty()) {
             request get(s, op_code::get, leader);
-            if (seen) get.attach(node_watch);
+            if (seen)
+                get.attach(node_watch);
             request exists(s, op_code::exists, acknowledgement);
             bool watch_both = seen && !view.acknowledged;
-            if (watch_both) exists.attach(acknowledgement_watch);
+            if (watch_both)
+                exists.attach(acknowledgement_watch);
             get.send();
-            if (watch_both) exists.send();
+            if (watch_both)
+                exists.send();
             ec = co_await get;
             if (watch_both) {
                 error_code exists_ec = co_await exists;
-                if (!exists_ec) view.acknowledged = true;
-                if (!ec && exists_ec && exists_ec != zk_errc::no_node) ec = exists_ec;
+                if (!exists_ec)
+                    view.acknowledged = true;
+                if (!ec && exists_ec && exists_ec != zk_errc::no_node)
+                    ec = exists_ec;
             }
             if (ec == zk_errc::no_node) {
                 // Gone between the two: look again.
@@ -135,8 +148,8 @@ task<> watch_leader(session& s,
                 continue;
             }
             now.path = leader;
-            now.identity = std::string(
-                without_release_request(get.answer, impl->settings().release_request));
+            now.identity =
+                std::string(without_release_request(get.answer, impl->settings().release_request));
             now.fencing_token = get.record.czxid;
             now.session_id = get.record.ephemeral_owner;
             now.acknowledged = view.acknowledged;
@@ -150,7 +163,8 @@ task<> watch_leader(session& s,
             if (!ec && !no_folder) {
                 changed = !view_election(impl->settings().names, look.names).leader.empty();
             }
-            if (no_folder && ec == zk_errc::no_node) ec = error_code();
+            if (no_folder && ec == zk_errc::no_node)
+                ec = error_code();
             leader = folder;
             if (changed) {
                 forget_watch(s, node_watch, kind, leader);
@@ -197,17 +211,23 @@ void election::start_acknowledge(const session_ptr& s,
                                  any_handler<void(error_code)> handler) {
     error_code ec = problem_of(s, impl);
     auto c = std::dynamic_pointer_cast<contender>(term);
-    if (!ec && !term) ec = errc::ownership_lost;
-    if (!ec && (!c || &c->owner_port() != s.get())) ec = errc::bad_option;
-    if (!ec && c->stage() != contender::stage_type::granted) ec = errc::ownership_lost;
-    if (!ec && parent_path(c->path()) != impl->path()) ec = errc::bad_option;
-    if (ec) return refuse<>(s, ec, std::move(handler));
+    if (!ec && !term)
+        ec = errc::ownership_lost;
+    if (!ec && (!c || &c->owner_port() != s.get()))
+        ec = errc::bad_option;
+    if (!ec && c->stage() != contender::stage_type::granted)
+        ec = errc::ownership_lost;
+    if (!ec && parent_path(c->path()) != impl->path())
+        ec = errc::bad_option;
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
     auto call = std::make_shared<user_call<>>(*s, std::move(handler));
     call->on_cancel([weak = std::weak_ptr(call)](cancellation_type type) {
         bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
                              cancellation_type::none;
         auto waiting = weak.lock();
-        if (stops_waiting && waiting) waiting->fail(boost::asio::error::operation_aborted);
+        if (stops_waiting && waiting)
+            waiting->fail(boost::asio::error::operation_aborted);
     });
     s->spawn(write_acknowledgement(*s, impl, std::move(c), std::move(call)));
 }
@@ -219,8 +239,8 @@ void election::start_observe(const session_ptr& s,
     if (error_code ec = problem_of(s, impl)) {
         return refuse<election_leader>(s, ec, std::move(handler));
     }
-    s->spawn(watch_leader(*s, impl, std::move(seen),
-                          user_call<election_leader>(*s, std::move(handler))));
+    s->spawn(watch_leader(
+        *s, impl, std::move(seen), user_call<election_leader>(*s, std::move(handler))));
 }
 
 }  // namespace corozk

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/node_name.hpp"
+#include "session/name_list.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "block/node_name.hpp"
-#include "session/name_list.hpp"
 
 namespace corozk::detail {
 
 /// The election: candidates queue as for an exclusive lock, and the first one leads. (Recipes page,
 /// "Leader Election".)
 ///
-///  1. Whoever leads has a node that belongs to its session and was seen when nothing was ahead of it.
+///  1. Whoever leads has a node that belongs to its session and was seen when nothing was ahead of
+///  it.
 ///     There are never two: the next one is first only when that node has gone.
-///  2. To be first is not to know it: the leader acknowledges with a node of its own, named after its
-///     candidate's node, once its leader procedure has run. It is created only if the candidate's node
-///     exists, and erased before it.
+///  2. To be first is not to know it: the leader acknowledges with a node of its own, named after
+///  its
+///     candidate's node, once its leader procedure has run. It is created only if the candidate's
+///     node exists, and erased before it.
 ///  3. So an acknowledgement belongs to exactly one candidacy, and one that was left behind says
 ///     nothing about a later leader.
 
@@ -38,15 +40,19 @@ election_view view_election(const naming& names, const Names& listing) {
     std::optional<std::int32_t> first;
     for (std::size_t i = 0; i < listing.size(); ++i) {
         auto name = names.parse(listing[i]);
-        if (!name) continue;
-        if (first && sequence_distance(*first, name->sequence) >= 0) continue;
+        if (!name)
+            continue;
+        if (first && sequence_distance(*first, name->sequence) >= 0)
+            continue;
         first = name->sequence;
         view.leader = std::string(listing[i]);
     }
-    if (!first) return view;
+    if (!first)
+        return view;
     std::string acknowledgement = acknowledgement_of(view.leader);
     for (std::size_t i = 0; i < listing.size(); ++i) {
-        if (listing[i] == acknowledgement) view.acknowledged = true;
+        if (listing[i] == acknowledgement)
+            view.acknowledged = true;
     }
     return view;
 }

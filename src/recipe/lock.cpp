@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/lock.hpp>
-
 #include "block/line_object.hpp"
 #include "recipe/lock_algo.hpp"
+#include <corozk/recipe/lock.hpp>
 
 namespace corozk {
 
@@ -18,8 +17,10 @@ naming make_naming(lock_naming style) {
             n.foreign_infixes = {"lock-"};  // a mutex without protection
             return n;
         }
-        case lock_naming::kazoo: return naming("", {"__lock__"});
-        case lock_naming::standard: break;
+        case lock_naming::kazoo:
+            return naming("", {"__lock__"});
+        case lock_naming::standard:
+            break;
     }
     return naming("", {"-lock-"});
 }
@@ -32,10 +33,11 @@ std::shared_ptr<const line_object> make_object(std::string path, lock_options op
     settings.entries = std::move(options.entries);
     settings.release_request = std::move(options.release_request);
     settings.request_replaces_data = options.naming == lock_naming::curator;
-    if (options.naming == lock_naming::kazoo) settings.folder_mode = create_mode::persistent;
+    if (options.naming == lock_naming::kazoo)
+        settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"lock"};
-    return std::make_shared<const line_object>(std::move(settings), std::move(options.identity),
-                                               std::move(kinds));
+    return std::make_shared<const line_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 }  // namespace

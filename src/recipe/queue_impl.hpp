@@ -158,9 +158,9 @@ private:
     std::size_t next_ = 0;
     bool fresh_ = false;           ///< the listing was asked for after all consumers
     bool watching_empty_ = false;  ///< nothing was there, and a watch would tell of a newcomer
-    unsigned losses_ = 0;     ///< how often others were quicker lately
-    bool lost_last_ = false;  ///< at the last attempt
-    bool step_back_ = false;  ///< before the next one
+    unsigned losses_ = 0;          ///< how often others were quicker lately
+    bool lost_last_ = false;       ///< at the last attempt
+    bool step_back_ = false;       ///< before the next one
     std::chrono::nanoseconds round_ = std::chrono::milliseconds(1);  ///< what an attempt takes
     std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for
     std::unordered_set<std::string> own_;  ///< claimed by this object, or acknowledged by it

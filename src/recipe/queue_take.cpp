@@ -142,11 +142,13 @@ void queue_impl::lost() {
 /// vain. The one goes on with what it has read already; the others look again at random times, the
 /// later the more often they lost.
 task<> queue_impl::pause() {
-    std::chrono::nanoseconds window = std::min<std::chrono::nanoseconds>(round_ * losses_, longest_pause);
-    auto draw = static_cast<std::int64_t>(std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
+    std::chrono::nanoseconds window =
+        std::min<std::chrono::nanoseconds>(round_ * losses_, longest_pause);
+    auto draw =
+        static_cast<std::int64_t>(std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
     alarm timer(port_, wake_);
-    timer.set(port_.now() +
-              std::chrono::duration_cast<std::chrono::steady_clock::duration>(window * draw / 1024));
+    timer.set(port_.now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                window * draw / 1024));
     while (!timer.rang() && !stopped_ && port_.status().state != session_state::closed)
         co_await wake_.wait();
 }

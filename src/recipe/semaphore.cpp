@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/semaphore.hpp>
-
-#include <optional>
-
 #include "block/grant_request.hpp"
 #include "block/inspection.hpp"
 #include "block/limit.hpp"
@@ -10,6 +6,9 @@
 #include "recipe/lock_algo.hpp"
 #include "recipe/semaphore_algo.hpp"
 #include "session/path.hpp"
+#include <corozk/recipe/semaphore.hpp>
+
+#include <optional>
 
 namespace corozk {
 
@@ -40,7 +39,8 @@ line_settings make_settings(const std::string& path,
             settings.initial_limit = limit;
             settings.folder_mode = create_mode::persistent;
             return settings;
-        case semaphore_naming::standard: break;
+        case semaphore_naming::standard:
+            break;
     }
     settings.names = naming("", {"-lease-"});
     settings.names.weighted = true;
@@ -67,7 +67,8 @@ std::optional<line_settings> make_gate(const std::string& path, const semaphore_
             gate.names = naming("", {"__lock__"});
             gate.folder_mode = create_mode::persistent;
             return gate;
-        case semaphore_naming::standard: break;
+        case semaphore_naming::standard:
+            break;
     }
     return std::nullopt;
 }
@@ -89,18 +90,22 @@ public:
           gate_(make_gate(path, options)),
           // Curator writes its limit nowhere.
           compared_(options.naming == semaphore_naming::curator) {
-        if (!problem_ && limit_ < 1) problem_ = errc::bad_option;
+        if (!problem_ && limit_ < 1)
+            problem_ = errc::bad_option;
     }
 
     error_code refusal(const contender_request& request) const override {
-        if (request.weight < 1) return errc::bad_option;
+        if (request.weight < 1)
+            return errc::bad_option;
         // The others' leases are single, and taking them one by one is hold-and-wait.
-        if (gate_ && request.weight > 1) return errc::not_supported;
+        if (gate_ && request.weight > 1)
+            return errc::not_supported;
         return {};
     }
 
     void enter(session& s, contender_request request, user_call<ownership> call) const override {
-        if (compared_) return queue(s, std::move(request), std::move(call));
+        if (compared_)
+            return queue(s, std::move(request), std::move(call));
         s.spawn(enter_compared(shared_from_this(), s, std::move(request), std::move(call)));
     }
 
@@ -111,7 +116,8 @@ public:
 
     task<error_code> look(port& p, line_survey& found) const override {
         error_code ec = co_await survey(p, settings(), kinds(), found);
-        if (ec || !gate_) co_return ec;
+        if (ec || !gate_)
+            co_return ec;
         line_survey queued;
         std::vector<std::string> kinds_at_gate{"queued"};
         ec = co_await survey(p, *gate_, kinds_at_gate, queued);
@@ -124,7 +130,8 @@ public:
 
 private:
     void queue(session& s, contender_request request, user_call<ownership> call) const {
-        if (!gate_) return line_object::enter(s, std::move(request), std::move(call));
+        if (!gate_)
+            return line_object::enter(s, std::move(request), std::move(call));
         s.spawn(pass_gate(shared_from_this(), s, std::move(request), std::move(call)));
     }
 
@@ -138,21 +145,26 @@ private:
         auto call = std::make_shared<user_call<ownership>>(std::move(user));
         call->on_cancel([weak = std::weak_ptr(call), &wake](cancellation_type) {
             signal& target = wake;  // failing destroys this function
-            if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+            if (auto c = weak.lock())
+                c->fail(boost::asio::error::operation_aborted);
             target.set();
         });
         lines& all = s.use_service<lines>();
         grant_request gate(all.get(*self->gate_), request, wake);
-        while (!gate.done() && call->waiting()) co_await wake.wait();
-        if (!call->waiting()) co_return;
+        while (!gate.done() && call->waiting())
+            co_await wake.wait();
+        if (!call->waiting())
+            co_return;
         if (gate.error()) {
             call->fail(gate.error());
             co_return;
         }
         loss_signal gate_lost(gate.granted(), wake);
         grant_request lease(all.get(self->settings()), request, wake);
-        while (!lease.done() && !gate_lost.reason() && call->waiting()) co_await wake.wait();
-        if (!call->waiting()) co_return;
+        while (!lease.done() && !gate_lost.reason() && call->waiting())
+            co_await wake.wait();
+        if (!call->waiting())
+            co_return;
         if (!lease.done()) {
             // Somebody else may be taking a lease by now: we must not.
             call->fail(gate_lost.reason());
@@ -170,19 +182,30 @@ private:
                                  user_call<ownership> call) {
         auto waiting = std::make_shared<comparing_call>(std::move(call));
         waiting->call.on_cancel([weak = std::weak_ptr(waiting)](cancellation_type) {
-            if (auto w = weak.lock()) w->call.fail(boost::asio::error::operation_aborted);
+            if (auto w = weak.lock())
+                w->call.fail(boost::asio::error::operation_aborted);
         });
-        if (request.deadline) s.start_timer(*waiting, *request.deadline);
+        if (request.deadline)
+            s.start_timer(*waiting, *request.deadline);
         std::int32_t limit = 0;
-        error_code ec = co_await find_limit(s, self->path(), self->settings().entries,
-                                            self->settings().folder_mode, self->limit_, nullptr,
+        error_code ec = co_await find_limit(s,
+                                            self->path(),
+                                            self->settings().entries,
+                                            self->settings().folder_mode,
+                                            self->limit_,
+                                            nullptr,
                                             limit);
         waiting->cancel();
-        if (!ec && !self->compared_ && limit != self->limit_) ec = errc::limit_mismatch;
-        if (!ec) self->compared_ = true;
-        if (!ec && request.weight > limit) ec = errc::bad_option;
-        if (ec) waiting->call.fail(ec);
-        if (!waiting->call.waiting()) co_return;
+        if (!ec && !self->compared_ && limit != self->limit_)
+            ec = errc::limit_mismatch;
+        if (!ec)
+            self->compared_ = true;
+        if (!ec && request.weight > limit)
+            ec = errc::bad_option;
+        if (ec)
+            waiting->call.fail(ec);
+        if (!waiting->call.waiting())
+            co_return;
         self->queue(s, std::move(request), std::move(waiting->call));
     }
 
@@ -192,11 +215,13 @@ private:
 };
 
 template <class... Values>
-std::shared_ptr<user_call<Values...>> cancellable(session& s,
-                                                  any_handler<void(error_code, Values...)> handler) {
+std::shared_ptr<user_call<Values...>> cancellable(
+    session& s,
+    any_handler<void(error_code, Values...)> handler) {
     auto call = std::make_shared<user_call<Values...>>(s, std::move(handler));
     call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     return call;
 }
@@ -214,7 +239,8 @@ task<> list_holders(session& s,
                     std::shared_ptr<user_call<std::vector<contender_info>>> call) {
     line_survey found;
     error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
-    if (ec) found.contenders.clear();
+    if (ec)
+        found.contenders.clear();
     std::erase_if(found.contenders, [](const contender_info& c) { return !c.holds; });
     call->complete(ec, std::move(found.contenders));
 }
@@ -223,8 +249,8 @@ task<> write_limit(session& s,
                    std::shared_ptr<const line_object> impl,
                    std::int32_t limit,
                    std::shared_ptr<user_call<>> call) {
-    call->complete(co_await change_limit(s, impl->path(), impl->settings().entries,
-                                         impl->settings().folder_mode, limit));
+    call->complete(co_await change_limit(
+        s, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
 }
 
 }  // namespace
@@ -244,16 +270,17 @@ semaphore::~semaphore() = default;
 void semaphore::start_available(const session_ptr& s,
                                 const impl_ptr& impl,
                                 any_handler<void(error_code, std::int32_t)> handler) {
-    if (error_code ec = problem_of(s, impl)) return refuse<std::int32_t>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<std::int32_t>(s, ec, std::move(handler));
     s->spawn(count_free(*s, impl, cancellable<std::int32_t>(*s, std::move(handler))));
 }
 
-void semaphore::start_holders(
-    const session_ptr& s,
-    const impl_ptr& impl,
-    any_handler<void(error_code, std::vector<contender_info>)> handler) {
+void semaphore::start_holders(const session_ptr& s,
+                              const impl_ptr& impl,
+                              any_handler<void(error_code, std::vector<contender_info>)> handler) {
     using infos = std::vector<contender_info>;
-    if (error_code ec = problem_of(s, impl)) return refuse<infos>(s, ec, std::move(handler));
+    if (error_code ec = problem_of(s, impl))
+        return refuse<infos>(s, ec, std::move(handler));
     s->spawn(list_holders(*s, impl, cancellable<infos>(*s, std::move(handler))));
 }
 
@@ -262,15 +289,19 @@ void semaphore::start_set_limit(const session_ptr& s,
                                 std::int32_t limit,
                                 any_handler<void(error_code)> handler) {
     error_code ec = problem_of(s, impl);
-    if (!ec && limit < 1) ec = errc::bad_option;
-    if (!ec && impl->settings().initial_limit == 0) ec = errc::not_supported;
-    if (ec) return refuse<>(s, ec, std::move(handler));
+    if (!ec && limit < 1)
+        ec = errc::bad_option;
+    if (!ec && impl->settings().initial_limit == 0)
+        ec = errc::not_supported;
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
     auto call = std::make_shared<user_call<>>(*s, std::move(handler));
     call->on_cancel([weak = std::weak_ptr(call)](cancellation_type type) {
         bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
                              cancellation_type::none;
         auto c = weak.lock();
-        if (stops_waiting && c) c->fail(boost::asio::error::operation_aborted);
+        if (stops_waiting && c)
+            c->fail(boost::asio::error::operation_aborted);
     });
     s->spawn(write_limit(*s, impl, limit, std::move(call)));
 }

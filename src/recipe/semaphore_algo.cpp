@@ -12,7 +12,8 @@ void semaphore_rule::blockers(ahead_of& ahead,
     while (const line_entry* e = ahead.next()) {
         sum += e->weight;
         out.push_back(e);
-        if (sum > ahead.limit) return;
+        if (sum > ahead.limit)
+            return;
     }
     out.clear();
 }
@@ -24,7 +25,8 @@ const semaphore_rule& the_semaphore_rule() noexcept {
 
 std::int32_t free_permits(const std::vector<contender_info>& line, std::int32_t limit) noexcept {
     std::int64_t taken = 0;
-    for (const contender_info& c : line) taken += c.weight;
+    for (const contender_info& c : line)
+        taken += c.weight;
     return static_cast<std::int32_t>(std::max<std::int64_t>(limit - taken, 0));
 }
 

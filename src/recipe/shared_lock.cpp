@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/line_object.hpp"
+#include "recipe/shared_lock_algo.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
-
-#include "block/line_object.hpp"
-#include "recipe/shared_lock_algo.hpp"
 
 namespace corozk {
 
@@ -20,8 +19,10 @@ naming make_naming(shared_lock_naming style) {
             n.dashed_guid = true;
             return n;
         }
-        case shared_lock_naming::kazoo: return naming("", {"__rlock__", "__lock__"});
-        case shared_lock_naming::standard: break;
+        case shared_lock_naming::kazoo:
+            return naming("", {"__rlock__", "__lock__"});
+        case shared_lock_naming::standard:
+            break;
     }
     return naming("", {"-read-", "-write-"});
 }
@@ -34,10 +35,11 @@ std::shared_ptr<const line_object> make_object(std::string path, shared_lock_opt
     settings.entries = std::move(options.entries);
     settings.release_request = std::move(options.release_request);
     settings.request_replaces_data = options.naming == shared_lock_naming::curator;
-    if (options.naming == shared_lock_naming::kazoo) settings.folder_mode = create_mode::persistent;
+    if (options.naming == shared_lock_naming::kazoo)
+        settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"read", "write"};
-    return std::make_shared<const line_object>(std::move(settings), std::move(options.identity),
-                                               std::move(kinds));
+    return std::make_shared<const line_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 /// The contender behind what is held, if it is one of this lock and of this kind.
@@ -46,10 +48,13 @@ error_code find_held(session& s,
                      const std::shared_ptr<owned>& held,
                      std::uint8_t kind,
                      std::shared_ptr<contender>& found) {
-    if (!held) return errc::ownership_lost;
+    if (!held)
+        return errc::ownership_lost;
     found = std::dynamic_pointer_cast<contender>(held);
-    if (!found || &found->owner_port() != &s) return errc::bad_option;
-    if (found->stage() != contender::stage_type::granted) return errc::ownership_lost;
+    if (!found || &found->owner_port() != &s)
+        return errc::bad_option;
+    if (found->stage() != contender::stage_type::granted)
+        return errc::ownership_lost;
     bool here = found->current_line()->settings().directory == impl.path() &&
                 found->current_line()->settings().rule == &the_shared_rule();
     return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
@@ -70,8 +75,10 @@ void shared_lock::start_downgrade(const session_ptr& s,
                                   any_handler<void(error_code)> handler) {
     std::shared_ptr<contender> c;
     error_code ec = problem_of(s, impl);
-    if (!ec) ec = find_held(*s, *impl, held, write_kind, c);
-    if (ec) return refuse<>(s, ec, std::move(handler));
+    if (!ec)
+        ec = find_held(*s, *impl, held, write_kind, c);
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
     c->current_line()->convert(c, read_kind, user_call<>(*s, std::move(handler)));
 }
 
@@ -82,22 +89,25 @@ void shared_lock::start_upgrade(const session_ptr& s,
                                 any_handler<void(error_code)> handler) {
     std::shared_ptr<contender> c;
     error_code ec = problem_of(s, impl);
-    if (!ec) ec = find_held(*s, *impl, held, read_kind, c);
-    if (ec) return refuse<>(s, ec, std::move(handler));
+    if (!ec)
+        ec = find_held(*s, *impl, held, read_kind, c);
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
     contender_request request;
     request.kind = write_kind;
     request.data = impl->identity();
-    if (deadline != time_point::max()) request.deadline = deadline;
+    if (deadline != time_point::max())
+        request.deadline = deadline;
     // The line hands over nothing new: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, s->executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto adapted = boost::asio::bind_executor(
-        executor, boost::asio::bind_cancellation_slot(
-                      slot, [handler = std::move(handler)](error_code result, ownership) mutable {
-                          std::move(handler)(result);
-                      }));
-    c->current_line()->replace(c, std::move(request),
-                               user_call<ownership>(*s, std::move(adapted)));
+        executor,
+        boost::asio::bind_cancellation_slot(
+            slot, [handler = std::move(handler)](error_code result, ownership) mutable {
+                std::move(handler)(result);
+            }));
+    c->current_line()->replace(c, std::move(request), user_call<ownership>(*s, std::move(adapted)));
 }
 
 }  // namespace corozk

@@ -8,7 +8,8 @@ void shared_rule::blockers(ahead_of& ahead,
                            std::vector<const line_entry*>& out) const {
     while (const line_entry* e = ahead.next()) {
         bool blocks = me.kind == read_kind ? e->kind != read_kind : e->order != me.except;
-        if (!blocks) continue;
+        if (!blocks)
+            continue;
         out.push_back(e);
         return;
     }
@@ -19,10 +20,13 @@ bool shared_rule::follows(const line_entry& granted, const line_entry& me) const
 }
 
 bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
-    if (me.except == no_order) return false;
+    if (me.except == no_order)
+        return false;
     while (const line_entry* e = ahead.next()) {
-        if (e->order <= me.except) break;
-        if (e->kind != read_kind) return true;
+        if (e->order <= me.except)
+            break;
+        if (e->kind != read_kind)
+            return true;
     }
     return false;
 }

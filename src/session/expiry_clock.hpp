@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
-
 #include "session/operation.hpp"
+
+#include <chrono>
 
 namespace corozk::detail {
 
@@ -19,7 +19,8 @@ public:
 
     /// A request that was sent at that time has been answered.
     void answered(time_point sent_at) noexcept {
-        if (sent_at > last_) last_ = sent_at;
+        if (sent_at > last_)
+            last_ = sent_at;
     }
 
     time_point deadline() const noexcept { return last_ + timeout_; }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/handle.hpp"
 
-#include <arpa/inet.h>
-#include <sys/time.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <sys/time.h>
 #include <utility>
 
 namespace corozk::detail {
@@ -39,15 +39,18 @@ private:
 
 /// "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text": the level is in the line.
 void on_log(const char* message) {
-    if (!current_log || !*current_log || !message) return;
+    if (!current_log || !*current_log || !message)
+        return;
     std::string_view text(message);
     log_level level = log_level::debug;
     if (text.find("ZOO_ERROR@") != text.npos || text.find("ZOO_WARN@") != text.npos) {
         // Losing a connection is an error to the C client; to us it is Tuesday.
         level = log_level::info;
     }
-    if (std::size_t at = text.find(":ZOO_"); at != text.npos) text.remove_prefix(at + 5);
-    while (text.ends_with('\n')) text.remove_suffix(1);
+    if (std::size_t at = text.find(":ZOO_"); at != text.npos)
+        text.remove_prefix(at + 5);
+    while (text.ends_with('\n'))
+        text.remove_suffix(1);
     (*current_log)(level, text);
 }
 
@@ -78,8 +81,10 @@ error_code answer_error(int rc) noexcept {
         case ZCLOSING:
         case ZOPERATIONTIMEOUT:
         case ZRUNTIMEINCONSISTENCY:
-        case ZMARSHALLINGERROR: return make_error_code(zk_errc::connection_loss);
-        default: return convert(rc);
+        case ZMARSHALLINGERROR:
+            return make_error_code(zk_errc::connection_loss);
+        default:
+            return convert(rc);
     }
 }
 
@@ -112,13 +117,20 @@ private:
 
 int convert(create_mode mode) noexcept {
     switch (mode) {
-        case create_mode::persistent: return ZOO_PERSISTENT;
-        case create_mode::persistent_sequential: return ZOO_PERSISTENT_SEQUENTIAL;
-        case create_mode::ephemeral: return ZOO_EPHEMERAL;
-        case create_mode::ephemeral_sequential: return ZOO_EPHEMERAL_SEQUENTIAL;
-        case create_mode::container: return ZOO_CONTAINER;
-        case create_mode::persistent_with_ttl: return ZOO_PERSISTENT_WITH_TTL;
-        case create_mode::persistent_sequential_with_ttl: return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
+        case create_mode::persistent:
+            return ZOO_PERSISTENT;
+        case create_mode::persistent_sequential:
+            return ZOO_PERSISTENT_SEQUENTIAL;
+        case create_mode::ephemeral:
+            return ZOO_EPHEMERAL;
+        case create_mode::ephemeral_sequential:
+            return ZOO_EPHEMERAL_SEQUENTIAL;
+        case create_mode::container:
+            return ZOO_CONTAINER;
+        case create_mode::persistent_with_ttl:
+            return ZOO_PERSISTENT_WITH_TTL;
+        case create_mode::persistent_sequential_with_ttl:
+            return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
     }
     return ZOO_PERSISTENT;
 }
@@ -126,12 +138,10 @@ int convert(create_mode mode) noexcept {
 /// What the C client reads and fills in while a transaction is on its way.
 struct multi_storage {
     explicit multi_storage(const std::vector<transaction::step>& steps)
-        : ops(steps.size()),
-          results(steps.size()),
-          stats(steps.size()),
-          paths(steps.size()) {
+        : ops(steps.size()), results(steps.size()), stats(steps.size()), paths(steps.size()) {
         acls.reserve(steps.size());
-        for (std::size_t i = 0; i < steps.size(); ++i) add(i, steps[i]);
+        for (std::size_t i = 0; i < steps.size(); ++i)
+            add(i, steps[i]);
     }
 
     void add(std::size_t i, const transaction::step& s) {
@@ -145,8 +155,13 @@ struct multi_storage {
             case transaction::step_kind::create: {
                 constexpr std::size_t sequence_digits = 12;
                 paths[i].assign(s.path.size() + sequence_digits, '\0');
-                zoo_create_op_init(&op, s.path.c_str(), s.data.data(), size, acls.back()->get(),
-                                   convert(s.mode), paths[i].data(),
+                zoo_create_op_init(&op,
+                                   s.path.c_str(),
+                                   s.data.data(),
+                                   size,
+                                   acls.back()->get(),
+                                   convert(s.mode),
+                                   paths[i].data(),
                                    static_cast<int>(paths[i].size()));
                 break;
             }
@@ -188,21 +203,26 @@ void on_string(int rc, const char*, const void* data) {
 
 void on_created(int rc, const char* path, const Stat* s, const void* data) {
     operation& op = operation_of(data);
-    if (rc == ZOK && path) op.answer = path;
-    if (rc == ZOK && s) op.record = convert(*s);
+    if (rc == ZOK && path)
+        op.answer = path;
+    if (rc == ZOK && s)
+        op.record = convert(*s);
     arrive(op, rc);
 }
 
 void on_stat(int rc, const Stat* s, const void* data) {
     operation& op = operation_of(data);
-    if (rc == ZOK && s) op.record = convert(*s);
+    if (rc == ZOK && s)
+        op.record = convert(*s);
     arrive(op, rc);
 }
 
 void on_data(int rc, const char* value, int size, const Stat* s, const void* data) {
     operation& op = operation_of(data);
-    if (rc == ZOK && value && size > 0) op.answer.assign(value, static_cast<std::size_t>(size));
-    if (rc == ZOK && s) op.record = convert(*s);
+    if (rc == ZOK && value && size > 0)
+        op.answer.assign(value, static_cast<std::size_t>(size));
+    if (rc == ZOK && s)
+        op.record = convert(*s);
     arrive(op, rc);
 }
 
@@ -212,9 +232,11 @@ void on_children(int rc, const String_vector* names, const Stat* s, const void* 
         auto count = static_cast<std::size_t>(std::max(names->count, 0));
         std::size_t typical = count ? std::strlen(names->data[0]) + 1 : 0;
         op.names.reserve(count, count * typical);
-        for (std::size_t i = 0; i < count; ++i) op.names.push_back(names->data[i]);
+        for (std::size_t i = 0; i < count; ++i)
+            op.names.push_back(names->data[i]);
     }
-    if (rc == ZOK && s) op.record = convert(*s);
+    if (rc == ZOK && s)
+        op.record = convert(*s);
     arrive(op, rc);
 }
 
@@ -227,7 +249,8 @@ void on_acl(int rc, ACL_vector* list, Stat* s, const void* data) {
             op.entries.emplace_back(static_cast<permission>(a.perms), a.id.scheme, a.id.id);
         }
     }
-    if (rc == ZOK && s) op.record = convert(*s);
+    if (rc == ZOK && s)
+        op.record = convert(*s);
     arrive(op, rc);
 }
 
@@ -240,28 +263,41 @@ void on_multi(int rc, const void* data) {
         transaction_result& r = op.results[i];
         const transaction::step& s = op.steps[i];
         r.error = convert(m.results[i].err);
-        if (reason) continue;
-        if (s.kind == transaction::step_kind::create) r.path = m.paths[i].c_str();
-        if (s.kind == transaction::step_kind::set) r.stat = convert(m.stats[i]);
+        if (reason)
+            continue;
+        if (s.kind == transaction::step_kind::create)
+            r.path = m.paths[i].c_str();
+        if (s.kind == transaction::step_kind::set)
+            r.stat = convert(m.stats[i]);
     }
     arrive(op, rc);
 }
 
 handle_state convert_state(int s) noexcept {
-    if (s == ZOO_CONNECTED_STATE) return handle_state::connected;
-    if (s == ZOO_READONLY_STATE) return handle_state::read_only;
-    if (s == ZOO_CONNECTING_STATE) return handle_state::connecting;
-    if (s == ZOO_ASSOCIATING_STATE) return handle_state::associating;
-    if (s == ZOO_EXPIRED_SESSION_STATE) return handle_state::expired;
-    if (s == ZOO_AUTH_FAILED_STATE) return handle_state::auth_failed;
+    if (s == ZOO_CONNECTED_STATE)
+        return handle_state::connected;
+    if (s == ZOO_READONLY_STATE)
+        return handle_state::read_only;
+    if (s == ZOO_CONNECTING_STATE)
+        return handle_state::connecting;
+    if (s == ZOO_ASSOCIATING_STATE)
+        return handle_state::associating;
+    if (s == ZOO_EXPIRED_SESSION_STATE)
+        return handle_state::expired;
+    if (s == ZOO_AUTH_FAILED_STATE)
+        return handle_state::auth_failed;
     return handle_state::disconnected;
 }
 
 watch_event_type convert_event(int type) noexcept {
-    if (type == ZOO_CREATED_EVENT) return watch_event_type::created;
-    if (type == ZOO_DELETED_EVENT) return watch_event_type::erased;
-    if (type == ZOO_CHANGED_EVENT) return watch_event_type::data_changed;
-    if (type == ZOO_CHILD_EVENT) return watch_event_type::children_changed;
+    if (type == ZOO_CREATED_EVENT)
+        return watch_event_type::created;
+    if (type == ZOO_DELETED_EVENT)
+        return watch_event_type::erased;
+    if (type == ZOO_CHANGED_EVENT)
+        return watch_event_type::data_changed;
+    if (type == ZOO_CHILD_EVENT)
+        return watch_event_type::children_changed;
     return watch_event_type::unknown;
 }
 
@@ -321,13 +357,20 @@ void handle::raise_log_level(log_level level) {
     static log_level highest = log_level::off;
     static bool first = true;
     std::lock_guard lock(mutex);
-    if (!first && level <= highest) return;
+    if (!first && level <= highest)
+        return;
     first = false;
     highest = level;
     switch (level) {
-        case log_level::debug: zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG); break;
-        case log_level::info: zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); break;
-        default: zoo_set_debug_level(static_cast<ZooLogLevel>(0)); break;
+        case log_level::debug:
+            zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG);
+            break;
+        case log_level::info:
+            zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+            break;
+        default:
+            zoo_set_debug_level(static_cast<ZooLogLevel>(0));
+            break;
     }
 }
 
@@ -345,8 +388,10 @@ bool handle::open() const noexcept {
         case handle_state::connecting:
         case handle_state::associating:
         case handle_state::connected:
-        case handle_state::read_only: return true;
-        default: return false;
+        case handle_state::read_only:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -368,7 +413,8 @@ handle::progress handle::process(bool read, bool write) {
     log_scope scope(impl_->log);
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
     int rc = zookeeper_process(impl_->zh, events);
-    if (rc == ZOK) return progress::packet;
+    if (rc == ZOK)
+        return progress::packet;
     return rc == ZNOTHING ? progress::nothing : progress::failed;
 }
 
@@ -384,14 +430,16 @@ void handle::abort() {
     const log_function silence;  // what fails here is meant to fail
     log_scope scope(silence);
     handle_state s = state();
-    if (s == handle_state::expired || s == handle_state::auth_failed) return;
+    if (s == handle_state::expired || s == handle_state::auth_failed)
+        return;
     // Closes the socket without telling anybody; the failing connect then cleans up and answers.
     zoo_set_servers(impl_->zh, nowhere);
     for (int i = 0; i < 3; ++i) {
         int descriptor = -1;
         int events = 0;
         timeval wait{};
-        if (zookeeper_interest(impl_->zh, &descriptor, &events, &wait) != ZOK) break;
+        if (zookeeper_interest(impl_->zh, &descriptor, &events, &wait) != ZOK)
+            break;
     }
 }
 
@@ -412,34 +460,48 @@ bool handle::submit(operation& op) {
             c_acl list(op.entries);
             int mode = convert(op.mode);
             std::int64_t ttl = op.ttl.count() > 0 ? op.ttl.count() : -1;
-            rc = zoo_acreate2_ttl(zh, path, op.data.data(), size, list.get(), mode, ttl,
-                                  &on_created, data);
+            rc = zoo_acreate2_ttl(
+                zh, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
             break;
         }
-        case op_code::erase: rc = zoo_adelete(zh, path, op.version, &on_void, data); break;
+        case op_code::erase:
+            rc = zoo_adelete(zh, path, op.version, &on_void, data);
+            break;
         case op_code::set:
             rc = zoo_aset(zh, path, op.data.data(), size, op.version, &on_stat, data);
             break;
-        case op_code::get: rc = zoo_awget(zh, path, watcher, context, &on_data, data); break;
-        case op_code::exists: rc = zoo_awexists(zh, path, watcher, context, &on_stat, data); break;
+        case op_code::get:
+            rc = zoo_awget(zh, path, watcher, context, &on_data, data);
+            break;
+        case op_code::exists:
+            rc = zoo_awexists(zh, path, watcher, context, &on_stat, data);
+            break;
         case op_code::children:
             rc = zoo_awget_children2(zh, path, watcher, context, &on_children, data);
             break;
-        case op_code::sync: rc = zoo_async(zh, path, &on_string, data); break;
-        case op_code::get_acl: rc = zoo_aget_acl(zh, path, &on_acl, data); break;
+        case op_code::sync:
+            rc = zoo_async(zh, path, &on_string, data);
+            break;
+        case op_code::get_acl:
+            rc = zoo_aget_acl(zh, path, &on_acl, data);
+            break;
         case op_code::set_acl: {
             c_acl list(op.entries);
             // The C client takes a non-const list, and only reads it.
-            rc = zoo_aset_acl(zh, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void,
-                              data);
+            rc = zoo_aset_acl(
+                zh, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
             break;
         }
         case op_code::multi: {
             auto storage = std::make_shared<multi_storage>(op.steps);
             multi_storage& m = *storage;
             op.foreign = std::move(storage);
-            rc = zoo_amulti(zh, static_cast<int>(m.ops.size()), m.ops.data(), m.results.data(),
-                            &on_multi, data);
+            rc = zoo_amulti(zh,
+                            static_cast<int>(m.ops.size()),
+                            m.ops.data(),
+                            m.results.data(),
+                            &on_multi,
+                            data);
             break;
         }
         case op_code::add_auth:
@@ -460,8 +522,12 @@ bool handle::submit(operation& op) {
             // The completion parameter is declared as a pointer to a pointer to a function; what is
             // called is the function itself.
             rc = zoo_aremove_all_watches(
-                zh, path, type, 0,
-                reinterpret_cast<void_completion_t*>(reinterpret_cast<void*>(&on_void)), data);
+                zh,
+                path,
+                type,
+                0,
+                reinterpret_cast<void_completion_t*>(reinterpret_cast<void*>(&on_void)),
+                data);
             break;
         }
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <chrono>
+#include "session/operation.hpp"
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
+
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "session/operation.hpp"
 
 struct _zhandle;
 
@@ -36,9 +36,7 @@ struct arrival {
     explicit arrival(operation& answered) : kind(kind_type::answer), op(&answered) {}
     explicit arrival(handle_state s) : kind(kind_type::session_event), session(s) {}
     arrival(watch_event_type type, std::string where)
-        : kind(kind_type::watch_event),
-          watch(type),
-          path(std::move(where)) {}
+        : kind(kind_type::watch_event), watch(type), path(std::move(where)) {}
 
     kind_type kind;
     handle_state session = handle_state::disconnected;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/hosts.hpp"
 
+#include "session/path.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
-
-#include "session/path.hpp"
 
 namespace corozk::detail {
 
@@ -15,7 +15,8 @@ constexpr std::string_view spaces = " \t\r\n";
 
 std::string_view trim(std::string_view text) noexcept {
     std::size_t begin = text.find_first_not_of(spaces);
-    if (begin == std::string_view::npos) return {};
+    if (begin == std::string_view::npos)
+        return {};
     return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
 }
 
@@ -30,11 +31,13 @@ std::string parse_host(std::string_view text, host& out) {
     bool has_port = false;
     if (text.front() == '[') {
         std::size_t close = text.find(']');
-        if (close == std::string_view::npos) return "has no closing ']' in " + quoted(text);
+        if (close == std::string_view::npos)
+            return "has no closing ']' in " + quoted(text);
         name = text.substr(1, close - 1);
         std::string_view rest = text.substr(close + 1);
         if (!rest.empty()) {
-            if (rest.front() != ':') return "has text behind ']' in " + quoted(text);
+            if (rest.front() != ':')
+                return "has text behind ']' in " + quoted(text);
             port = rest.substr(1);
             has_port = true;
         }
@@ -46,7 +49,8 @@ std::string parse_host(std::string_view text, host& out) {
             return "has several ':' in " + quoted(text) + ": write IPv6 addresses in brackets";
         }
     }
-    if (name.empty()) return "has no host name in " + quoted(text);
+    if (name.empty())
+        return "has no host name in " + quoted(text);
     if (name.find_first_of(" \t\r\n@?#[]") != std::string_view::npos) {
         return "has a malformed host name " + quoted(name);
     }
@@ -76,8 +80,9 @@ host_list parse_hosts(std::string_view text) {
                 return list;
             }
             if (chroot.find(',') != std::string_view::npos) {
-                list.problem = "names a folder " + quoted(chroot) +
-                               " that contains a comma: the folder stands once, behind the last host";
+                list.problem =
+                    "names a folder " + quoted(chroot) +
+                    " that contains a comma: the folder stands once, behind the last host";
                 return list;
             }
             list.chroot = chroot;
@@ -100,7 +105,8 @@ host_list parse_hosts(std::string_view text) {
             return list;
         }
         list.hosts.push_back(std::move(h));
-        if (comma == std::string_view::npos) return list;
+        if (comma == std::string_view::npos)
+            return list;
         text.remove_prefix(comma + 1);
     }
 }

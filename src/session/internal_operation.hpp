@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/session.hpp"
+
 #include <functional>
 #include <string>
 #include <utility>
-
-#include "session/session.hpp"
 
 namespace corozk::detail {
 
@@ -13,8 +13,7 @@ namespace corozk::detail {
 class session::internal_operation final : public operation {
 public:
     internal_operation(op_code code_, std::string path_, std::function<void(operation&)> f)
-        : operation(code_, std::move(path_)),
-          on_finished_(std::move(f)) {}
+        : operation(code_, std::move(path_)), on_finished_(std::move(f)) {}
 
 private:
     void finished() noexcept override { on_finished_(*this); }

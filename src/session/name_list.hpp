@@ -38,7 +38,8 @@ public:
     std::vector<std::string> to_vector() const {
         std::vector<std::string> names;
         names.reserve(size());
-        for (std::size_t i = 0; i < size(); ++i) names.emplace_back((*this)[i]);
+        for (std::size_t i = 0; i < size(); ++i)
+            names.emplace_back((*this)[i]);
         return names;
     }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/intrusive/list_hook.hpp>
-#include <chrono>
+#include "session/name_list.hpp"
+#include "session/watch_node.hpp"
 #include <corozk/error.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
+
+#include <boost/intrusive/list_hook.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "session/name_list.hpp"
-#include "session/watch_node.hpp"
 
 namespace corozk::detail {
 
@@ -48,17 +49,18 @@ constexpr bool changes_state(op_code code) noexcept {
         case op_code::sync:
         case op_code::get_acl:
         case op_code::get_config:
-        case op_code::remove_watches: return false;
-        default: return true;
+        case op_code::remove_watches:
+            return false;
+        default:
+            return true;
     }
 }
 
 /// One request to the server and its answer. Its owner fills in the request, hands it to
 /// `port::start`, and keeps it alive until `finished` is called, exactly once and never from inside
 /// `start`. Destroying it earlier is allowed only when the port has been destroyed.
-class operation
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class operation : public boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     enum class progress : std::uint8_t { idle, queued, sent, done };
 
@@ -79,7 +81,8 @@ public:
     }
 
     void detach() noexcept {
-        if (watcher_) watcher_->pending_ = nullptr;
+        if (watcher_)
+            watcher_->pending_ = nullptr;
         watcher_ = nullptr;
     }
 
@@ -129,7 +132,8 @@ private:
 };
 
 inline void watch_node::disarm() noexcept {
-    if (pending_) pending_->detach();
+    if (pending_)
+        pending_->detach();
     unlink();
 }
 

@@ -40,9 +40,11 @@ void port::spawn(task<> driver) {
 
 void port::destroy_drivers() noexcept {
     // Destroying one may start another (a clean-up), which is destroyed as well.
-    while (!drivers_.empty()) drivers_.front().destroy();
+    while (!drivers_.empty())
+        drivers_.front().destroy();
     services_.clear();
-    while (!drivers_.empty()) drivers_.front().destroy();
+    while (!drivers_.empty())
+        drivers_.front().destroy();
 }
 
 }  // namespace corozk::detail

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/set_hook.hpp>
+#include "session/operation.hpp"
+#include "session/task.hpp"
 #include <corozk/counters.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/session_state.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/set_hook.hpp>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <typeindex>
 #include <unordered_map>
 
-#include "session/operation.hpp"
-#include "session/task.hpp"
-
 namespace corozk::detail {
 
 /// Something to run soon, once for each time it is scheduled. Unlinks itself when destroyed.
-class deferred
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class deferred : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     deferred() = default;
     deferred(const deferred&) = delete;
@@ -33,9 +33,8 @@ protected:
 };
 
 /// Something to run at a time. Unlinks itself when destroyed.
-class timer_node
-    : public boost::intrusive::set_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class timer_node : public boost::intrusive::set_base_hook<
+                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     timer_node() = default;
     timer_node(const timer_node&) = delete;
@@ -55,9 +54,8 @@ protected:
 };
 
 /// Told of every change of the session's state, in order. Unlinks itself when destroyed.
-class session_observer
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class session_observer : public boost::intrusive::list_base_hook<
+                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     session_observer() = default;
     session_observer(const session_observer&) = delete;
@@ -78,9 +76,8 @@ public:
 };
 
 /// The outermost frame of a driver that runs by itself; see `port::spawn`.
-class driver_root
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class driver_root : public boost::intrusive::list_base_hook<
+                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     virtual void destroy() noexcept = 0;
 
@@ -88,8 +85,8 @@ protected:
     ~driver_root() = default;
 };
 
-/// All that a recipe may ask of a session. The session core implements it on the C client; the tests
-/// implement it on a model of ZooKeeper, so that the shipped drivers run against both.
+/// All that a recipe may ask of a session. The session core implements it on the C client; the
+/// tests implement it on a model of ZooKeeper, so that the shipped drivers run against both.
 ///
 /// Everything happens on one thread at a time. No function calls back into its caller: operations
 /// finish, deferred things run, timers expire and observers are told later.
@@ -149,7 +146,8 @@ public:
     template <class Service>
     Service& use_service() {
         auto& slot = services_[typeid(Service)];
-        if (!slot) slot = std::make_unique<Service>(*this);
+        if (!slot)
+            slot = std::make_unique<Service>(*this);
         return static_cast<Service&>(*slot);
     }
 

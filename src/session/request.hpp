@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/port.hpp"
+
 #include <coroutine>
 #include <utility>
-
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
@@ -20,12 +20,12 @@ namespace corozk::detail {
 class request final : public operation {
 public:
     request(port& p, op_code code_, std::string path_)
-        : operation(code_, std::move(path_)),
-          port_(p) {}
+        : operation(code_, std::move(path_)), port_(p) {}
 
     /// Queues it without waiting for the answer.
     void send() noexcept {
-        if (state == progress::idle) port_.start(*this);
+        if (state == progress::idle)
+            port_.start(*this);
     }
 
     bool await_ready() const noexcept { return state == progress::done; }
@@ -37,7 +37,8 @@ public:
 
 private:
     void finished() noexcept override {
-        if (waiter_) std::exchange(waiter_, {}).resume();
+        if (waiter_)
+            std::exchange(waiter_, {}).resume();
     }
 
     port& port_;
@@ -50,8 +51,7 @@ template <class OnFinished>
 class detached_request final : public operation {
 public:
     detached_request(op_code code_, std::string path_, OnFinished on_finished)
-        : operation(code_, std::move(path_)),
-          on_finished_(std::move(on_finished)) {}
+        : operation(code_, std::move(path_)), on_finished_(std::move(on_finished)) {}
 
 private:
     void finished() noexcept override {

@@ -2,17 +2,17 @@
 // The turn of the loop, and what a port offers. Connecting and closing have files of their own.
 #include "session/session.hpp"
 
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/query.hpp>
-#include <cstdio>
-
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session_tracker.hpp"
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <sys/socket.h>
 
 namespace corozk::detail {
 
@@ -100,7 +100,8 @@ void session::abandon() noexcept {
 // One turn
 
 void session::wake() noexcept {
-    if (in_turn_ || wake_posted_ || abandoned_) return;
+    if (in_turn_ || wake_posted_ || abandoned_)
+        return;
     wake_posted_ = true;
     boost::asio::post(executor_, [self = shared_from_this()] {
         self->wake_posted_ = false;
@@ -109,23 +110,27 @@ void session::wake() noexcept {
 }
 
 void session::turn() {
-    if (abandoned_ || in_turn_) return;
+    if (abandoned_ || in_turn_)
+        return;
     auto self = shared_from_this();
     in_turn_ = true;
     // First of all: a process that was stopped for too long must not act on old news.
-    if (past_deadline()) session_lost(zk_errc::session_expired);
+    if (past_deadline())
+        session_lost(zk_errc::session_expired);
     read_packets();
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
         send_queued();
-        if (inbox_.empty() && deferred_.empty()) break;
+        if (inbox_.empty() && deferred_.empty())
+            break;
     }
     wait_for_more();
     in_turn_ = false;
     bool more = !inbox_.empty() || !deferred_.empty() || (readable_ && monitor_.open()) ||
                 (!outbox_.empty() && can_send());
-    if (more) wake();
+    if (more)
+        wake();
 }
 
 const session_status& session::look() {
@@ -144,7 +149,8 @@ bool session::past_deadline() noexcept {
 
 void session::read_packets() {
     if (phase_ == phase_type::parting) {
-        if (readable_) part();
+        if (readable_)
+            part();
         return;
     }
     if (!handle_ || !handle_->open()) {
@@ -156,10 +162,12 @@ void session::read_packets() {
         monitor_.cork(true);
         auto result = handle_->process(false, true);
         monitor_.cork(false);
-        if (result == handle::progress::failed) return;
+        if (result == handle::progress::failed)
+            return;
     }
     for (int i = 0; readable_ && i < packets_per_turn; ++i) {
-        if (handle_->process(true, false) != handle::progress::packet) readable_ = false;
+        if (handle_->process(true, false) != handle::progress::packet)
+            readable_ = false;
     }
 }
 
@@ -168,11 +176,18 @@ void session::dispatch_arrivals() {
     batch_.swap(inbox_);
     for (arrival& a : batch_) {
         switch (a.kind) {
-            case arrival::kind_type::answer: dispatch_answer(*a.op); break;
-            case arrival::kind_type::session_event: dispatch_session_event(a.session); break;
-            case arrival::kind_type::watch_event: dispatch_watch_event(a.watch, a.path); break;
+            case arrival::kind_type::answer:
+                dispatch_answer(*a.op);
+                break;
+            case arrival::kind_type::session_event:
+                dispatch_session_event(a.session);
+                break;
+            case arrival::kind_type::watch_event:
+                dispatch_watch_event(a.watch, a.path);
+                break;
         }
-        if (abandoned_) return;
+        if (abandoned_)
+            return;
     }
 }
 
@@ -211,14 +226,19 @@ void session::dispatch_answer(operation& op) {
     op.foreign.reset();
     op.finished();
     // Those that were armed before were dropped when the closing began.
-    if (too_late) watches_.drop_all(errc::closed);
+    if (too_late)
+        watches_.drop_all(errc::closed);
 }
 
 void session::dispatch_session_event(handle_state state) {
     followed_ = false;
     switch (state) {
-        case handle_state::connected: established(false); break;
-        case handle_state::read_only: established(true); break;
+        case handle_state::connected:
+            established(false);
+            break;
+        case handle_state::read_only:
+            established(true);
+            break;
         case handle_state::expired:
             if (closing()) {
                 finish_closing(error_code());
@@ -234,7 +254,9 @@ void session::dispatch_session_event(handle_state state) {
             log(log_level::error, "authentication failed: check the scheme and the credential");
             fail_for_good(zk_errc::auth_failed);
             break;
-        default: connection_down(); break;
+        default:
+            connection_down();
+            break;
     }
 }
 
@@ -271,7 +293,8 @@ bool session::can_send() const noexcept {
 }
 
 void session::send_queued() {
-    if (outbox_.empty() || !can_send()) return;
+    if (outbox_.empty() || !can_send())
+        return;
     time_point sent_at = now();
     monitor_.cork(true);
     for (std::size_t i = 0; i < sends_per_turn && !outbox_.empty() && can_send(); ++i) {
@@ -293,7 +316,8 @@ void session::send_queued() {
         sent_.push_back(op);
         ++in_flight_;
         ++counters_.requests;
-        if (op.code == op_code::children) ++counters_.listings;
+        if (op.code == op_code::children)
+            ++counters_.listings;
         last_sent_ = sent_at;
     }
     // Sending failed inside the C client, which now sits on requests of a dead connection.
@@ -310,31 +334,39 @@ void session::wait_for_more() {
         case phase_type::verifying:
         case phase_type::open:
         case phase_type::draining: {
-            if (!handle_) break;
+            if (!handle_)
+                break;
             if (handle_->open()) {
                 auto interest = handle_->interest();
                 // While it stays connected the C client keeps its socket.
                 bool connected = handle_->connected();
-                if (!connected || !followed_) monitor_.follow(interest.descriptor);
+                if (!connected || !followed_)
+                    monitor_.follow(interest.descriptor);
                 followed_ = connected;
                 if (handle_->open()) {
                     auto self = shared_from_this();
-                    if (handle_->state() == handle_state::associating) silent_server_ = true;
-                    if (!readable_) monitor_.wait_readable(self);
-                    if (interest.write) monitor_.wait_writable(self);
+                    if (handle_->state() == handle_state::associating)
+                        silent_server_ = true;
+                    if (!readable_)
+                        monitor_.wait_readable(self);
+                    if (interest.write)
+                        monitor_.wait_writable(self);
                     break;
                 }
             }
             // What the C client recorded about its end is dispatched in the next turn.
-            if (inbox_.empty()) connection_down();
+            if (inbox_.empty())
+                connection_down();
             break;
         }
         case phase_type::parting:
             monitor_.wait_readable(shared_from_this());
             break;
-        default: break;
+        default:
+            break;
     }
-    if (phase_ == phase_type::draining) drain();
+    if (phase_ == phase_type::draining)
+        drain();
     arm_timer();
 }
 
@@ -347,24 +379,33 @@ void session::arm_timer() {
     auto sooner = [&due](time_point t) { due = std::min(due, t); };
     time_point current = now();
     switch (phase_) {
-        case phase_type::attempting: sooner(attempt_deadline_); break;
+        case phase_type::attempting:
+            sooner(attempt_deadline_);
+            break;
         case phase_type::verifying:
         case phase_type::open:
         case phase_type::draining:
             // Often enough for heartbeats and for the C client to notice a silent server.
             sooner(current + std::max<std::chrono::milliseconds>(timeout_ / 10, 10ms));
             break;
-        case phase_type::waiting: sooner(retry_at_); break;
-        default: break;
+        case phase_type::waiting:
+            sooner(retry_at_);
+            break;
+        default:
+            break;
     }
-    if (!connect_calls_.empty()) sooner(connect_deadline_);
-    if (phase_ == phase_type::draining || phase_ == phase_type::parting) sooner(close_deadline_);
-    if (alive(status_.generation)) sooner(clock_.deadline());
+    if (!connect_calls_.empty())
+        sooner(connect_deadline_);
+    if (phase_ == phase_type::draining || phase_ == phase_type::parting)
+        sooner(close_deadline_);
+    if (alive(status_.generation))
+        sooner(clock_.deadline());
     if (phase_ != phase_type::open && !outbox_.empty()) {
         auto limit = options_.queue_timeout.count() > 0 ? options_.queue_timeout : timeout_;
         sooner(outbox_.front().queued_at + limit);
     }
-    if (!timers_.empty()) sooner(timers_.begin()->when);
+    if (!timers_.empty())
+        sooner(timers_.begin()->when);
     if (due == time_point::max()) {
         if (timer_due_ != time_point::max()) {
             ++timer_epoch_;
@@ -374,29 +415,35 @@ void session::arm_timer() {
         return;
     }
     // A timer that fires too early does no harm: it looks, and is set again.
-    if (timer_due_ <= due) return;
+    if (timer_due_ <= due)
+        return;
     timer_due_ = due;
     ++timer_epoch_;
     timer_->expires_at(due);
     timer_->async_wait([self = shared_from_this(), epoch = timer_epoch_](const error_code& ec) {
-        if (ec || epoch != self->timer_epoch_) return;
+        if (ec || epoch != self->timer_epoch_)
+            return;
         self->timer_due_ = time_point::max();
         self->on_timer();
     });
 }
 
 void session::on_timer() {
-    if (abandoned_) return;
+    if (abandoned_)
+        return;
     in_turn_ = true;
     time_point current = now();
-    if (past_deadline()) session_lost(zk_errc::session_expired);
-    if (!connect_calls_.empty() && current >= connect_deadline_ &&
-        phase_ != phase_type::open) {
+    if (past_deadline())
+        session_lost(zk_errc::session_expired);
+    if (!connect_calls_.empty() && current >= connect_deadline_ && phase_ != phase_type::open) {
         connect_failed(connect_problem());
     }
-    if (phase_ == phase_type::attempting && current >= attempt_deadline_) attempt_failed();
-    if (phase_ == phase_type::waiting && current >= retry_at_) begin_round();
-    if (phase_ == phase_type::open) heartbeat();
+    if (phase_ == phase_type::attempting && current >= attempt_deadline_)
+        attempt_failed();
+    if (phase_ == phase_type::waiting && current >= retry_at_)
+        begin_round();
+    if (phase_ == phase_type::open)
+        heartbeat();
     if ((phase_ == phase_type::draining || phase_ == phase_type::parting) &&
         current >= close_deadline_) {
         finish_closing(errc::session_left_to_expire);
@@ -420,7 +467,8 @@ void session::on_timer() {
 
 void session::heartbeat() {
     // Ours come before the C client's own pings, whose answers it keeps to itself.
-    if (now() - last_sent_ < timeout_ * 3 / 10) return;
+    if (now() - last_sent_ < timeout_ * 3 / 10)
+        return;
     if (heartbeat_ && heartbeat_->state != operation::progress::done &&
         heartbeat_->state != operation::progress::idle) {
         return;
@@ -436,13 +484,17 @@ void session::start(operation& op) noexcept {
     op.state = operation::progress::queued;
     op.error = error_code();
     op.queued_at = now();
-    if (op.watch) ++arming_[op.path];
+    if (op.watch)
+        ++arming_[op.path];
     switch (phase_) {
         case phase_type::idle:
         case phase_type::draining:
         case phase_type::parting:
-        case phase_type::closed: refuse(op, errc::closed); return;
-        default: break;
+        case phase_type::closed:
+            refuse(op, errc::closed);
+            return;
+        default:
+            break;
     }
     if (op.generation != 0 && !alive(op.generation)) {
         refuse(op, zk_errc::session_expired);
@@ -460,8 +512,10 @@ void session::refuse(operation& op, error_code reason) noexcept {
 }
 
 bool session::withdraw(operation& op) noexcept {
-    if (op.state != operation::progress::queued || !op.is_linked()) return false;
-    if (op.error) return false;  // refused already
+    if (op.state != operation::progress::queued || !op.is_linked())
+        return false;
+    if (op.error)
+        return false;  // refused already
     op.unlink();
     if (op.watch) {
         read_ended(op.path);
@@ -472,7 +526,8 @@ bool session::withdraw(operation& op) noexcept {
 }
 
 void session::defer(deferred& d) noexcept {
-    if (d.is_linked()) return;
+    if (d.is_linked())
+        return;
     deferred_.push_back(d);
     wake();
 }
@@ -481,7 +536,8 @@ void session::start_timer(timer_node& timer, time_point when) noexcept {
     timer.cancel();
     timer.when = when;
     timers_.insert(timer);
-    if (when < timer_due_) wake();
+    if (when < timer_due_)
+        wake();
 }
 
 void session::subscribe(session_observer& observer) noexcept {
@@ -490,7 +546,9 @@ void session::subscribe(session_observer& observer) noexcept {
 
 std::string session::new_guid() {
     char text[33];
-    std::snprintf(text, sizeof text, "%016llx%016llx",
+    std::snprintf(text,
+                  sizeof text,
+                  "%016llx%016llx",
                   static_cast<unsigned long long>(random_()),
                   static_cast<unsigned long long>(random_()));
     return std::string(text, 32);
@@ -512,26 +570,34 @@ bool session::logs(log_level level) const noexcept {
 }
 
 void session::log(log_level level, std::string_view text) noexcept {
-    if (!logs(level)) return;
+    if (!logs(level))
+        return;
     if (options_.logger.write) {
         options_.logger.write(level, text);
     } else {
         std::string_view name = to_string(level);
-        std::fprintf(stderr, "corozk %.*s: %.*s\n", static_cast<int>(name.size()), name.data(),
-                     static_cast<int>(text.size()), text.data());
+        std::fprintf(stderr,
+                     "corozk %.*s: %.*s\n",
+                     static_cast<int>(name.size()),
+                     name.data(),
+                     static_cast<int>(text.size()),
+                     text.data());
     }
 }
 
 void session::set_state(session_state state, error_code reason) {
-    if (status_.state == state && status_.reason == reason) return;
+    if (status_.state == state && status_.reason == reason)
+        return;
     status_.state = state;
     status_.reason = reason;
     ++status_.revision;
     if (logs(log_level::info)) {
         std::string text("session ");
         text += to_string(state);
-        if (!server_.empty() && state == session_state::connected) text += " at " + server_;
-        if (reason) text += ": " + reason.message();
+        if (!server_.empty() && state == session_state::connected)
+            text += " at " + server_;
+        if (reason)
+            text += ": " + reason.message();
         log(log_level::info, text);
     }
     // Observers may unlink themselves or others.
@@ -546,7 +612,8 @@ void session::set_state(session_state state, error_code reason) {
     auto calls = std::move(state_calls_);
     state_calls_.clear();
     for (state_call& c : calls) {
-        if (c.call->waiting()) c.call->complete(error_code(), status_);
+        if (c.call->waiting())
+            c.call->complete(error_code(), status_);
     }
 }
 
@@ -563,7 +630,8 @@ void session::next_state(const session_status& seen, user_call<session_status> c
     auto shared = std::make_shared<user_call<session_status>>(std::move(call));
     std::erase_if(state_calls_, [](const state_call& c) { return !c.call->waiting(); });
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     state_calls_.push_back({seen, std::move(shared)});
 }
@@ -572,7 +640,8 @@ void session::next_state(const session_status& seen, user_call<session_status> c
 // Watches
 
 void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
-    if (abandoned_ || !alive(status_.generation)) return;
+    if (abandoned_ || !alive(status_.generation))
+        return;
     if (phase_ != phase_type::open || arming_.contains(path)) {
         late_drops_[path].insert(kind);
         return;
@@ -581,7 +650,8 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
     constexpr std::int32_t data_watches = 2;
     bool children = kind == watch_kind::children;
     if (children) {
-        if (!watches_.contains(kind, path) || watches_.has_waiters(kind, path)) return;
+        if (!watches_.contains(kind, path) || watches_.has_waiters(kind, path))
+            return;
     } else {
         // The server has one list for both.
         if (!watches_.contains(watch_kind::data, path) &&
@@ -594,7 +664,8 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
         }
     }
     auto finished = [this, children, kind](operation& op) {
-        if (is_session_lost(op.error)) return;
+        if (is_session_lost(op.error))
+            return;
         if (is_recoverable(op.error) || op.error == errc::not_connected) {
             late_drops_[op.path].insert(kind);
             return;
@@ -615,19 +686,24 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
 /// One of the reads that set a watch on this path is not on its way any more.
 void session::read_ended(const std::string& path) {
     auto it = arming_.find(path);
-    if (it == arming_.end() || --it->second > 0) return;
+    if (it == arming_.end() || --it->second > 0)
+        return;
     arming_.erase(it);
-    if (phase_ != phase_type::open) return;
+    if (phase_ != phase_type::open)
+        return;
     auto late = late_drops_.extract(path);
-    if (late.empty()) return;
-    for (watch_kind kind : late.mapped()) watch_dropped(kind, late.key());
+    if (late.empty())
+        return;
+    for (watch_kind kind : late.mapped())
+        watch_dropped(kind, late.key());
 }
 
 void session::retry_drops() {
     auto late = std::move(late_drops_);
     late_drops_.clear();
     for (const auto& [path, kinds] : late) {
-        for (watch_kind kind : kinds) watch_dropped(kind, path);
+        for (watch_kind kind : kinds)
+            watch_dropped(kind, path);
     }
 }
 
@@ -636,7 +712,8 @@ bool session::trim_watches() {
     // what the servers accept would end every connection at once, for ever.
     constexpr std::size_t paths_per_call = 1024;
     std::size_t limit = options_.max_request_size * 3 / 4;
-    if (!handle_ || watches_.c_client_bytes() <= limit) return true;
+    if (!handle_ || watches_.c_client_bytes() <= limit)
+        return true;
     for (const std::string& path : watches_.detach_surplus(limit, paths_per_call)) {
         handle_->forget_watches(path);
         rearm_needed_ = true;
@@ -645,9 +722,11 @@ bool session::trim_watches() {
 }
 
 void session::rearm_watches() {
-    if (!rearm_needed_) return;
+    if (!rearm_needed_)
+        return;
     rearm_needed_ = false;
-    for (const auto& surplus : watches_.take_detached()) rearm(surplus);
+    for (const auto& surplus : watches_.take_detached())
+        rearm(surplus);
 }
 
 void session::rearm(const watch_registry::surplus& watch) {
@@ -655,9 +734,15 @@ void session::rearm(const watch_registry::surplus& watch) {
         // Still the same? `dispatch_answer` has armed it again. Otherwise everybody looks again.
         bool same = false;
         switch (watch.kind) {
-            case watch_kind::data: same = !op.error && op.record.mzxid == watch.zxid; break;
-            case watch_kind::children: same = !op.error && op.record.pzxid == watch.zxid; break;
-            case watch_kind::exists: same = op.error == zk_errc::no_node; break;
+            case watch_kind::data:
+                same = !op.error && op.record.mzxid == watch.zxid;
+                break;
+            case watch_kind::children:
+                same = !op.error && op.record.pzxid == watch.zxid;
+                break;
+            case watch_kind::exists:
+                same = op.error == zk_errc::no_node;
+                break;
         }
         if (is_recoverable(op.error)) {
             rearm_needed_ = true;  // and again after the next reconnect
@@ -665,10 +750,13 @@ void session::rearm(const watch_registry::surplus& watch) {
             watches_.fire(watch.kind, watch.path, watch_event_type::unknown);
             // Those who look again set their own.
             bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
-            if (op.error && !missing) return;
+            if (op.error && !missing)
+                return;
             watch_kind now = missing ? watch_kind::exists : watch_kind::data;
-            if (op.code == op_code::children) now = watch_kind::children;
-            if (!watches_.contains(now, watch.path)) watches_.armed(now, watch.path, 0, nullptr);
+            if (op.code == op_code::children)
+                now = watch_kind::children;
+            if (!watches_.contains(now, watch.path))
+                watches_.armed(now, watch.path, 0, nullptr);
             watch_dropped(now, watch.path);
         }
     };

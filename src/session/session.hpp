@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/expiry_clock.hpp"
+#include "session/handle.hpp"
+#include "session/hosts.hpp"
+#include "session/port.hpp"
+#include "session/socket_monitor.hpp"
+#include "session/user_call.hpp"
+#include "session/watch_registry.hpp"
+#include <corozk/options.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/set.hpp>
-#include <corozk/options.hpp>
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -15,21 +24,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "session/expiry_clock.hpp"
-#include "session/handle.hpp"
-#include "session/hosts.hpp"
-#include "session/port.hpp"
-#include "session/socket_monitor.hpp"
-#include "session/user_call.hpp"
-#include "session/watch_registry.hpp"
-
 namespace corozk::detail {
 
 /// The session core: one C client handle at a time, driven by handlers on the executor.
 ///
-/// All work happens in `turn`: read from the C client, hand out what arrived, run what was deferred,
-/// send what was queued, and see what to wait for. A turn is bounded, so that other coroutines get
-/// theirs. While the session is open, pending waits and timers keep it alive.
+/// All work happens in `turn`: read from the C client, hand out what arrived, run what was
+/// deferred, send what was queued, and see what to wait for. A turn is bounded, so that other
+/// coroutines get theirs. While the session is open, pending waits and timers keep it alive.
 class session final : public port, public std::enable_shared_from_this<session> {
 public:
     static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
@@ -51,7 +52,8 @@ public:
     /// The client object was destroyed: close without waiting.
     void release() noexcept;
 
-    /// The execution context is being destroyed: forget all handlers and drivers without calling any.
+    /// The execution context is being destroyed: forget all handlers and drivers without calling
+    /// any.
     void abandon() noexcept;
 
     /// A waiter went: take the watch from the server too, if nobody else waits.
@@ -167,7 +169,8 @@ private:
     std::size_t in_flight_ = 0;
     boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>> deferred_;
     boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> timers_;
-    boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>> observers_;
+    boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>>
+        observers_;
 
     bool in_turn_ = false;
     bool wake_posted_ = false;
@@ -189,9 +192,9 @@ private:
     std::size_t failed_rounds_ = 0;
     std::size_t resolving_ = 0;
     std::vector<std::vector<std::string>> resolved_;  ///< by host; kept for when a look-up fails
-    bool refused_connection_ = false;  ///< nobody listened at one of the servers
-    bool silent_server_ = false;       ///< one of them accepted, and gave no session
-    bool fresh_handle_ = true;         ///< its session has not been established yet
+    bool refused_connection_ = false;                 ///< nobody listened at one of the servers
+    bool silent_server_ = false;                      ///< one of them accepted, and gave no session
+    bool fresh_handle_ = true;                        ///< its session has not been established yet
     bool chroot_verified_ = false;
     std::string server_;
     time_point attempt_started_{};

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session ends. The C client's own closing blocks for up to 4.5 s, so we say goodbye ourselves:
-// wait for the last answers, send the closing packet, wait for the server to hang up, and only then
-// let the C client free what it holds.
-#include <sys/socket.h>
+// How a session ends. The C client's own closing blocks for up to 4.5 s, so we say goodbye
+// ourselves: wait for the last answers, send the closing packet, wait for the server to hang up,
+// and only then let the C client free what it holds.
+#include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
-#include <cerrno>
 
-#include "session/session.hpp"
+#include <cerrno>
+#include <sys/socket.h>
 
 namespace corozk::detail {
 
 void session::close(user_call<> call) {
     if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
-        if (phase_ == phase_type::idle) begin_closing();
+        if (phase_ == phase_type::idle)
+            begin_closing();
         return call.complete(error_code());
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
     shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
         bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
                              cancellation_type::none;
-        if (!stops_waiting) return;
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (!stops_waiting)
+            return;
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
     });
     close_calls_.push_back(std::move(shared));
     begin_closing();
@@ -29,14 +32,17 @@ void session::close(user_call<> call) {
 }
 
 void session::release() noexcept {
-    if (abandoned_) return;
-    if (phase_ == phase_type::closed) return;
+    if (abandoned_)
+        return;
+    if (phase_ == phase_type::closed)
+        return;
     begin_closing();
     wake();
 }
 
 void session::begin_closing() {
-    if (closing() || phase_ == phase_type::closed) return;
+    if (closing() || phase_ == phase_type::closed)
+        return;
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
     close_deadline_ = now() + options_.close_timeout;
@@ -44,7 +50,8 @@ void session::begin_closing() {
     resolver_->cancel();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
-    for (auto& call : calls) call->fail(errc::closed);
+    for (auto& call : calls)
+        call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
     fail_queued(errc::closed);
@@ -54,18 +61,21 @@ void session::begin_closing() {
     }
 }
 
-/// Until the last answer has come: the C client aborts the program when it gets one that it does not
-/// expect, so nothing of ours may be on its way that it does not know of.
+/// Until the last answer has come: the C client aborts the program when it gets one that it does
+/// not expect, so nothing of ours may be on its way that it does not know of.
 void session::drain() {
-    if (in_flight_ > 0) return;
+    if (in_flight_ > 0)
+        return;
     if (!handle_ || !handle_->connected()) {
         finish_closing(errc::session_left_to_expire);
         return;
     }
-    if (handle_->interest().write) return;  // half a packet of the C client's is still to be sent
+    if (handle_->interest().write)
+        return;  // half a packet of the C client's is still to be sent
     monitor_.cork(false);
     auto packet = handle::close_packet();
-    ssize_t n = ::send(monitor_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n =
+        ::send(monitor_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n != static_cast<ssize_t>(packet.size())) {
         finish_closing(errc::session_left_to_expire);
         return;
@@ -80,8 +90,10 @@ void session::part() {
     char scratch[4096];
     for (;;) {
         ssize_t n = ::recv(monitor_.native(), scratch, sizeof scratch, MSG_DONTWAIT);
-        if (n > 0) continue;
-        if (n < 0 && errno == EINTR) continue;
+        if (n > 0)
+            continue;
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
             readable_ = false;
             return;
@@ -99,7 +111,8 @@ void session::finish_closing(error_code result) {
     // Our timers need no answer any more.
     auto calls = std::move(close_calls_);
     close_calls_.clear();
-    for (auto& call : calls) call->complete(result);
+    for (auto& call : calls)
+        call->complete(result);
 }
 
 void session::fail_for_good(error_code reason) {
@@ -115,11 +128,13 @@ void session::fail_for_good(error_code reason) {
     set_state(session_state::closed, reason);
     watches_.drop_all(reason);
     fail_queued(errc::closed);
-    for (auto& call : calls) call->fail(reason);
+    for (auto& call : calls)
+        call->fail(reason);
 }
 
 void session::retire_handle() {
-    if (!handle_) return;
+    if (!handle_)
+        return;
     // What is inside is answered with `connection_loss` into the inbox.
     handle_->abort();
     handle_.reset();

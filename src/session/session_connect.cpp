@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session comes to a connection, loses it, and comes to another.
-#include <algorithm>
-#include <boost/asio/ip/address.hpp>
-#include <numeric>
-
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <algorithm>
+#include <numeric>
 
 namespace corozk::detail {
 
@@ -20,33 +21,41 @@ constexpr auto shortest_attempt = 500ms;
 
 std::string numeric_address(const boost::asio::ip::address& address, std::uint16_t port) {
     std::string text = address.to_string();
-    if (address.is_v6()) text = "[" + text + "]";
+    if (address.is_v6())
+        text = "[" + text + "]";
     return text + ":" + std::to_string(port);
 }
 
 /// What is wrong with the options, or null.
 const char* option_problem(const client_options& options) {
     // The C client allows a connection a third of it to be made.
-    if (options.session_timeout < 100ms) return "session_timeout must be at least 100 ms";
+    if (options.session_timeout < 100ms)
+        return "session_timeout must be at least 100 ms";
     if (options.session_timeout > std::chrono::hours(24 * 20)) {
         return "session_timeout must be at most 20 days";
     }
-    if (options.connect_timeout < 0ms) return "connect_timeout must not be negative (0: for ever)";
-    if (options.close_timeout < 0ms) return "close_timeout must not be negative";
-    if (options.queue_timeout < 0ms) return "queue_timeout must not be negative";
-    if (options.max_request_size < 1024) return "max_request_size must be at least 1024 bytes";
+    if (options.connect_timeout < 0ms)
+        return "connect_timeout must not be negative (0: for ever)";
+    if (options.close_timeout < 0ms)
+        return "close_timeout must not be negative";
+    if (options.queue_timeout < 0ms)
+        return "queue_timeout must not be negative";
+    if (options.max_request_size < 1024)
+        return "max_request_size must be at least 1024 bytes";
     return nullptr;
 }
 
 }  // namespace
 
 void session::connect(user_call<> call) {
-    if (abandoned_) return call.fail(errc::closed);
+    if (abandoned_)
+        return call.fail(errc::closed);
     bool ended = phase_ == phase_type::closed || phase_ == phase_type::idle;
     if (phase_ == phase_type::draining || phase_ == phase_type::parting) {
         return call.fail(errc::closed);
     }
-    if (phase_ == phase_type::open) return call.complete(error_code());
+    if (phase_ == phase_type::open)
+        return call.complete(error_code());
     if (ended) {
         hosts_ = parse_hosts(options_.hosts);
         error_code problem;
@@ -67,16 +76,18 @@ void session::connect(user_call<> call) {
     }
     bool first = connect_calls_.empty();
     if (first) {
-        connect_deadline_ = options_.connect_timeout == 0ms ? time_point::max()
-                                                            : now() + options_.connect_timeout;
+        connect_deadline_ =
+            options_.connect_timeout == 0ms ? time_point::max() : now() + options_.connect_timeout;
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // When nobody waits any more, nobody wants the session either.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
         session& s = *this;  // completing the call destroys this function
-        if (auto c = weak.lock()) c->fail(boost::asio::error::operation_aborted);
+        if (auto c = weak.lock())
+            c->fail(boost::asio::error::operation_aborted);
         std::erase_if(s.connect_calls_, [](const auto& c) { return !c->waiting(); });
-        if (s.connect_calls_.empty()) s.connect_failed(boost::asio::error::operation_aborted);
+        if (s.connect_calls_.empty())
+            s.connect_failed(boost::asio::error::operation_aborted);
         s.wake();
     });
     connect_calls_.push_back(std::move(shared));
@@ -108,7 +119,8 @@ void session::begin_round() {
     std::vector<std::size_t> order(hosts_.hosts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random_);
-    for (std::size_t i : order) resolve(i);
+    for (std::size_t i : order)
+        resolve(i);
     servers_in_round_ = hosts_.hosts.size();
     next_attempt();
 }
@@ -123,9 +135,11 @@ void session::resolve(std::size_t index) {
     }
     ++resolving_;
     resolver_->async_resolve(
-        h.name, std::to_string(h.port),
+        h.name,
+        std::to_string(h.port),
         [self = shared_from_this(), index, round = round_](const error_code& ec, auto results) {
-            if (self->abandoned_ || round != self->round_) return;
+            if (self->abandoned_ || round != self->round_)
+                return;
             --self->resolving_;
             std::vector<std::string>& known = self->resolved_[index];
             if (!ec) {
@@ -136,7 +150,8 @@ void session::resolve(std::size_t index) {
             }
             // A name server that is away must not keep us from servers that we know.
             self->servers_.insert(self->servers_.end(), known.begin(), known.end());
-            if (self->phase_ == phase_type::resolving) self->next_attempt();
+            if (self->phase_ == phase_type::resolving)
+                self->next_attempt();
             self->wake();
         });
 }
@@ -153,9 +168,11 @@ void session::next_attempt() {
             settings.allow_read_only = options_.allow_read_only;
             error_code error;
             handle_ = handle::make(
-                settings, inbox_,
+                settings,
+                inbox_,
                 [this](log_level level, std::string_view text) {
-                    if (logs(level)) log(level, "c client: " + std::string(text));
+                    if (logs(level))
+                        log(level, "c client: " + std::string(text));
                 },
                 error);
             if (!handle_) {
@@ -173,7 +190,8 @@ void session::next_attempt() {
         attempt_deadline_ =
             attempt_started_ + std::max<std::chrono::milliseconds>(share, shortest_attempt);
         // The C client skips a turn after it has failed once.
-        for (int i = 0; i < 3 && !handle_->open(); ++i) handle_->interest();
+        for (int i = 0; i < 3 && !handle_->open(); ++i)
+            handle_->interest();
         if (handle_->open()) {
             wake();
             return;
@@ -199,7 +217,8 @@ void session::round_over() {
 }
 
 void session::attempt_failed() {
-    if (handle_->state() == handle_state::connecting) refused_connection_ = true;
+    if (handle_->state() == handle_state::connecting)
+        refused_connection_ = true;
     handle_->abort();
     monitor_.close();
     next_attempt();
@@ -211,7 +230,8 @@ void session::connection_down() {
     monitor_.close();
     switch (phase_) {
         case phase_type::attempting:
-            if (!silent_server_) refused_connection_ = true;
+            if (!silent_server_)
+                refused_connection_ = true;
             next_attempt();
             break;
         case phase_type::verifying:
@@ -220,12 +240,14 @@ void session::connection_down() {
                                                                  : session_state::suspended);
             begin_round();
             break;
-        default: break;
+        default:
+            break;
     }
 }
 
 void session::established(bool read_only) {
-    if (phase_ != phase_type::attempting || !handle_ || !handle_->connected()) return;
+    if (phase_ != phase_type::attempting || !handle_ || !handle_->connected())
+        return;
     failed_rounds_ = 0;
     servers_.clear();
     timeout_ = handle_->negotiated_timeout();
@@ -237,7 +259,8 @@ void session::established(bool read_only) {
     if (fresh_handle_) {
         fresh_handle_ = false;
         ++status_.generation;
-        for (const auth_info& auth : options_.auth) apply_auth(auth);
+        for (const auth_info& auth : options_.auth)
+            apply_auth(auth);
     }
     if (!hosts_.chroot.empty() && !chroot_verified_) {
         verify_chroot();
@@ -265,12 +288,14 @@ void session::apply_auth(const auth_info& auth) {
 
 void session::verify_chroot() {
     phase_ = phase_type::verifying;
-    verification_ = std::make_unique<internal_operation>(
-        op_code::exists, "/", [this](operation& op) {
-            if (phase_ != phase_type::verifying) return;
+    verification_ =
+        std::make_unique<internal_operation>(op_code::exists, "/", [this](operation& op) {
+            if (phase_ != phase_type::verifying)
+                return;
             if (op.error == zk_errc::no_node) {
-                log(log_level::error, "the folder \"" + hosts_.chroot +
-                                          "\" of the host list does not exist: create it first");
+                log(log_level::error,
+                    "the folder \"" + hosts_.chroot +
+                        "\" of the host list does not exist: create it first");
                 connect_failed(errc::chroot_missing);
                 return;
             }
@@ -295,7 +320,8 @@ void session::session_ready() {
     retry_drops();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
-    for (auto& call : calls) call->complete(error_code());
+    for (auto& call : calls)
+        call->complete(error_code());
 }
 
 error_code session::connect_problem() const {
@@ -303,8 +329,10 @@ error_code session::connect_problem() const {
         handle_->state() == handle_state::associating) {
         return errc::server_silent;
     }
-    if (silent_server_) return errc::server_silent;
-    if (refused_connection_ || phase_ == phase_type::attempting) return errc::no_server;
+    if (silent_server_)
+        return errc::server_silent;
+    if (refused_connection_ || phase_ == phase_type::attempting)
+        return errc::no_server;
     return errc::host_not_found;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session_tracker.hpp"
 
-#include <algorithm>
-
 #include "session/session.hpp"
+
+#include <algorithm>
 
 namespace corozk::detail {
 
@@ -22,7 +22,8 @@ void session_tracker::shutdown() noexcept {
         sessions.swap(sessions_);
     }
     for (const auto& weak : sessions) {
-        if (auto s = weak.lock()) s->abandon();
+        if (auto s = weak.lock())
+            s->abandon();
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/execution_context.hpp>
+
 #include <memory>
 #include <mutex>
 #include <vector>

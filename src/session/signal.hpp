@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <coroutine>
-
 #include "session/port.hpp"
+
+#include <coroutine>
 
 namespace corozk::detail {
 
@@ -14,9 +14,11 @@ public:
     explicit signal(port& p) noexcept : port_(p) {}
 
     void set() noexcept {
-        if (set_) return;
+        if (set_)
+            return;
         set_ = true;
-        if (waiter_) port_.defer(*this);
+        if (waiter_)
+            port_.defer(*this);
     }
 
     /// Awaitable: until `set`, which is cleared again.
@@ -32,7 +34,8 @@ public:
 
 private:
     void run() noexcept override {
-        if (waiter_) std::exchange(waiter_, {}).resume();
+        if (waiter_)
+            std::exchange(waiter_, {}).resume();
     }
 
     port& port_;

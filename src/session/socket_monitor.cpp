@@ -17,14 +17,17 @@ bool socket_monitor::same_socket(int descriptor) const noexcept {
 
 void socket_monitor::follow(int descriptor) {
     if (open()) {
-        if (descriptor >= 0 && same_socket(descriptor)) return;
+        if (descriptor >= 0 && same_socket(descriptor))
+            return;
         close();
     }
-    if (descriptor < 0 || !descriptor_) return;
+    if (descriptor < 0 || !descriptor_)
+        return;
     struct stat s {};
     int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (duplicate < 0 || ::fstat(duplicate, &s) != 0) {
-        if (duplicate >= 0) ::close(duplicate);
+        if (duplicate >= 0)
+            ::close(duplicate);
         return;
     }
     boost::system::error_code ec;
@@ -38,7 +41,8 @@ void socket_monitor::follow(int descriptor) {
 }
 
 void socket_monitor::close() {
-    if (!open()) return;
+    if (!open())
+        return;
     byte_counts last = current_bytes();
     finished_.sent += last.sent;
     finished_.received += last.received;
@@ -51,20 +55,25 @@ void socket_monitor::close() {
 }
 
 void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
-    if (read_pending_ || !open()) return;
+    if (read_pending_ || !open())
+        return;
     read_pending_ = true;
     descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                           [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
-                               if (epoch != epoch_) return;
-                               read_pending_ = false;
-                               if (!ec) readable_();
-                           });
+                            [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
+                                if (epoch != epoch_)
+                                    return;
+                                read_pending_ = false;
+                                if (!ec)
+                                    readable_();
+                            });
 }
 
 void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
-    if (write_pending_ || !open()) return;
+    if (write_pending_ || !open())
+        return;
     int duplicate = ::fcntl(descriptor_->native_handle(), F_DUPFD_CLOEXEC, 0);
-    if (duplicate < 0) return;
+    if (duplicate < 0)
+        return;
     boost::system::error_code ec;
     write_descriptor_->assign(duplicate, ec);
     if (ec) {
@@ -72,18 +81,22 @@ void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
         return;
     }
     write_pending_ = true;
-    write_descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_write,
-                                  [this, owner, epoch = epoch_](const boost::system::error_code& result) {
-                                      if (epoch != epoch_) return;
-                                      write_pending_ = false;
-                                      boost::system::error_code ignored;
-                                      write_descriptor_->close(ignored);
-                                      if (!result) writable_();
-                                  });
+    write_descriptor_->async_wait(
+        boost::asio::posix::stream_descriptor::wait_write,
+        [this, owner, epoch = epoch_](const boost::system::error_code& result) {
+            if (epoch != epoch_)
+                return;
+            write_pending_ = false;
+            boost::system::error_code ignored;
+            write_descriptor_->close(ignored);
+            if (!result)
+                writable_();
+        });
 }
 
 void socket_monitor::cork(bool on) noexcept {
-    if (!open()) return;
+    if (!open())
+        return;
     int value = on ? 1 : 0;
     ::setsockopt(descriptor_->native_handle(), IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }

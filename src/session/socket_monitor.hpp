@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
+#include "session/tcp_bytes.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <sys/types.h>
 #include <utility>
-
-#include "session/tcp_bytes.hpp"
 
 namespace corozk::detail {
 
 /// Watches the C client's socket in the reactor.
 ///
 /// The socket is the C client's: it closes it and opens another, often with the same number, inside
-/// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity, which
-/// cannot be reused while the duplicate is open.
+/// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity,
+/// which cannot be reused while the duplicate is open.
 ///
 /// Waiting for room to write has a duplicate of its own, for as long as it lasts: a descriptor that
 /// was once waited on for that would make the reactor wake up for nothing ever after.
@@ -28,8 +28,7 @@ public:
     using callback = std::function<void()>;
 
     explicit socket_monitor(const boost::asio::any_io_executor& executor)
-        : descriptor_(std::in_place, executor),
-          write_descriptor_(std::in_place, executor) {}
+        : descriptor_(std::in_place, executor), write_descriptor_(std::in_place, executor) {}
 
     /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
     void on_ready(callback readable, callback writable) {

@@ -8,9 +8,9 @@
 
 namespace corozk::detail {
 
-/// The coroutine of a driver: lazy, awaited once, without an executor of its own. Drivers run on the
-/// client's executor because everything that resumes them does. They report errors as values; an
-/// exception (out of memory) ends the program.
+/// The coroutine of a driver: lazy, awaited once, without an executor of its own. Drivers run on
+/// the client's executor because everything that resumes them does. They report errors as values;
+/// an exception (out of memory) ends the program.
 template <class Value = void>
 class [[nodiscard]] task;
 
@@ -65,7 +65,8 @@ public:
     task(task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
     task& operator=(task&&) = delete;
     ~task() {
-        if (handle_) handle_.destroy();
+        if (handle_)
+            handle_.destroy();
     }
 
     bool await_ready() const noexcept { return false; }

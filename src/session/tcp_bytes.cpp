@@ -11,7 +11,8 @@ namespace corozk::detail {
 byte_counts tcp_bytes(int descriptor) noexcept {
     tcp_info info{};
     socklen_t size = sizeof info;
-    if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+    if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return {};
     return {info.tcpi_bytes_sent, info.tcpi_bytes_received};
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/port.hpp"
+#include <corozk/detail/initiate.hpp>
+#include <corozk/error.hpp>
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -8,33 +12,32 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/system_executor.hpp>
-#include <corozk/detail/initiate.hpp>
-#include <corozk/error.hpp>
+
 #include <memory>
 #include <utility>
-
-#include "session/port.hpp"
 
 namespace corozk::detail {
 
 using boost::asio::cancellation_type;
 
-/// Hands a result to a completion handler: on its associated executor, never from inside the caller.
-/// The hop over the client's executor is needed because an erased handler's executor can dispatch,
-/// but not post.
+/// Hands a result to a completion handler: on its associated executor, never from inside the
+/// caller. The hop over the client's executor is needed because an erased handler's executor can
+/// dispatch, but not post.
 template <class... Values>
 void post_result(const boost::asio::any_io_executor& executor,
                  any_handler<void(error_code, Values...)> handler,
                  error_code ec,
                  Values... values) {
-    boost::asio::post(executor, [executor, handler = std::move(handler), ec,
-                                 ... values = std::move(values)]() mutable {
-        auto target = boost::asio::get_associated_executor(handler, executor);
-        boost::asio::dispatch(target, [handler = std::move(handler), ec,
-                                       ... values = std::move(values)]() mutable {
-            std::move(handler)(ec, std::move(values)...);
+    boost::asio::post(
+        executor,
+        [executor, handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
+            auto target = boost::asio::get_associated_executor(handler, executor);
+            boost::asio::dispatch(
+                target,
+                [handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
+                    std::move(handler)(ec, std::move(values)...);
+                });
         });
-    });
 }
 
 /// Where a handler runs that is refused by an empty object: its own executor, if it has one.
@@ -43,9 +46,9 @@ boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
     return boost::asio::system_executor();
 }
 
-/// A user's completion handler that waits for a driver, with its cancellation slot. Completed at most
-/// once; what is completed later is dropped. Destroying it uncompleted drops the handler, which is
-/// right only when the whole session goes.
+/// A user's completion handler that waits for a driver, with its cancellation slot. Completed at
+/// most once; what is completed later is dropped. Destroying it uncompleted drops the handler,
+/// which is right only when the whole session goes.
 template <class... Values>
 class user_call {
 public:
@@ -72,14 +75,15 @@ public:
     }
 
     void complete(error_code ec, Values... values) {
-        if (!waiting()) return;
+        if (!waiting())
+            return;
         if (state_->slot_used) {
             boost::asio::get_associated_cancellation_slot(state_->handler).clear();
         }
         handler_type handler = std::exchange(state_->handler, nullptr);
         // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
-        post_result<Values...>(state_->owner->executor(), std::move(handler), ec,
-                               std::move(values)...);
+        post_result<Values...>(
+            state_->owner->executor(), std::move(handler), ec, std::move(values)...);
     }
 
     /// Completes with an error and empty values.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/session.hpp"
+#include "session/user_call.hpp"
+
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
-
-#include "session/session.hpp"
-#include "session/user_call.hpp"
 
 namespace corozk::detail {
 
@@ -39,10 +39,12 @@ private:
         bool effect = changes_state(code) && state == progress::sent;
         bool total_only = (type & (cancellation_type::terminal | cancellation_type::partial)) ==
                           cancellation_type::none;
-        if (effect && total_only) return;
+        if (effect && total_only)
+            return;
         bool mine = session_.withdraw(*this);
         call_.fail(boost::asio::error::operation_aborted);
-        if (mine) delete this;
+        if (mine)
+            delete this;
     }
 
     void finished() noexcept override {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/session.hpp"
+#include "session/user_call.hpp"
+
 #include <memory>
 #include <optional>
 #include <string>
-
-#include "session/session.hpp"
-#include "session/user_call.hpp"
 
 namespace corozk::detail {
 
@@ -14,8 +14,7 @@ namespace corozk::detail {
 class user_watch final : public watch_node, public std::enable_shared_from_this<user_watch> {
 public:
     user_watch(const std::shared_ptr<session>& s, std::string path)
-        : session_(s),
-          path_(std::move(path)) {}
+        : session_(s), path_(std::move(path)) {}
     ~user_watch();
 
     const std::string& path() const noexcept { return path_; }

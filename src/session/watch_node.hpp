@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/intrusive/list_hook.hpp>
 #include <corozk/error.hpp>
 #include <corozk/watch.hpp>
+
+#include <boost/intrusive/list_hook.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -20,9 +22,8 @@ enum class watch_kind : std::uint8_t {
 
 /// One waiter of one watch. Linked into the registry when the reading operation was answered;
 /// unlinks itself when it is destroyed. Fires at most once for each time it was armed.
-class watch_node
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class watch_node : public boost::intrusive::list_base_hook<
+                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     watch_node() = default;
     watch_node(const watch_node&) = delete;

@@ -13,7 +13,8 @@ std::size_t packed_size(const std::string& path) noexcept {
 }  // namespace
 
 void watch_registry::release_bytes(const entry& e, const std::string& path) noexcept {
-    if (e.in_c_client) c_client_bytes_ -= packed_size(path);
+    if (e.in_c_client)
+        c_client_bytes_ -= packed_size(path);
 }
 
 void watch_registry::armed(watch_kind kind,
@@ -22,16 +23,19 @@ void watch_registry::armed(watch_kind kind,
                            watch_node* node) {
     auto [it, inserted] = of(kind).try_emplace(path);
     entry& e = it->second;
-    if (inserted || !e.in_c_client) c_client_bytes_ += packed_size(path);
+    if (inserted || !e.in_c_client)
+        c_client_bytes_ += packed_size(path);
     e.in_c_client = true;
     e.zxid = zxid;
-    if (node) e.nodes.push_back(*node);
+    if (node)
+        e.nodes.push_back(*node);
 }
 
 std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_event_type type) {
     map& m = of(kind);
     auto it = m.find(path);
-    if (it == m.end()) return 0;
+    if (it == m.end())
+        return 0;
     release_bytes(it->second, it->first);
     waiters nodes;
     nodes.swap(it->second.nodes);
@@ -49,7 +53,8 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
 void watch_registry::drop_all(const error_code& reason) {
     waiters nodes;
     for (map& m : maps_) {
-        for (auto& [path, e] : m) nodes.splice(nodes.end(), e.nodes);
+        for (auto& [path, e] : m)
+            nodes.splice(nodes.end(), e.nodes);
         m.clear();
     }
     c_client_bytes_ = 0;
@@ -72,7 +77,8 @@ bool watch_registry::contains(watch_kind kind, const std::string& path) const {
 void watch_registry::forget(watch_kind kind, const std::string& path) {
     map& m = of(kind);
     auto it = m.find(path);
-    if (it == m.end() || !it->second.nodes.empty()) return;
+    if (it == m.end() || !it->second.nodes.empty())
+        return;
     release_bytes(it->second, it->first);
     m.erase(it);
 }
@@ -81,13 +87,16 @@ std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::
     std::vector<std::string> paths;
     for (map& m : maps_) {
         for (auto& [path, e] : m) {
-            if (c_client_bytes_ <= bytes || paths.size() >= count) return paths;
-            if (!e.in_c_client) continue;
+            if (c_client_bytes_ <= bytes || paths.size() >= count)
+                return paths;
+            if (!e.in_c_client)
+                continue;
             paths.push_back(path);
             // The C client forgets all kinds of watches on a path together.
             for (map& other : maps_) {
                 auto it = other.find(path);
-                if (it == other.end()) continue;
+                if (it == other.end())
+                    continue;
                 release_bytes(it->second, path);
                 it->second.in_c_client = false;
             }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include "session/watch_node.hpp"
+
 #include <boost/intrusive/list.hpp>
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,15 +13,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "session/watch_node.hpp"
-
 namespace corozk::detail {
 
 /// Who waits for which node of the server.
 ///
 /// The C client is given one watcher for everything: with a context per watch it blocks for seconds
-/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is known
-/// here. An entry stays while the server (or the C client) watches, even if nobody waits any more.
+/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is
+/// known here. An entry stays while the server (or the C client) watches, even if nobody waits any
+/// more.
 class watch_registry {
 public:
     using waiters = boost::intrusive::list<watch_node, boost::intrusive::constant_time_size<false>>;
@@ -37,9 +39,7 @@ public:
     struct surplus {
         surplus() = default;
         surplus(watch_kind kind_, std::string path_, std::int64_t zxid_)
-            : kind(kind_),
-              path(std::move(path_)),
-              zxid(zxid_) {}
+            : kind(kind_), path(std::move(path_)), zxid(zxid_) {}
         watch_kind kind = watch_kind::data;
         std::string path;
         std::int64_t zxid = 0;
@@ -74,7 +74,9 @@ public:
     /// Bytes of the paths that the C client would put into one SetWatches packet.
     std::size_t c_client_bytes() const noexcept { return c_client_bytes_; }
 
-    std::size_t size() const noexcept { return maps_[0].size() + maps_[1].size() + maps_[2].size(); }
+    std::size_t size() const noexcept {
+        return maps_[0].size() + maps_[1].size() + maps_[2].size();
+    }
 
 private:
     struct hash {

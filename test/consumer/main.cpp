@@ -3,6 +3,7 @@
 // The smallest program that uses the library: it says which version it was linked with.
 
 #include <corozk.hpp>
+
 #include <iostream>
 
 int main() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/election.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/election.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -75,7 +74,8 @@ TEST_CASE("election: the session lost at every frame: the body runs again and en
             ++terms;
             CHECK(observer().stat(term.path()).has_value());
             co_await e.acknowledge(term);
-            for (int i = 0; i < 3; ++i) co_await r.zk.sync("/");
+            for (int i = 0; i < 3; ++i)
+                co_await r.zk.sync("/");
             co_return terms;
         };
         int result = 0;
@@ -95,23 +95,22 @@ TEST_CASE("election: the session lost at every frame: the body runs again and en
 
 TEST_CASE("election: cancelled at every frame, no candidate is left (curator 3)") {
     for (bool acknowledging : {false, true}) {
-        cancel_at_every_frame([acknowledging](
-                                  fault_run& r,
-                                  boost::asio::cancellation_slot slot) -> awaitable<void> {
-            election e(r.zk, r.path);
-            auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
-            if (acknowledging) {
-                ownership term = co_await e.campaign();
-                auto [ec] = co_await e.acknowledge(term, token);
-                CHECK((!ec || ec == boost::asio::error::operation_aborted));
-                CHECK(term.valid());
-            } else {
-                auto [ec, term] = co_await e.campaign(token);
-                CHECK((!ec || ec == boost::asio::error::operation_aborted));
-            }
-            co_await nothing_left(r.path);
-            co_await next_one_leads(r.path);
-        });
+        cancel_at_every_frame(
+            [acknowledging](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+                election e(r.zk, r.path);
+                auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
+                if (acknowledging) {
+                    ownership term = co_await e.campaign();
+                    auto [ec] = co_await e.acknowledge(term, token);
+                    CHECK((!ec || ec == boost::asio::error::operation_aborted));
+                    CHECK(term.valid());
+                } else {
+                    auto [ec, term] = co_await e.campaign(token);
+                    CHECK((!ec || ec == boost::asio::error::operation_aborted));
+                }
+                co_await nothing_left(r.path);
+                co_await next_one_leads(r.path);
+            });
     }
 }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // ctest: TIMEOUT 900 PROCESSORS 2
-#include <unistd.h>
-
-#include <algorithm>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <catch2/catch.hpp>
+#include "fault_engine.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include "fault_engine.hpp"
+#include <unistd.h>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -22,9 +23,12 @@ using boost::asio::awaitable;
 
 namespace {
 
-constexpr auto every_fault = {frame_fault::request_dropped, frame_fault::answer_swallowed,
-                              frame_fault::cut_after_answer, frame_fault::answer_delayed,
-                              frame_fault::short_hole, frame_fault::expired};
+constexpr auto every_fault = {frame_fault::request_dropped,
+                              frame_fault::answer_swallowed,
+                              frame_fault::cut_after_answer,
+                              frame_fault::answer_delayed,
+                              frame_fault::short_hole,
+                              frame_fault::expired};
 
 /// Another session gets the lock.
 awaitable<void> lock_probe(client& c, std::string folder) {
@@ -56,7 +60,8 @@ awaitable<void> take_turn(fault_stage& s, pending_result<ownership>& asked) {
     co_await eventually_async(
         [&] { return lost.done() || s.zk.counters().watches > 0 || !held.valid(); });
     s.owners.leave(held);
-    if (s.survives) CHECK_FALSE(lost.done());
+    if (s.survives)
+        CHECK_FALSE(lost.done());
     pending_result<> released;
     held.release(released.handler());
     CHECK_FALSE(held.valid());
@@ -97,11 +102,13 @@ awaitable<void> contended(fault_stage& s) {
     mine_too.acquire(third.handler());
     // Until both stand in the line, or have failed; and then until the first of them waits.
     co_await eventually_async([&] {
-        return (second.done() && third.done()) ||
-               s.owners.observer().children(s.folder).size() + (second.done() ? 1 : 0) +
-                       (third.done() ? 1 : 0) >= 3;
+        return (second.done() && third.done()) || s.owners.observer().children(s.folder).size() +
+                                                          (second.done() ? 1 : 0) +
+                                                          (third.done() ? 1 : 0) >=
+                                                      3;
     });
-    co_await eventually_async([&] { return second.done() || third.done() || s.zk.counters().watches > 0; });
+    co_await eventually_async(
+        [&] { return second.done() || third.done() || s.zk.counters().watches > 0; });
     if (s.survives) {
         CHECK_FALSE(second.done());
         CHECK_FALSE(third.done());
@@ -120,14 +127,16 @@ awaitable<void> contended(fault_stage& s) {
 awaitable<void> local_hand_over(fault_stage& s) {
     lock l(s.zk, s.folder);
     pending_result<ownership> asked[3];
-    for (auto& a : asked) l.acquire(a.handler());
+    for (auto& a : asked)
+        l.acquire(a.handler());
     std::vector<bool> served(3, false);
     for (int i = 0; i < 3; ++i) {
         int next = -1;
         co_await eventually_async(
             [&] {
                 for (int n = 0; n < 3 && next < 0; ++n) {
-                    if (asked[n].done() && !served[static_cast<std::size_t>(n)]) next = n;
+                    if (asked[n].done() && !served[static_cast<std::size_t>(n)])
+                        next = n;
                 }
                 return next >= 0;
             },
@@ -135,7 +144,8 @@ awaitable<void> local_hand_over(fault_stage& s) {
         served[static_cast<std::size_t>(next)] = true;
         co_await take_turn(s, asked[next]);
     }
-    if (s.survives) CHECK(s.owners.grants() == 3);
+    if (s.survives)
+        CHECK(s.owners.grants() == 3);
 }
 
 /// A try behind somebody else's, and then for a free lock.
@@ -167,18 +177,21 @@ public:
           session_id_(c.status().session_id) {
         if (blocked) {
             rival_ = std::make_unique<admin>(shared_server().port());
-            blocker_ = rival_->plant(folder + "/" + some_guid + "-lock-", {},
-                                     node_kind::ephemeral_sequential);
+            blocker_ = rival_->plant(
+                folder + "/" + some_guid + "-lock-", {}, node_kind::ephemeral_sequential);
         }
         lock_->acquire(boost::asio::bind_cancellation_slot(
             cancel_acquire_.slot(), [this](error_code ec, ownership o) {
                 ++acquired_;
                 result_ = ec;
-                if (ec) return;
+                if (ec)
+                    return;
                 held_ = std::move(o);
-                if (held_.valid()) owners_.enter(held_, session_id_);
+                if (held_.valid())
+                    owners_.enter(held_, session_id_);
                 held_.lost([this](error_code, error_code) { ++lost_; });
-                if (interrupted_) give_up();
+                if (interrupted_)
+                    give_up();
             }));
     }
 
@@ -186,30 +199,36 @@ public:
 
     void turned() override {
         // Once it waits for the other one, that one goes.
-        if (rival_ && !blocker_.empty() && client_.counters().watches > 0) unblock();
+        if (rival_ && !blocker_.empty() && client_.counters().watches > 0)
+            unblock();
         // Once it is watched, it is given back.
-        if (acquired_ > 0 && held_ && client_.counters().watches > 0) let_go();
+        if (acquired_ > 0 && held_ && client_.counters().watches > 0)
+            let_go();
     }
 
     void unblock() override {
-        if (!blocker_.empty()) rival_->erase(std::exchange(blocker_, std::string()));
+        if (!blocker_.empty())
+            rival_->erase(std::exchange(blocker_, std::string()));
     }
 
     void cancel() override {
         interrupted_ = true;
-        if (held_) give_up();
+        if (held_)
+            give_up();
         cancel_acquire_.emit(boost::asio::cancellation_type::terminal);
         cancel_release_.emit(boost::asio::cancellation_type::terminal);
     }
 
     void destroy_object() override {
         interrupted_ = true;
-        if (held_) give_up();
+        if (held_)
+            give_up();
         lock_.reset();
     }
 
     bool finished() const override {
-        if (acquired_ == 0) return false;
+        if (acquired_ == 0)
+            return false;
         return result_ || (lost_ > 0 && (!releasing_ || released_ > 0));
     }
 
@@ -224,8 +243,8 @@ private:
     void let_go() {
         releasing_ = true;
         owners_.leave(held_);
-        held_.release(boost::asio::bind_cancellation_slot(
-            cancel_release_.slot(), [this](error_code) { ++released_; }));
+        held_.release(boost::asio::bind_cancellation_slot(cancel_release_.slot(),
+                                                          [this](error_code) { ++released_; }));
     }
 
     client& client_;
@@ -264,29 +283,35 @@ TEST_CASE("lock: any fault at any frame, try_acquire") {
 }
 
 TEST_CASE("lock: holes at any frame") {
-    fault_at_every_frame(uncontended, lock_probe,
-                         {frame_fault::noticed_hole, frame_fault::long_hole});
+    fault_at_every_frame(
+        uncontended, lock_probe, {frame_fault::noticed_hole, frame_fault::long_hole});
     fault_at_every_frame(local_hand_over, lock_probe, {frame_fault::long_hole});
 }
 
 TEST_CASE("lock: interrupted after any turn, uncontended") {
-    auto what = GENERATE(interruption::cancel, interruption::destroy_object,
-                         interruption::close_client, interruption::destroy_client);
+    auto what = GENERATE(interruption::cancel,
+                         interruption::destroy_object,
+                         interruption::close_client,
+                         interruption::destroy_client);
     interrupt_at_every_turn(
         [](client& c, const std::string& folder, owner_registry& owners) {
             return std::make_unique<one_acquire>(c, folder, owners, false);
         },
-        lock_probe, what);
+        lock_probe,
+        what);
 }
 
 TEST_CASE("lock: interrupted after any turn, behind another session") {
-    auto what = GENERATE(interruption::cancel, interruption::destroy_object,
-                         interruption::close_client, interruption::destroy_client);
+    auto what = GENERATE(interruption::cancel,
+                         interruption::destroy_object,
+                         interruption::close_client,
+                         interruption::destroy_client);
     interrupt_at_every_turn(
         [](client& c, const std::string& folder, owner_registry& owners) {
             return std::make_unique<one_acquire>(c, folder, owners, true);
         },
-        lock_probe, what);
+        lock_probe,
+        what);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -318,7 +343,9 @@ struct scene {
 };
 
 template <class Body>
-void play(Body body, server& s = shared_server(), std::chrono::milliseconds session = steady_session) {
+void play(Body body,
+          server& s = shared_server(),
+          std::chrono::milliseconds session = steady_session) {
     scene stage(s.port());
     std::string failure;
     try {
@@ -374,7 +401,8 @@ TEST_CASE("lock: the session expires while waiting") {
         ownership first = co_await theirs.acquire();
         lock l(s.zk, s.folder);
         pending_result<ownership> asked[3];
-        for (auto& a : asked) l.acquire(a.handler());
+        for (auto& a : asked)
+            l.acquire(a.handler());
         co_await eventually_async([&] { return s.observer.children(s.folder).size() == 4; });
         s.expire();
         for (auto& a : asked) {
@@ -553,13 +581,22 @@ TEST_CASE("lock: the folder goes while the node is being created") {
 
 TEST_CASE("lock: foreign nodes in the folder do not matter") {
     play([](scene& s) -> awaitable<void> {
-        std::vector<std::string> odd = {
-            "ready", "lease_holder", "x", "-lock-", some_guid, some_guid + "-lock-",
-            some_guid + "-lock-1", some_guid + "-read-0000000000", std::string(300, 'y'),
-            "\xc3\xbc\xe2\x82\xac-lock-0000000000", "lock-0000000000",
-            some_guid + "-lock-9999999999", some_guid + "-lock--9999999999",
-            sequential(some_guid, "-2147483648")};  // far behind
-        for (const std::string& name : odd) s.observer.plant(s.folder + "/" + name);
+        std::vector<std::string> odd = {"ready",
+                                        "lease_holder",
+                                        "x",
+                                        "-lock-",
+                                        some_guid,
+                                        some_guid + "-lock-",
+                                        some_guid + "-lock-1",
+                                        some_guid + "-read-0000000000",
+                                        std::string(300, 'y'),
+                                        "\xc3\xbc\xe2\x82\xac-lock-0000000000",
+                                        "lock-0000000000",
+                                        some_guid + "-lock-9999999999",
+                                        some_guid + "-lock--9999999999",
+                                        sequential(some_guid, "-2147483648")};  // far behind
+        for (const std::string& name : odd)
+            s.observer.plant(s.folder + "/" + name);
         lock l(s.zk, s.folder);
         pending_result<ownership> first;
         pending_result<ownership> second;
@@ -574,7 +611,8 @@ TEST_CASE("lock: foreign nodes in the folder do not matter") {
         co_await finished(second);
         CHECK(second.good());
         co_await second.value().release();
-        for (const std::string& name : odd) CHECK(s.observer.erase(s.folder + "/" + name));
+        for (const std::string& name : odd)
+            CHECK(s.observer.erase(s.folder + "/" + name));
     });
 }
 
@@ -644,8 +682,8 @@ TEST_CASE("lock: a predecessor that we may not read") {
         co_await s.zk.ensure_path(s.folder);
         std::vector<corozk::testing::acl_entry> unreadable(1);
         unreadable[0].permissions = 8;
-        std::string other = s.observer.plant(s.folder + "/" + some_guid + "-lock-", {},
-                                             node_kind::ephemeral_sequential, unreadable);
+        std::string other = s.observer.plant(
+            s.folder + "/" + some_guid + "-lock-", {}, node_kind::ephemeral_sequential, unreadable);
         lock l(s.zk, s.folder);
         pending_result<ownership> asked;
         l.acquire(asked.handler());
@@ -671,7 +709,8 @@ TEST_CASE("lock: tries without a pause see that the other one has gone") {
         int tries = 0;
         while (!held && ++tries < 50) {
             auto [ec, o] = co_await l.try_acquire(as_tuple());
-            if (!ec) held = std::move(o);
+            if (!ec)
+                held = std::move(o);
         }
         CHECK(held.valid());
         co_await held.release();
@@ -747,8 +786,10 @@ TEST_CASE("lock: the server is killed and started again") {
                 lock l(s.zk, s.folder);
                 lock theirs(s.healthy, s.folder);
                 ownership first;
-                if (at == state::waiting) first = co_await theirs.acquire();
-                if (at == state::creating) s.proxy.arm(at_create(), hold_request());
+                if (at == state::waiting)
+                    first = co_await theirs.acquire();
+                if (at == state::creating)
+                    s.proxy.arm(at_create(), hold_request());
                 pending_result<ownership> asked;
                 l.acquire(asked.handler());
                 pending_result<> released;
@@ -759,7 +800,9 @@ TEST_CASE("lock: the server is killed and started again") {
                     case state::waiting:
                         co_await eventually_async([&] { return s.zk.counters().watches > 0; });
                         break;
-                    case state::holding: co_await finished(asked); break;
+                    case state::holding:
+                        co_await finished(asked);
+                        break;
                     case state::releasing:
                         co_await finished(asked);
                         s.proxy.arm(at_op(testing::op_code::erase), hold_request());
@@ -769,8 +812,7 @@ TEST_CASE("lock: the server is killed and started again") {
                 }
                 own.kill();
                 s.proxy.disarm_all();
-                co_await eventually_async(
-                    [&] { return s.zk.state() == session_state::suspended; });
+                co_await eventually_async([&] { return s.zk.state() == session_state::suspended; });
                 own.restart();
                 // The sessions live on, and so does everything in them.
                 if (at == state::waiting) {
@@ -790,7 +832,8 @@ TEST_CASE("lock: the server is killed and started again") {
                 co_await lock_probe(s.healthy, s.folder);
                 co_await eventually_async([&] { return s.observer.children(s.folder).empty(); });
             },
-            own, 60'000ms);
+            own,
+            60'000ms);
     }
 }
 
@@ -814,12 +857,14 @@ TEST_CASE("lock: a holder for another test", "[.holder]") {
                 // The question and what is said about it are one step: only the process as a whole
                 // can be stopped in between, and then the next question is asked again.
                 std::string line = held.valid() ? "valid\n" : "not valid\n";
-                if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) break;
+                if (::write(STDOUT_FILENO, line.data(), line.size()) < 0)
+                    break;
                 timer.expires_after(5ms);
                 co_await timer.async_wait(boost::asio::use_awaitable);
             }
             std::string line = "lost\n";
-            if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) co_return;
+            if (::write(STDOUT_FILENO, line.data(), line.size()) < 0)
+                co_return;
             co_await zk.close(as_tuple());
         },
         60s);
@@ -832,7 +877,8 @@ TEST_CASE("lock: a holder that was stopped for too long does not believe in its 
         std::ifstream file(output);
         std::string line;
         std::size_t count = 0;
-        while (std::getline(file, line)) count += line == which ? 1 : 0;
+        while (std::getline(file, line))
+            count += line == which ? 1 : 0;
         return count;
     };
     play([&](scene& s) -> awaitable<void> {

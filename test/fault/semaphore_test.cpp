@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/semaphore.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/semaphore.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connections that break, stand still or come back, and sessions that end: what the client says of
 // it, and what it does.
+#include "client_fixture.hpp"
+#include <corozk/client.hpp>
+#include <corozk/testing/port.hpp>
+#include <corozk/testing/process_guard.hpp>
+#include <corozk/testing/temporary_directory.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+
 #include <catch2/catch.hpp>
-#include <corozk/client.hpp>
-#include <corozk/testing/port.hpp>
-#include <corozk/testing/process_guard.hpp>
-#include <corozk/testing/temporary_directory.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -35,7 +37,8 @@ namespace {
 template <class Function>
 awaitable<void> in_background(Function& f) {
     auto done = std::async(std::launch::async, [&f] { f(); });
-    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; }, 60s,
+    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; },
+                              60s,
                               "the end of a function on another thread");
     done.get();
 }
@@ -69,43 +72,46 @@ private:
 TEST_CASE("server killed and restarted: the session, its nodes and its watches survive") {
     server mine(client_server_options());
     boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(mine.hosts());
-        options.session_timeout = 60s;
-        client zk = co_await connected_client(options);
-        std::int64_t id = zk.session_id();
-        co_await zk.create("/a", "1");
-        co_await zk.create("/e", "", ephemeral());
-        watched_data on_data = co_await zk.watch_data("/a");
-        watched_children on_children = co_await zk.watch_children("/a");
-        watched_stat on_none = co_await zk.watch_exists("/none");
-        mine.kill();
-        co_await reach(zk, session_state::suspended);
-        outcome<node_data> queued;
-        zk.get("/a", queued.handler());
-        auto restart = [&] { mine.restart(); };
-        co_await in_background(restart);
-        co_await reach(zk, session_state::connected);
-        error_code ec = co_await queued.wait();
-        CHECK_FALSE(ec);
-        CHECK(zk.session_id() == id);
-        CHECK(zk.generation() == 1);
-        auto e = co_await zk.exists("/e");
-        REQUIRE(e);
-        CHECK(e->ephemeral_owner == id);
-        CHECK(on_data.changed.pending());
-        admin hand(mine.port());
-        hand.set("/a", "2");
-        hand.plant("/a/b");
-        hand.plant("/none");
-        watch_event event = co_await on_data.changed.next();
-        CHECK(event.type == watch_event_type::data_changed);
-        event = co_await on_children.changed.next();
-        CHECK(event.type == watch_event_type::children_changed);
-        event = co_await on_none.changed.next();
-        CHECK(event.type == watch_event_type::created);
-        co_await zk.close();
-    }, 120s);
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(mine.hosts());
+            options.session_timeout = 60s;
+            client zk = co_await connected_client(options);
+            std::int64_t id = zk.session_id();
+            co_await zk.create("/a", "1");
+            co_await zk.create("/e", "", ephemeral());
+            watched_data on_data = co_await zk.watch_data("/a");
+            watched_children on_children = co_await zk.watch_children("/a");
+            watched_stat on_none = co_await zk.watch_exists("/none");
+            mine.kill();
+            co_await reach(zk, session_state::suspended);
+            outcome<node_data> queued;
+            zk.get("/a", queued.handler());
+            auto restart = [&] { mine.restart(); };
+            co_await in_background(restart);
+            co_await reach(zk, session_state::connected);
+            error_code ec = co_await queued.wait();
+            CHECK_FALSE(ec);
+            CHECK(zk.session_id() == id);
+            CHECK(zk.generation() == 1);
+            auto e = co_await zk.exists("/e");
+            REQUIRE(e);
+            CHECK(e->ephemeral_owner == id);
+            CHECK(on_data.changed.pending());
+            admin hand(mine.port());
+            hand.set("/a", "2");
+            hand.plant("/a/b");
+            hand.plant("/none");
+            watch_event event = co_await on_data.changed.next();
+            CHECK(event.type == watch_event_type::data_changed);
+            event = co_await on_children.changed.next();
+            CHECK(event.type == watch_event_type::children_changed);
+            event = co_await on_none.changed.next();
+            CHECK(event.type == watch_event_type::created);
+            co_await zk.close();
+        },
+        120s);
     run_to_idle(context);
 }
 
@@ -125,8 +131,7 @@ TEST_CASE("black hole shorter than the timeout: suspended, then connected, the s
             observer().set(at_server(path), "changed meanwhile");
             proxy.black_hole(false);
             co_await h.follow(zk, session_state::connected);
-            CHECK(h.states ==
-                  std::vector{session_state::suspended, session_state::connected});
+            CHECK(h.states == std::vector{session_state::suspended, session_state::connected});
             CHECK(zk.session_id() == id);
             CHECK(zk.generation() == 1);
             auto there = co_await zk.exists(path + "/e");
@@ -137,7 +142,8 @@ TEST_CASE("black hole shorter than the timeout: suspended, then connected, the s
         options);
 }
 
-TEST_CASE("black hole longer than the timeout: lost without the server's word, then a new session") {
+TEST_CASE(
+    "black hole longer than the timeout: lost without the server's word, then a new session") {
     client_options options = quiet_options("");
     options.session_timeout = 4000ms;
     with_proxy(
@@ -165,7 +171,8 @@ TEST_CASE("black hole longer than the timeout: lost without the server's word, t
             co_await h.follow(zk, session_state::connected);
             CHECK(zk.generation() == 2);
             CHECK(zk.session_id() != id);
-            CHECK(h.states == std::vector{session_state::suspended, session_state::lost,
+            CHECK(h.states == std::vector{session_state::suspended,
+                                          session_state::lost,
                                           session_state::connected});
             // The old session ends at the server, too.
             admin hand = observer();
@@ -184,9 +191,11 @@ TEST_CASE("expired by a second handle: known when it is not answered any more") 
             session_record record = proxy.session();
             REQUIRE(expire_session(the_server().port(), record.session_id, record.password));
             session_status status = before;
-            while (status.state != session_state::lost) status = co_await zk.next_state(status);
+            while (status.state != session_state::lost)
+                status = co_await zk.next_state(status);
             CHECK(status.reason == zk_errc::session_expired);
-            while (status.generation != 2) status = co_await zk.next_state(status);
+            while (status.generation != 2)
+                status = co_await zk.next_state(status);
             CHECK_FALSE(observer().exists(at_server(path + "/e")));
             co_await zk.create(path + "/e", "", ephemeral());
         },
@@ -195,8 +204,7 @@ TEST_CASE("expired by a second handle: known when it is not answered any more") 
 
 TEST_CASE("answer lost, request dropped: both are outcome unknown, and the session goes on") {
     for (bool applied : {true, false}) {
-        with_proxy([applied](client& zk, fault_proxy& proxy,
-                             std::string path) -> awaitable<void> {
+        with_proxy([applied](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
             if (applied) {
                 proxy.arm(at_op(wire::create2), swallow_reply_and_cut());
             } else {
@@ -234,7 +242,8 @@ TEST_CASE("cut at every request: each operation ends once, with an answer or unk
             CHECK(fine);
             CHECK(writes[i].calls() == 1);
             CHECK(reads[i].calls() == 1);
-            if (!written) known = static_cast<int>(i);
+            if (!written)
+                known = static_cast<int>(i);
         }
         // What was confirmed is there, or something newer.
         std::string last = observer().data(at_server(path));
@@ -288,7 +297,8 @@ TEST_CASE("connection refused at one server while another is fine") {
     run_to_idle(context);
 }
 
-TEST_CASE("descriptors: other sockets in the same process are not damaged by a bouncing connection") {
+TEST_CASE(
+    "descriptors: other sockets in the same process are not damaged by a bouncing connection") {
     boost::asio::io_context context;
     fault_proxy proxy(the_server().port());
     bool stop = false;
@@ -313,11 +323,12 @@ TEST_CASE("descriptors: other sockets in the same process are not damaged by a b
             for (int i = 0; i < 20 && !stop; ++i) {
                 std::string sent = "message " + std::to_string(echoes);
                 std::string got(sent.size(), ' ');
-                auto [w, wn] = co_await boost::asio::async_write(
-                    near, boost::asio::buffer(sent), as_tuple());
-                auto [r, rn] = co_await boost::asio::async_read(
-                    far, boost::asio::buffer(got), as_tuple());
-                if (w || r || got != sent) ++damaged;
+                auto [w, wn] =
+                    co_await boost::asio::async_write(near, boost::asio::buffer(sent), as_tuple());
+                auto [r, rn] =
+                    co_await boost::asio::async_read(far, boost::asio::buffer(got), as_tuple());
+                if (w || r || got != sent)
+                    ++damaged;
                 ++echoes;
             }
         }
@@ -329,17 +340,20 @@ TEST_CASE("descriptors: other sockets in the same process are not damaged by a b
             client_options options = quiet_options(rooted(proxy.hosts()));
             options.session_timeout = 60s;
             client zk = co_await connected_client(options);
-            for (int i = 0; i < 4; ++i) co_spawn(context, echo_once(), detached);
+            for (int i = 0; i < 4; ++i)
+                co_spawn(context, echo_once(), detached);
             for (int i = 0; i < 100; ++i) {
                 std::vector<outcome<node_data>> reads(5);
-                for (auto& read : reads) zk.get("/", read.handler());
+                for (auto& read : reads)
+                    zk.get("/", read.handler());
                 session_status status = zk.status();
                 proxy.cut();
                 if (status.state == session_state::connected) {
                     co_await zk.next_state(status);
                 }
                 co_await reach(zk, session_state::connected);
-                for (auto& read : reads) co_await read.wait();
+                for (auto& read : reads)
+                    co_await read.wait();
             }
             CHECK(zk.generation() == 1);
             CHECK(zk.counters().connects == 101);
@@ -398,7 +412,8 @@ TEST_CASE("child: tells what it sees", "[.]") {
                 std::string last = "connected";
                 while (!stop) {
                     std::string now(to_string(zk.state()));
-                    if (now != last) out << "look " << now << std::endl;
+                    if (now != last)
+                        out << "look " << now << std::endl;
                     last = now;
                     timer.expires_after(1ms);
                     co_await timer.async_wait(use_awaitable);
@@ -423,12 +438,15 @@ TEST_CASE("process stopped beyond the timeout: the first thing to be seen is the
     auto lines = [&] {
         std::vector<std::string> all;
         std::ifstream in(output);
-        for (std::string line; std::getline(in, line);) all.push_back(line);
+        for (std::string line; std::getline(in, line);)
+            all.push_back(line);
         return all;
     };
     process_options options;
-    options.command = {std::filesystem::read_symlink("/proc/self/exe"), "child: tells what it sees"};
-    options.environment = {{"COROZK_TEST_OUTPUT", output}, {"COROZK_TEST_HOSTS", the_server().hosts()}};
+    options.command = {std::filesystem::read_symlink("/proc/self/exe"),
+                       "child: tells what it sees"};
+    options.environment = {{"COROZK_TEST_OUTPUT", output},
+                           {"COROZK_TEST_HOSTS", the_server().hosts()}};
     process_guard child(options);
     eventually([&] { return !lines().empty(); }, 30s, "the child's connection");
     REQUIRE(observer().exists("/child"));
@@ -437,16 +455,17 @@ TEST_CASE("process stopped beyond the timeout: the first thing to be seen is the
     std::size_t before = lines().size();
     eventually([] { return !observer().exists("/child"); }, 30s, "the end of its session");
     child.cont();
-    eventually([&] { return !lines().empty() && lines().back() == "end"; }, 30s,
-               "the child's end");
+    eventually([&] { return !lines().empty() && lines().back() == "end"; }, 30s, "the child's end");
     std::vector<std::string> seen = lines();
     std::string all;
-    for (const auto& line : seen) all += line + "; ";
+    for (const auto& line : seen)
+        all += line + "; ";
     INFO(all);
     REQUIRE(seen.size() > before);
     for (const char* who : {"look ", "told "}) {
         for (std::size_t i = before; i < seen.size(); ++i) {
-            if (!seen[i].starts_with(who)) continue;
+            if (!seen[i].starts_with(who))
+                continue;
             CHECK(seen[i] == std::string(who) + "lost");
             break;
         }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three servers: another one takes over, a quorum is lost and comes back, members change.
 // ctest: PROCESSORS 2
-#include <catch2/catch.hpp>
+#include "client_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/ensemble.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <future>
 #include <optional>
 #include <string>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -26,7 +27,8 @@ ensemble_options configurable() {
 template <class Function>
 awaitable<void> in_background(Function& f) {
     auto done = std::async(std::launch::async, [&f] { f(); });
-    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; }, 120s,
+    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; },
+                              120s,
                               "the end of a function on another thread");
     done.get();
 }
@@ -36,8 +38,10 @@ std::optional<std::size_t> home_of(ensemble& all, std::int64_t session) {
     char id[32];
     std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(session));
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].running()) continue;
-        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) != std::string::npos) {
+        if (!all[i].running())
+            continue;
+        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) !=
+            std::string::npos) {
             return i;
         }
     }
@@ -88,12 +92,14 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
             auto last = home_of(all, id);
             REQUIRE(last);
             for (std::size_t i = 0; i < all.size(); ++i) {
-                if (i != *last) all[i].kill();
+                if (i != *last)
+                    all[i].kill();
             }
             co_await reach(zk, session_state::suspended);
             auto bring_back = [&] {
                 for (std::size_t i = 0; i < all.size(); ++i) {
-                    if (i != *last) all[i].launch();
+                    if (i != *last)
+                        all[i].launch();
                 }
                 all.wait_for_quorum();
             };

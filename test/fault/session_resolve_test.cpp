@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name service that does not answer. The C library's look-up is replaced for this program.
-#include <dlfcn.h>
-#include <netdb.h>
+#include "client_fixture.hpp"
+#include <corozk/client.hpp>
 
 #include <catch2/catch.hpp>
-#include <condition_variable>
-#include <corozk/client.hpp>
-#include <cstring>
-#include <mutex>
-#include <string>
 
-#include "client_fixture.hpp"
+#include <condition_variable>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <netdb.h>
+#include <string>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -55,7 +55,8 @@ extern "C" int getaddrinfo(const char* node,
                            addrinfo** result) {
     using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
     static auto original = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-    if (node && std::strcmp(node, "good.test") == 0) node = "127.0.0.1";
+    if (node && std::strcmp(node, "good.test") == 0)
+        node = "127.0.0.1";
     if (node && std::strstr(node, ".unanswered")) {
         name_service& n = names();
         std::unique_lock lock(n.mutex);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Very many watches, and what becomes of watches when the connection goes.
+#include "client_fixture.hpp"
+#include <corozk/client.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
+
 #include <catch2/catch.hpp>
-#include <corozk/client.hpp>
+
 #include <set>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -27,7 +29,8 @@ awaitable<std::vector<Value>> all_of(std::size_t count, Start& start) {
     for (std::size_t i = 0; i < count; ++i) {
         start(i, [&values, &done, &failed, i](error_code ec, Value value = Value()) {
             values[i] = std::move(value);
-            if (ec) ++failed;
+            if (ec)
+                ++failed;
             ++done;
         });
     }
@@ -80,8 +83,10 @@ client_options patient_options() {
 awaitable<void> bounce(client& zk, fault_proxy& proxy) {
     session_status status = zk.status();
     proxy.cut();
-    while (status.state != session_state::suspended) status = co_await zk.next_state(status);
-    while (status.state != session_state::connected) status = co_await zk.next_state(status);
+    while (status.state != session_state::suspended)
+        status = co_await zk.next_state(status);
+    while (status.state != session_state::connected)
+        status = co_await zk.next_state(status);
 }
 
 }  // namespace
@@ -137,7 +142,8 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             // A third of each kind.
             auto kind = [](std::size_t i) { return i % 3; };
             auto create = [&](std::size_t i, auto handler) {
-                if (kind(i) == 0) return handler(error_code());
+                if (kind(i) == 0)
+                    return handler(error_code());
                 zk.create(name(i), "", create_options(), handler);
             };
             co_await all_of<created_node>(count, create);
@@ -145,17 +151,23 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             std::size_t set = 0;
             for (std::size_t i = 0; i < count; ++i) {
                 auto keep = [&watches, &set, i](error_code ec, auto watched) {
-                    if (!ec) ++set;
+                    if (!ec)
+                        ++set;
                     watches[i] = std::move(watched.changed);
                 };
-                if (kind(i) == 0) zk.watch_exists(name(i), keep);
-                if (kind(i) == 1) zk.watch_data(name(i), keep);
-                if (kind(i) == 2) zk.watch_children(name(i), keep);
+                if (kind(i) == 0)
+                    zk.watch_exists(name(i), keep);
+                if (kind(i) == 1)
+                    zk.watch_data(name(i), keep);
+                if (kind(i) == 2)
+                    zk.watch_children(name(i), keep);
             }
             co_await eventually_async([&] { return set == count; }, 60s);
             auto fire = [](client& by, auto own_name, std::size_t i) {
-                if (i % 3 == 0) by.create(own_name(i), "", create_options(), boost::asio::detached);
-                if (i % 3 == 1) by.set(own_name(i), "x", any_version, boost::asio::detached);
+                if (i % 3 == 0)
+                    by.create(own_name(i), "", create_options(), boost::asio::detached);
+                if (i % 3 == 1)
+                    by.set(own_name(i), "x", any_version, boost::asio::detached);
                 if (i % 3 == 2) {
                     by.create(own_name(i) + "/c", "", create_options(), boost::asio::detached);
                 }
@@ -169,7 +181,8 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
                 status = co_await zk.next_state(status);
             }
             constexpr std::size_t meanwhile = 300;
-            for (std::size_t i = 0; i < meanwhile; ++i) fire(other, name, i);
+            for (std::size_t i = 0; i < meanwhile; ++i)
+                fire(other, name, i);
             co_await other.sync();
             proxy.set_acceptance(acceptance::normal);
             while (status.state != session_state::connected) {
@@ -185,16 +198,19 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             CHECK(zk.generation() == 1);
             CHECK(zk.counters().connects == 2);
             std::size_t pending = 0;
-            for (const watch& w : watches) pending += w.pending() ? 1 : 0;
+            for (const watch& w : watches)
+                pending += w.pending() ? 1 : 0;
             CHECK(pending == count - meanwhile);
-            for (std::size_t i = meanwhile; i < count; ++i) fire(other, name, i);
+            for (std::size_t i = meanwhile; i < count; ++i)
+                fire(other, name, i);
             for (std::size_t i = meanwhile; i < count; ++i) {
                 watch_event event = co_await watches[i].next();
                 CHECK(event.path == name(i));
             }
             std::size_t largest = 0;
             for (const frame_record& r : proxy.log()) {
-                if (r.frame.op == wire::set_watches) largest = std::max(largest, r.frame.size);
+                if (r.frame.op == wire::set_watches)
+                    largest = std::max(largest, r.frame.size);
             }
             CHECK(largest > 0);
             CHECK(largest < 1'048'575);
@@ -203,7 +219,9 @@ TEST_CASE("SetWatches beyond 1 MiB: the connection comes back, and every watch s
             CHECK(at_the_server() == 0);
             co_await other.close();
         },
-        patient_options(), fault_proxy_options{.log_capacity = 50'000}, 240s);
+        patient_options(),
+        fault_proxy_options{.log_capacity = 50'000},
+        240s);
 }
 
 TEST_CASE("watches: what changed while the connection was away is told once") {

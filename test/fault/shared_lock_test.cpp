@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/shared_lock.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/shared_lock.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -135,36 +134,37 @@ TEST_CASE("shared_lock: the session lost at every frame") {
 
 TEST_CASE("shared_lock: every operation cancelled at every frame") {
     for (int what = 0; what < 3; ++what) {
-        cancel_at_every_frame([what](fault_run& r,
-                                     boost::asio::cancellation_slot slot) -> awaitable<void> {
-            shared_lock l(r.zk, r.path);
-            auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
-            if (what == 0) {
-                auto [ec, held] = co_await l.acquire_read(token);
-                CHECK((!ec || ec == boost::asio::error::operation_aborted));
-                if (!ec) co_await held.release();
-            } else {
-                // No conditional operators around co_await: g++ 12.2.
-                ownership held;
-                error_code result;
-                if (what == 1) {
-                    held = co_await l.acquire_write();
-                    auto [ec] = co_await l.downgrade(held, token);
-                    result = ec;
+        cancel_at_every_frame(
+            [what](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
+                shared_lock l(r.zk, r.path);
+                auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
+                if (what == 0) {
+                    auto [ec, held] = co_await l.acquire_read(token);
+                    CHECK((!ec || ec == boost::asio::error::operation_aborted));
+                    if (!ec)
+                        co_await held.release();
                 } else {
-                    held = co_await l.acquire_read();
-                    auto [ec] = co_await l.upgrade(held, token);
-                    result = ec;
+                    // No conditional operators around co_await: g++ 12.2.
+                    ownership held;
+                    error_code result;
+                    if (what == 1) {
+                        held = co_await l.acquire_write();
+                        auto [ec] = co_await l.downgrade(held, token);
+                        result = ec;
+                    } else {
+                        held = co_await l.acquire_read();
+                        auto [ec] = co_await l.upgrade(held, token);
+                        result = ec;
+                    }
+                    CHECK((!result || result == boost::asio::error::operation_aborted));
+                    co_await settle(r.zk);
+                    CHECK(held.valid());
+                    CHECK(stands(held));
+                    co_await held.release();
                 }
-                CHECK((!result || result == boost::asio::error::operation_aborted));
-                co_await settle(r.zk);
-                CHECK(held.valid());
-                CHECK(stands(held));
-                co_await held.release();
-            }
-            co_await nothing_left(r.path);
-            co_await next_one_proceeds(r.path);
-        });
+                co_await nothing_left(r.path);
+                co_await next_one_proceeds(r.path);
+            });
     }
 }
 

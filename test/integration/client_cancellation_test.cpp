@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cancellation table of client.hpp, cell by cell: (operation, sent or not, type).
 // ctest: CHROOT
-#include <catch2/catch.hpp>
+#include "client_fixture.hpp"
 #include <corozk/client.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -28,7 +29,9 @@ struct started {
 
 template <class Value>
 started erase_type(outcome<Value> o) {
-    return {[o] { return o.done(); }, [o] { return o.calls(); }, [o] { return o.error(); },
+    return {[o] { return o.done(); },
+            [o] { return o.calls(); },
+            [o] { return o.error(); },
             [o](cancellation_type type) mutable { o.cancel(type); }};
 }
 
@@ -87,18 +90,25 @@ std::vector<operation_case> changes() {
     auto add = [&](std::string name, wire op, auto start, auto applied) {
         all.push_back({std::move(name), op, start, applied});
     };
-    add("create", wire::create2,
+    add(
+        "create",
+        wire::create2,
         [](client& zk, const std::string& path) {
             return begin<created_node>(
                 [&](auto h) { zk.create(path + "/new", "", create_options(), std::move(h)); });
         },
         [](admin& hand, const std::string& path) { return hand.exists(at_server(path + "/new")); });
-    add("set", wire::set_data,
+    add(
+        "set",
+        wire::set_data,
         [](client& zk, const std::string& path) {
-            return begin<corozk::stat>([&](auto h) { zk.set(path, "set", any_version, std::move(h)); });
+            return begin<corozk::stat>(
+                [&](auto h) { zk.set(path, "set", any_version, std::move(h)); });
         },
         [](admin& hand, const std::string& path) { return hand.data(at_server(path)) == "set"; });
-    add("erase", wire::erase,
+    add(
+        "erase",
+        wire::erase,
         [](client& zk, const std::string& path) {
             return begin<std::monostate>(
                 [&](auto h) { zk.erase(path + "/old", any_version, std::move(h)); });
@@ -106,7 +116,9 @@ std::vector<operation_case> changes() {
         [](admin& hand, const std::string& path) {
             return !hand.exists(at_server(path + "/old"));
         });
-    add("set_acl", wire::set_acl,
+    add(
+        "set_acl",
+        wire::set_acl,
         [](client& zk, const std::string& path) {
             return begin<std::monostate>(
                 [&](auto h) { zk.set_acl(path, corozk::open_acl(), any_version, std::move(h)); });
@@ -114,13 +126,17 @@ std::vector<operation_case> changes() {
         [](admin& hand, const std::string& path) {
             return hand.stat(at_server(path))->aversion > 0;
         });
-    add("add_auth", wire::auth,
+    add(
+        "add_auth",
+        wire::auth,
         [](client& zk, const std::string&) {
             return begin<std::monostate>(
                 [&](auto h) { zk.add_auth("digest", "dave:secret", std::move(h)); });
         },
         nullptr);
-    add("commit", wire::multi,
+    add(
+        "commit",
+        wire::multi,
         [](client& zk, const std::string& path) {
             transaction t;
             t.set(path, "commit");
@@ -139,8 +155,9 @@ std::string name_of(cancellation_type type) {
                                                 : "total";
 }
 
-const std::vector<cancellation_type> types = {
-    cancellation_type::terminal, cancellation_type::partial, cancellation_type::total};
+const std::vector<cancellation_type> types = {cancellation_type::terminal,
+                                              cancellation_type::partial,
+                                              cancellation_type::total};
 
 /// The operation waits for a connection; it is cancelled; then the connection comes back.
 awaitable<void> check_not_sent(operation_case c, cancellation_type type) {
@@ -205,7 +222,8 @@ awaitable<void> check_sent(operation_case c, cancellation_type type, bool ignore
     proxy.release(rule);
     co_await zk.sync();
     CHECK(s.calls() == 1);
-    if (ignored) CHECK_FALSE(s.error());
+    if (ignored)
+        CHECK_FALSE(s.error());
     if (c.applied) {
         // It was under way: cancelling cannot take it back, only stop waiting.
         admin hand = observer();
@@ -233,21 +251,18 @@ void each(const std::vector<operation_case>& cases, Check check) {
 }  // namespace
 
 TEST_CASE("cancel: reads and sync that were not sent") {
-    each(reads(), [](const operation_case& c, cancellation_type t) {
-        return check_not_sent(c, t);
-    });
+    each(reads(),
+         [](const operation_case& c, cancellation_type t) { return check_not_sent(c, t); });
 }
 
 TEST_CASE("cancel: reads and sync that were sent") {
-    each(reads(), [](const operation_case& c, cancellation_type t) {
-        return check_sent(c, t, false);
-    });
+    each(reads(),
+         [](const operation_case& c, cancellation_type t) { return check_sent(c, t, false); });
 }
 
 TEST_CASE("cancel: changes that were not sent") {
-    each(changes(), [](const operation_case& c, cancellation_type t) {
-        return check_not_sent(c, t);
-    });
+    each(changes(),
+         [](const operation_case& c, cancellation_type t) { return check_not_sent(c, t); });
 }
 
 TEST_CASE("cancel: changes that were sent") {
@@ -353,7 +368,8 @@ TEST_CASE("cancel: close stops waiting, and the closing goes on") {
             CHECK(zk.state() == session_state::closed);
             proxy.release(rule);
             error_code ec = co_await o.wait();
-            if (type == cancellation_type::total) CHECK_FALSE(ec);
+            if (type == cancellation_type::total)
+                CHECK_FALSE(ec);
         });
         run_to_idle(context);
         CHECK_FALSE(observer().exists(at_server(path)));

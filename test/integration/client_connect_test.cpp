@@ -2,18 +2,18 @@
 // Connecting, closing, and the session's state: each bad input gives its own error within the time
 // allowed, and nothing is left behind.
 // ctest: CHROOT
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
+#include "client_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/port.hpp>
-#include <string>
-#include <vector>
 
-#include "client_fixture.hpp"
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -34,7 +34,8 @@ public:
         auto* generic = reinterpret_cast<sockaddr*>(&address);
         bool good = ::bind(socket_, generic, size) == 0 && ::listen(socket_, 64) == 0 &&
                     ::getsockname(socket_, generic, &size) == 0;
-        if (!good) throw std::runtime_error("cannot listen");
+        if (!good)
+            throw std::runtime_error("cannot listen");
         port_ = ntohs(address.sin_port);
     }
     ~silent_listener() { ::close(socket_); }
@@ -90,18 +91,27 @@ client_options hasty_options(std::string hosts) {
 }  // namespace
 
 TEST_CASE("connect: malformed host lists are refused at once, in words") {
-    for (std::string hosts : {"", ",", "a:0", "a:65536", "a:port", ":2181", "a b:1", "::1:2181",
-                              "a:2181/", "a:2181/x/", "/app"}) {
-        if (hosts == "a:2181/") continue;  // the root itself is fine
+    for (std::string hosts : {"",
+                              ",",
+                              "a:0",
+                              "a:65536",
+                              "a:port",
+                              ":2181",
+                              "a b:1",
+                              "::1:2181",
+                              "a:2181/",
+                              "a:2181/x/",
+                              "/app"}) {
+        if (hosts == "a:2181/")
+            continue;  // the root itself is fine
         INFO("hosts \"" << hosts << "\"");
         boost::asio::io_context context;
         std::string log;
         run(context, [&]() -> awaitable<void> {
             client_options options(hosts);
             options.connect_timeout = 0ms;  // even for ever
-            options.logger = logger(log_level::error, [&](log_level, std::string_view text) {
-                log += text;
-            });
+            options.logger =
+                logger(log_level::error, [&](log_level, std::string_view text) { log += text; });
             auto executor = co_await boost::asio::this_coro::executor;
             client zk(executor, options);
             auto [ec] = co_await zk.connect(as_tuple());
@@ -370,17 +380,20 @@ TEST_CASE("generation: a new session after the old one was expired, or the end i
             expire_through(proxy);
             for (;;) {
                 auto [ec, next] = co_await zk.next_state(status, as_tuple());
-                if (ec) break;
+                if (ec)
+                    break;
                 status = next;
                 seen.push_back(status.state);
-                if (status.generation == 2) break;
+                if (status.generation == 2)
+                    break;
             }
             auto [dropped, event] = co_await watched.changed.next(as_tuple());
             CHECK(dropped == zk_errc::session_expired);
             CHECK(zk.counters().expirations == 1);
             CHECK_FALSE(observer().exists(at_server(path)));
             if (renew) {
-                CHECK(seen == std::vector{session_state::suspended, session_state::lost,
+                CHECK(seen == std::vector{session_state::suspended,
+                                          session_state::lost,
                                           session_state::connected});
                 CHECK(zk.session_id() != first);
                 co_await zk.create(path, "", fleeting);
@@ -447,7 +460,8 @@ TEST_CASE("close: in every state") {
             std::vector<outcome<node_data>> reads(50);
             outcome<watch_event> event;
             watched.changed.next(event.handler());
-            for (auto& read : reads) zk.get("/", read.handler());
+            for (auto& read : reads)
+                zk.get("/", read.handler());
             outcome<> first, second;
             zk.close(first.handler());
             zk.close(second.handler());
@@ -561,7 +575,8 @@ TEST_CASE("log: what happens to the session, the C client's lines, and no creden
         options.auth.emplace_back("digest", "carol:very-secret");
         options.logger = logger(log_level::debug, [&](log_level, std::string_view text) {
             log += std::string(text) + "\n";
-            if (text.starts_with("c client: ")) ++from_c;
+            if (text.starts_with("c client: "))
+                ++from_c;
             CHECK_FALSE(text.ends_with("\n"));
         });
         client zk = co_await connected_client(options);
@@ -572,8 +587,9 @@ TEST_CASE("log: what happens to the session, the C client's lines, and no creden
         co_await zk.close();
     });
     run_to_idle(context);
-    CHECK_THAT(log, Contains("session connected at 127.0.0.1:") && Contains("session suspended") &&
-                        Contains("session closed"));
+    CHECK_THAT(log,
+               Contains("session connected at 127.0.0.1:") && Contains("session suspended") &&
+                   Contains("session closed"));
     CHECK(from_c > 0);
     CHECK_THAT(log, !Contains("secret"));
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that are destroyed in every state, and contexts with everything pending. Under the address
-// sanitizer this also shows that nothing leaks.
+// Clients that are destroyed in every state, and contexts with everything pending. Under the
+// address sanitizer this also shows that nothing leaks.
+#include "client_fixture.hpp"
+#include <corozk/client.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
+
 #include <catch2/catch.hpp>
-#include <corozk/client.hpp>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -52,8 +54,7 @@ struct burden {
         auto done = [](const auto& list) {
             return std::all_of(list.begin(), list.end(), [](auto& o) { return o.done(); });
         };
-        return done(reads) && done(writes) && done(states) &&
-               (watches.empty() || done(events));
+        return done(reads) && done(writes) && done(states) && (watches.empty() || done(events));
     }
 
     void check_once() const {
@@ -102,9 +103,7 @@ private:
 
 TEST_CASE("destroy: an idle client") {
     boost::asio::io_context context;
-    {
-        client never_used(context.get_executor(), quiet_options("127.0.0.1:1"));
-    }
+    { client never_used(context.get_executor(), quiet_options("127.0.0.1:1")); }
     run_to_idle(context);
     burden b;
     {
@@ -135,9 +134,12 @@ TEST_CASE("destroy: a connecting client") {
         boost::asio::io_context context;
         fault_proxy proxy(the_server().port());
         std::string hosts = rooted(proxy.hosts());
-        if (how == 0) proxy.set_acceptance(acceptance::not_listening);
-        if (how == 1) proxy.black_hole(true);
-        if (how == 2) hosts = "no-such-host.invalid:2181";
+        if (how == 0)
+            proxy.set_acceptance(acceptance::not_listening);
+        if (how == 1)
+            proxy.black_hole(true);
+        if (how == 2)
+            hosts = "no-such-host.invalid:2181";
         burden b;
         outcome<> connecting;
         run(context, [&]() -> awaitable<void> {
@@ -182,7 +184,8 @@ TEST_CASE("destroy: a connected client with operations and watches pending") {
     CHECK(before == many);
     run_to_idle(context);
     CHECK(b.all_done());
-    for (auto& event : b.events) CHECK(event.error() == errc::closed);
+    for (auto& event : b.events)
+        CHECK(event.error() == errc::closed);
     // The session was closed properly.
     CHECK_FALSE(observer().exists(at_server(fleeting_path)));
 }
@@ -324,8 +327,10 @@ TEST_CASE("context: destroyed with everything pending, in each state") {
                 }
             };
             co_spawn(context, body, detached);
-            while (!reached) context.run_one();
-            for (int i = 0; i < 10; ++i) context.poll_one();
+            while (!reached)
+                context.run_one();
+            for (int i = 0; i < 10; ++i)
+                context.poll_one();
         }
         CHECK(reached);
         b.check_once();
@@ -367,9 +372,7 @@ TEST_CASE("close: against a stopped server never blocks the loop") {
         CHECK(ec == errc::session_left_to_expire);
         co_await eventually_async([&] { return b.all_done(); });
         b.check_once();
-        {
-            client gone = std::move(destroyed);
-        }
+        { client gone = std::move(destroyed); }
         // One that connects while the server stands still.
         client_options hasty = options;
         hasty.connect_timeout = 300ms;
@@ -392,7 +395,8 @@ TEST_CASE("close: connecting and closing again and again leaves nothing") {
         for (int i = 0; i < 100; ++i) {
             client zk = co_await connected_client(quiet_options(the_hosts()));
             watched_data w = co_await zk.watch_data("/");
-            if (i % 2 == 0) co_await zk.close();
+            if (i % 2 == 0)
+                co_await zk.close();
         }
     });
     run_to_idle(context);
@@ -411,14 +415,17 @@ TEST_CASE("close: a hundred clients on one context, all with waiters") {
             session_status status = c.status();
             for (;;) {
                 auto [ec, next] = co_await c.next_state(status, as_tuple());
-                if (ec) break;
+                if (ec)
+                    break;
                 status = next;
             }
             ++ends;
         };
-        for (client& zk : clients) co_spawn(context, wait(zk), detached);
+        for (client& zk : clients)
+            co_spawn(context, wait(zk), detached);
         co_await let_others_run();
-        for (client& zk : clients) zk.close(detached);
+        for (client& zk : clients)
+            zk.close(detached);
         co_await eventually_async([&] { return ends == 100; });
     });
     run_to_idle(context);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of the client with every option; runs a second time under a chroot.
 // ctest: CHROOT TIMEOUT 240
-#include <catch2/catch.hpp>
+#include "client_fixture.hpp"
 #include <corozk/client.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <set>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -209,7 +210,8 @@ TEST_CASE("children: names without the parent's path") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         node_children none = co_await zk.children(path);
         CHECK(none.names.empty());
-        for (const char* name : {"c", "a", "b"}) co_await zk.create(path + "/" + name);
+        for (const char* name : {"c", "a", "b"})
+            co_await zk.create(path + "/" + name);
         node_children some = co_await zk.children(path);
         CHECK(std::set<std::string>(some.names.begin(), some.names.end()) ==
               std::set<std::string>{"a", "b", "c"});
@@ -313,7 +315,8 @@ TEST_CASE("add_auth: the server enforces what a digest allows, in later sessions
         CHECK(owner.generation() == 1);
         expire_through(proxy);
         session_status status = owner.status();
-        while (status.generation != 2) status = co_await owner.next_state(status);
+        while (status.generation != 2)
+            status = co_await owner.next_state(status);
         node_data next_session = co_await owner.get(path);
         CHECK(next_session.data == "private");
         co_await owner.erase(path);
@@ -392,7 +395,8 @@ TEST_CASE("commit: all of it, with a result for each step") {
             .erase(path + "/old", 0);
         auto results = co_await zk.commit(t);
         REQUIRE(results.size() == 6);
-        for (const auto& r : results) CHECK_FALSE(r.error);
+        for (const auto& r : results)
+            CHECK_FALSE(r.error);
         CHECK(results[1].path == path + "/new");
         CHECK(ends_with_sequence(results[2].path, path + "/n-"));
         CHECK(results[3].stat.version == 1);
@@ -410,8 +414,7 @@ TEST_CASE("commit: all of it, with a result for each step") {
 TEST_CASE("commit: nothing of it, and which step was the reason") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/a");
-        auto failing = [&](transaction t, std::size_t guilty,
-                           zk_errc reason) -> awaitable<void> {
+        auto failing = [&](transaction t, std::size_t guilty, zk_errc reason) -> awaitable<void> {
             std::size_t count = t.size();
             auto [ec, results] = co_await zk.commit(t, as_tuple());
             CHECK(ec == reason);
@@ -475,7 +478,8 @@ TEST_CASE("commit: what cannot be sent") {
         auto second = co_await zk.commit(fleeting, as_tuple());
         CHECK(std::get<0>(second) == errc::bad_option);
         transaction huge;
-        for (int i = 0; i < 4; ++i) huge.set(path, std::string(300'000, 'x'));
+        for (int i = 0; i < 4; ++i)
+            huge.set(path, std::string(300'000, 'x'));
         auto third = co_await zk.commit(huge, as_tuple());
         CHECK(std::get<0>(third) == errc::too_large);
         auto made = co_await zk.exists(path + "/ok");
@@ -491,8 +495,8 @@ TEST_CASE("size: the largest data fit, more is refused here and not by a dropped
         CHECK(read.data == almost);
         auto [ec, s] = co_await zk.set(path, std::string(1'048'576, 'x'), any_version, as_tuple());
         CHECK(ec == errc::too_large);
-        auto made = co_await zk.create(path + "/b", std::string(1'048'576, 'x'), create_options(),
-                                       as_tuple());
+        auto made = co_await zk.create(
+            path + "/b", std::string(1'048'576, 'x'), create_options(), as_tuple());
         CHECK(std::get<0>(made) == errc::too_large);
         CHECK(zk.counters().connects == 1);
     });
@@ -508,13 +512,12 @@ TEST_CASE("bad paths: refused by every operation, in words") {
         });
         client zk = co_await connected_client(options);
         auto sent = zk.counters().requests;
-        for (std::string path : {"", "a", "/a/", "//", "/a//b", "/..", "/a/../b", "/a/./b",
-                                 "/a\nb"}) {
+        for (std::string path :
+             {"", "a", "/a/", "//", "/a//b", "/..", "/a/../b", "/a/./b", "/a\nb"}) {
             INFO("path \"" << path << "\"");
             lines.clear();
             error_code ec;
-            std::tie(ec, std::ignore) =
-                co_await zk.create(path, "", create_options(), as_tuple());
+            std::tie(ec, std::ignore) = co_await zk.create(path, "", create_options(), as_tuple());
             CHECK(ec == errc::bad_path);
             std::tie(ec) = co_await zk.ensure_path(path, create_options(), as_tuple());
             CHECK(ec == errc::bad_path);
@@ -681,9 +684,7 @@ TEST_CASE("watch: one that is dropped is taken from the server, if nobody else n
             watched_data a = co_await zk.watch_data(path);
             watched_data b = co_await zk.watch_data(path);
             CHECK(watchers() == 1);
-            {
-                watch gone = std::move(a.changed);
-            }
+            { watch gone = std::move(a.changed); }
             co_await zk.sync();
             CHECK(watchers() == 1);
             CHECK(b.changed.pending());
@@ -806,8 +807,9 @@ TEST_CASE("order: operations are carried out and answered in the order of their 
         constexpr int count = 3000;
         for (int i = 0; i < count; ++i) {
             if (i % 3 == 0) {
-                zk.set(path, std::to_string(i), any_version,
-                       [&order, i](error_code, corozk::stat) { order.push_back(i); });
+                zk.set(path, std::to_string(i), any_version, [&order, i](error_code, corozk::stat) {
+                    order.push_back(i);
+                });
             } else if (i % 3 == 1) {
                 zk.get(path, [&order, i](error_code ec, node_data read) {
                     CHECK_FALSE(ec);

@@ -2,6 +2,10 @@
 // Every completion token, and the shapes of co_await expressions that the API allows: compiled and
 // run. Under the address sanitizer this is the regression test for g++ 12.2, which destroys some
 // temporaries twice beside co_await.
+#include "client_fixture.hpp"
+#include <corozk/client.hpp>
+#include <corozk/recipe/lock.hpp>
+
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -13,16 +17,14 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
+
 #include <catch2/catch.hpp>
-#include <corozk/client.hpp>
-#include <corozk/recipe/lock.hpp>
+
 #include <future>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -57,9 +59,7 @@ TEST_CASE("token: default, in an awaitable, throws what names operation and path
 TEST_CASE("token: an awaitable that is never awaited starts nothing") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         auto before = zk.counters().requests;
-        {
-            auto unused = zk.set(path, "x");
-        }
+        { auto unused = zk.set(path, "x"); }
         co_await zk.sync();
         CHECK(zk.counters().requests == before + 1);
     });
@@ -70,29 +70,29 @@ TEST_CASE("token: callbacks run on the executor, never inside the initiating cal
     auto main_thread = std::this_thread::get_id();
     std::vector<std::string> order;
     std::optional<client> zk;
-    client::connect(context.get_executor(), quiet_options(the_hosts()),
-                    [&](error_code ec, client made) {
-                        REQUIRE_FALSE(ec);
-                        CHECK(std::this_thread::get_id() == main_thread);
-                        order.push_back("connected");
-                        zk.emplace(std::move(made));
-                        // Refused at once and answered later: both come back from the loop.
-                        zk->get("bad path", [&](error_code bad, node_data) {
-                            CHECK(bad == errc::bad_path);
-                            order.push_back("refused");
-                        });
-                        zk->get("/", [&](error_code good, node_data) {
-                            CHECK_FALSE(good);
-                            order.push_back("answered");
-                            zk->close([&](error_code) { order.push_back("closed"); });
-                            order.push_back("closing");
-                        });
-                        order.push_back("started");
-                    });
+    client::connect(
+        context.get_executor(), quiet_options(the_hosts()), [&](error_code ec, client made) {
+            REQUIRE_FALSE(ec);
+            CHECK(std::this_thread::get_id() == main_thread);
+            order.push_back("connected");
+            zk.emplace(std::move(made));
+            // Refused at once and answered later: both come back from the loop.
+            zk->get("bad path", [&](error_code bad, node_data) {
+                CHECK(bad == errc::bad_path);
+                order.push_back("refused");
+            });
+            zk->get("/", [&](error_code good, node_data) {
+                CHECK_FALSE(good);
+                order.push_back("answered");
+                zk->close([&](error_code) { order.push_back("closed"); });
+                order.push_back("closing");
+            });
+            order.push_back("started");
+        });
     CHECK(order.empty());
     context.run();
-    CHECK(order == std::vector<std::string>{"connected", "started", "refused", "answered",
-                                            "closing", "closed"});
+    CHECK(order == std::vector<std::string>{
+                       "connected", "started", "refused", "answered", "closing", "closed"});
 }
 
 TEST_CASE("token: no handler runs inside its initiating call, whatever the operation and state") {
@@ -231,8 +231,7 @@ TEST_CASE("token: deferred starts the operation when it is called") {
         CHECK(std::get<0>(missing) == zk_errc::no_node);
         // Chained without a coroutine.
         outcome<corozk::stat> chained;
-        zk.set(path, "one", any_version,
-               deferred([&](error_code ec, corozk::stat s) {
+        zk.set(path, "one", any_version, deferred([&](error_code ec, corozk::stat s) {
                    CHECK_FALSE(ec);
                    return zk.set(path, "two", s.version, deferred);
                }))(chained.handler());
@@ -250,18 +249,22 @@ TEST_CASE("token: handlers that can only be moved, and erased ones") {
         co_await zk.create(path);
         int called = 0;
         auto only_moved = [&called, owned = std::make_unique<int>(1)](error_code ec, auto&&...) {
-            if (!ec) called += *owned;
+            if (!ec)
+                called += *owned;
         };
         zk.exists(path, std::move(only_moved));
         using erased = boost::asio::any_completion_handler<void(error_code)>;
         zk.sync(path, erased([&called](error_code ec) {
-            if (!ec) ++called;
-        }));
+                    if (!ec)
+                        ++called;
+                }));
         lock l(zk, path + "/lock");
         l.acquire([&called, owned = std::make_unique<int>(1)](error_code ec, ownership held) {
-            if (!ec && held.valid()) called += *owned;
+            if (!ec && held.valid())
+                called += *owned;
             held.release(erased([&called](error_code released) {
-                if (!released) ++called;
+                if (!released)
+                    ++called;
             }));
         });
         co_await eventually_async([&] { return called == 4; }, 10s, "all handlers are called");
@@ -391,9 +394,8 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
         co_await zk.create(path + "/e", {}, {.mode = create_mode::ephemeral});
         const acl mine = corozk::open_acl();
         // co_await-ok: trivially destructible
-        co_await zk.create(path + "/t", "", {.mode = create_mode::persistent_with_ttl,
-                                            .ttl = 60s,
-                                            .acl = &mine});
+        co_await zk.create(
+            path + "/t", "", {.mode = create_mode::persistent_with_ttl, .ttl = 60s, .acl = &mine});
         // co_await-ok: trivially destructible
         co_await zk.create(path + "/c", "", create_options{.acl = &mine});
         // Default arguments.
@@ -420,15 +422,17 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
                                zk.create(path + "/new"));
         CHECK(std::get<0>(event).path == path + "/new");
         // In conditions, loops, throwing calls, and as arguments.
-        if (co_await zk.exists(path + "/d")) co_await zk.erase(path + "/d");
-        while (!(co_await zk.children(path)).names.empty()) co_await zk.erase(path + "/new");
+        if (co_await zk.exists(path + "/d"))
+            co_await zk.erase(path + "/d");
+        while (!(co_await zk.children(path)).names.empty())
+            co_await zk.erase(path + "/new");
         CHECK_FALSE((co_await zk.exists(path + std::string("/none"))).has_value());
         for (int i = 0; i < 3; ++i) {
             bool thrown = false;
             try {
                 // co_await-ok: trivially destructible
-                co_await zk.create(path + "/none/below", long_data + "y",
-                                   {.mode = create_mode::ephemeral});
+                co_await zk.create(
+                    path + "/none/below", long_data + "y", {.mode = create_mode::ephemeral});
             } catch (const error& e) {
                 thrown = e.path() == path + "/none/below";
             }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches whose reading operation is on its way when the client is closed.
 // ctest: CHROOT
-#include <catch2/catch.hpp>
+#include "client_fixture.hpp"
 #include <corozk/client.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "client_fixture.hpp"
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -25,7 +26,8 @@ struct reading {
     auto handler() {
         return [this](error_code ec, Result r) {
             answered = true;
-            if (ec) return;
+            if (ec)
+                return;
             set = true;
             changed = std::move(r.changed);
             changed.next(event.handler());
@@ -47,9 +49,12 @@ TEST_CASE("close: a watch that is answered for while the client closes ends as a
         for (std::size_t i = 0; i < many; ++i) {
             for (int kind = 0; kind < 3; ++kind) {
                 reading& r = *readings.emplace_back(std::make_unique<reading>());
-                if (kind == 0) zk.watch_data(path, r.handler<watched_data>());
-                if (kind == 1) zk.watch_exists(path + "-none", r.handler<watched_stat>());
-                if (kind == 2) zk.watch_children(path, r.handler<watched_children>());
+                if (kind == 0)
+                    zk.watch_data(path, r.handler<watched_data>());
+                if (kind == 1)
+                    zk.watch_exists(path + "-none", r.handler<watched_stat>());
+                if (kind == 2)
+                    zk.watch_children(path, r.handler<watched_children>());
             }
         }
         while (zk.counters().requests == before) {
@@ -62,7 +67,8 @@ TEST_CASE("close: a watch that is answered for while the client closes ends as a
     std::size_t set = 0;
     for (auto& r : readings) {
         CHECK(r->answered);
-        if (!r->set) continue;
+        if (!r->set)
+            continue;
         ++set;
         REQUIRE(r->event.calls() == 1);
         CHECK(r->event.error() == errc::closed);

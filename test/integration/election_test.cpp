@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/election.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/election.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -154,7 +153,8 @@ TEST_CASE("election: run leads again after the leadership was taken away, and th
             CHECK(term.valid());
             CHECK(observer().exists(term.path()));
             co_await mine.acknowledge(term);
-            if (terms == 3) co_return 42;
+            if (terms == 3)
+                co_return 42;
             try {
                 co_await sleep_for_ever();
             } catch (...) {
@@ -164,19 +164,22 @@ TEST_CASE("election: run leads again after the leadership was taken away, and th
             co_return 0;
         };
         pending_result<int> result;
-        boost::asio::co_spawn(co_await boost::asio::this_coro::executor, mine.run(body),
+        boost::asio::co_spawn(co_await boost::asio::this_coro::executor,
+                              mine.run(body),
                               [&](std::exception_ptr failure, int value) {
                                   CHECK(!failure);
                                   result.handler()(error_code(), value);
                               });
         auto acknowledged = [&](const election_leader& l) { return l.acknowledged; };
         election_leader leader;
-        while (!acknowledged(leader)) leader = co_await watcher.next_leader(leader);
+        while (!acknowledged(leader))
+            leader = co_await watcher.next_leader(leader);
         observer().erase(leader.path);
         co_await eventually_async([&] { return terms == 2; });
         CHECK(cancelled == 1);
         leader = co_await watcher.leader();
-        while (!acknowledged(leader)) leader = co_await watcher.next_leader(leader);
+        while (!acknowledged(leader))
+            leader = co_await watcher.next_leader(leader);
         expire(proxy.session());
         proxy.cut();
         CHECK(!co_await finished(result));
@@ -213,12 +216,13 @@ TEST_CASE("election: a body that throws, a run that is cancelled") {
             co_await sleep_for_ever();
         };
         boost::asio::cancellation_signal cancel;
-        boost::asio::co_spawn(co_await boost::asio::this_coro::executor, e.run(stay),
-                              boost::asio::bind_cancellation_slot(
-                                  cancel.slot(), [&](std::exception_ptr failure) {
-                                      CHECK(failure);
-                                      ended = true;
-                                  }));
+        boost::asio::co_spawn(
+            co_await boost::asio::this_coro::executor,
+            e.run(stay),
+            boost::asio::bind_cancellation_slot(cancel.slot(), [&](std::exception_ptr failure) {
+                CHECK(failure);
+                ended = true;
+            }));
         co_await eventually_async([&] { return began; });
         cancel.emit(boost::asio::cancellation_type::terminal);
         co_await eventually_async([&] { return ended; });

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // ctest: CHROOT
+#include "pending_result.hpp"
+#include <corozk/recipe/lock.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
-#include <catch2/catch.hpp>
-#include <corozk/recipe/lock.hpp>
-#include <stdexcept>
 
-#include "pending_result.hpp"
+#include <catch2/catch.hpp>
+
+#include <stdexcept>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -31,9 +33,11 @@ std::string at_server(const std::string& path) {
 
 std::string hosts() {
     const char* chroot = std::getenv("COROZK_TEST_CHROOT");
-    if (!chroot) return shared_server().hosts();
+    if (!chroot)
+        return shared_server().hosts();
     static bool made = false;
-    if (!made) admin(shared_server().port()).plant(chroot);
+    if (!made)
+        admin(shared_server().port()).plant(chroot);
     made = true;
     return shared_server().hosts() + chroot;
 }
@@ -53,10 +57,10 @@ void with_two(Body body) {
         client two = co_await make_client();
         co_await body(one, two, path);
         admin look(shared_server().port());
-        co_await eventually_async([&] { return look.children(at_server(path)).empty(); }, 10s,
-                                  "no node is left");
-        co_await eventually_async([&] { return watches_below(at_server(path)) == 0; }, 10s,
-                                  "no watch is left");
+        co_await eventually_async(
+            [&] { return look.children(at_server(path)).empty(); }, 10s, "no node is left");
+        co_await eventually_async(
+            [&] { return watches_below(at_server(path)) == 0; }, 10s, "no watch is left");
         co_await one.close(as_tuple());
         co_await two.close(as_tuple());
     });
@@ -276,7 +280,8 @@ TEST_CASE("lock: run cancels the body when the lock is lost, or from outside") {
             error_code ec = co_await error_of([&] { return l.run(sleeper); });
             CHECK(ec == boost::asio::error::operation_aborted);
         };
-        boost::asio::co_spawn(executor, outer(),
+        boost::asio::co_spawn(executor,
+                              outer(),
                               boost::asio::bind_cancellation_slot(
                                   stop.slot(), [&](std::exception_ptr) { ended = true; }));
         co_await eventually_async([&] { return inside; });
@@ -368,7 +373,8 @@ TEST_CASE("lock: writes that only an owner may do, and reads that see them") {
 
 TEST_CASE("lock: other libraries' names") {
     with_two([](client& one, client& two, std::string path) -> awaitable<void> {
-        for (lock_naming style : {lock_naming::standard, lock_naming::curator, lock_naming::kazoo}) {
+        for (lock_naming style :
+             {lock_naming::standard, lock_naming::curator, lock_naming::kazoo}) {
             lock_options options;
             options.naming = style;
             lock a(one, path, options);
@@ -399,8 +405,8 @@ TEST_CASE("lock: access control") {
         std::string top = path.substr(0, path.find('/', 1));
         co_await one.ensure_path(top);
         // No create below: said at once, and nothing is left.
-        acl no_create = {corozk::acl_entry(permission::read | permission::erase | permission::admin,
-                                   "world", "anyone")};
+        acl no_create = {corozk::acl_entry(
+            permission::read | permission::erase | permission::admin, "world", "anyone")};
         create_options how;
         how.acl = &no_create;
         co_await one.create(top + "/closed", std::string(), how);
@@ -496,7 +502,8 @@ TEST_CASE("lock: alone, two requests are enough; others are noticed") {
             }
             co_return one.counters().requests - before;
         };
-        for (int i = 0; i < 3; ++i) co_await cycle();
+        for (int i = 0; i < 3; ++i)
+            co_await cycle();
         std::uint64_t alone = co_await cycle();
         CHECK(alone == 2);
 
@@ -507,16 +514,17 @@ TEST_CASE("lock: alone, two requests are enough; others are noticed") {
         }
         std::uint64_t after_another = co_await cycle();
         CHECK(after_another == 3);
-        for (int i = 0; i < 3; ++i) co_await cycle();
+        for (int i = 0; i < 3; ++i)
+            co_await cycle();
         ownership held = co_await theirs.acquire();
-        error_code busy = co_await error_of([&]() -> awaitable<void> {
-            co_await mine.try_acquire();
-        });
+        error_code busy =
+            co_await error_of([&]() -> awaitable<void> { co_await mine.try_acquire(); });
         CHECK(busy == errc::would_block);
         co_await held.release();
 
         // The folder is made anew, and in it somebody waits at the place right before our next one.
-        for (int i = 0; i < 3; ++i) co_await cycle();
+        for (int i = 0; i < 3; ++i)
+            co_await cycle();
         ownership last = co_await mine.acquire();
         std::string name = last.path();
         co_await last.release();
@@ -541,7 +549,8 @@ TEST_CASE("lock: completion tokens") {
     with_two([](client& one, client&, std::string path) -> awaitable<void> {
         lock l(one, path);
         error_code ec;
-        ownership o = co_await l.acquire(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
+        ownership o =
+            co_await l.acquire(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
         CHECK_FALSE(ec);
         co_await o.release(boost::asio::redirect_error(boost::asio::use_awaitable, ec));
         CHECK_FALSE(ec);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/semaphore.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/semaphore.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -171,7 +170,8 @@ TEST_CASE("semaphore: many local contenders, never more than the limit, all serv
         auto executor = co_await boost::asio::this_coro::executor;
         for (int i = 0; i < 120; ++i) {
             int permits = i % 3 + 1;
-            boost::asio::co_spawn(executor, (i % 2 ? mine : theirs).run(body(permits), permits),
+            boost::asio::co_spawn(executor,
+                                  (i % 2 ? mine : theirs).run(body(permits), permits),
                                   [](std::exception_ptr failure) { CHECK(!failure); });
         }
         co_await eventually_async([&] { return served == 120; }, 25s);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/shared_lock.hpp>
-
 #include "pending_result.hpp"
+#include <corozk/recipe/shared_lock.hpp>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -98,15 +97,18 @@ TEST_CASE("shared_lock: many readers behind a writer go at once, with few reques
         shared_lock theirs(other, path);
         ownership w = co_await theirs.acquire_write();
         std::vector<pending_result<ownership>> readers(1'000);
-        for (auto& r : readers) mine.acquire_read(r.handler());
+        for (auto& r : readers)
+            mine.acquire_read(r.handler());
         co_await eventually_async([&] { return observer().children(path).size() == 1'001; });
         co_await settle(zk);
         std::uint64_t before = zk.counters().requests;
         co_await w.release();
-        for (auto& r : readers) CHECK(!co_await finished(r));
+        for (auto& r : readers)
+            CHECK(!co_await finished(r));
         // At most a look at each own node, once.
         CHECK(zk.counters().requests - before <= 1'010);
-        for (auto& r : readers) r.value() = ownership();
+        for (auto& r : readers)
+            r.value() = ownership();
         co_await gone(path);
         co_await other.close();
     });

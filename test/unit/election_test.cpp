@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/election_algo.hpp"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -21,8 +22,8 @@ naming names() {
 }  // namespace
 
 TEST_CASE("election: the lowest sequence leads, in any order of names") {
-    std::vector<std::string> listing{guid_b + "-n_0000000003", guid_c + "-n_0000000002",
-                                     guid_a + "-n_0000000007"};
+    std::vector<std::string> listing{
+        guid_b + "-n_0000000003", guid_c + "-n_0000000002", guid_a + "-n_0000000007"};
     std::sort(listing.begin(), listing.end());
     do {
         election_view view = view_election(names(), listing);
@@ -48,8 +49,13 @@ TEST_CASE("election: an acknowledgement counts for its candidacy only") {
 }
 
 TEST_CASE("election: over the wrap-around, and among foreign names") {
-    std::vector<std::string> listing{guid_a + "-n_-2147483648", guid_b + "-n_2147483647", "ready",
-                                     "", "-n_0000000000", guid_c + "-n_", guid_c + "-n_1",
+    std::vector<std::string> listing{guid_a + "-n_-2147483648",
+                                     guid_b + "-n_2147483647",
+                                     "ready",
+                                     "",
+                                     "-n_0000000000",
+                                     guid_c + "-n_",
+                                     guid_c + "-n_1",
                                      std::string(300, 'x')};
     CHECK(view_election(names(), listing).leader == guid_b + "-n_2147483647");
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/error.hpp>
-#include <catch2/catch.hpp>
 #include <corozk/error.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -46,7 +49,8 @@ const std::vector<zk_errc> all_of_zookeeper = {
 
 std::vector<errc> all_of_ours() {
     std::vector<errc> all;
-    for (int i = 1; i <= static_cast<int>(errc::busy); ++i) all.push_back(static_cast<errc>(i));
+    for (int i = 1; i <= static_cast<int>(errc::busy); ++i)
+        all.push_back(static_cast<errc>(i));
     return all;
 }
 
@@ -90,10 +94,14 @@ TEST_CASE("error: each has a message of its own") {
 }
 
 TEST_CASE("error: predicates") {
-    const std::set<zk_errc> recoverable = {zk_errc::connection_loss, zk_errc::operation_timeout,
-                                           zk_errc::session_moved, zk_errc::throttled};
-    const std::set<zk_errc> lost = {zk_errc::session_expired, zk_errc::auth_failed,
-                                    zk_errc::invalid_state, zk_errc::closing,
+    const std::set<zk_errc> recoverable = {zk_errc::connection_loss,
+                                           zk_errc::operation_timeout,
+                                           zk_errc::session_moved,
+                                           zk_errc::throttled};
+    const std::set<zk_errc> lost = {zk_errc::session_expired,
+                                    zk_errc::auth_failed,
+                                    zk_errc::invalid_state,
+                                    zk_errc::closing,
                                     zk_errc::session_closed_require_sasl_auth};
     const std::set<zk_errc> unknown = {zk_errc::connection_loss, zk_errc::operation_timeout};
     for (zk_errc e : all_of_zookeeper) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "session/expiry_clock.hpp"
+
+#include <catch2/catch.hpp>
 
 using namespace corozk::detail;
 using namespace std::chrono_literals;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-#include <string>
-
 #include "session/hosts.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
 
 using namespace corozk::detail;
 
@@ -61,8 +62,17 @@ TEST_CASE("hosts: each kind of malformed list says what is wrong, and where") {
     CHECK_THAT(problem_of("[::1]2181"), Contains("behind ']'"));
     CHECK_THAT(problem_of("::1"), Contains("brackets"));
     CHECK_THAT(problem_of("fe80::1:2181"), Contains("brackets"));
-    for (std::string port : {"", "0", "-1", "65536", "99999999999999999999", "x", "21x", "+1",
-                             "2181.5", "0x10", " "}) {
+    for (std::string port : {"",
+                             "0",
+                             "-1",
+                             "65536",
+                             "99999999999999999999",
+                             "x",
+                             "21x",
+                             "+1",
+                             "2181.5",
+                             "0x10",
+                             " "}) {
         CHECK_THAT(problem_of("a:" + port), Contains("port between 1 and 65535"));
         CHECK_THAT(problem_of("ok:2181,[::1]:" + port), Contains("port between 1 and 65535"));
     }

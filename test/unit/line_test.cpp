@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions of a line: all states, and random schedules against a server that is only a list.
 #include "block/line_algo.hpp"
+#include "block/node_name.hpp"
+#include "recipe/lock_algo.hpp"
+
+#include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <vector>
-
-#include "block/node_name.hpp"
-#include "recipe/lock_algo.hpp"
 
 using namespace corozk::detail;
 
@@ -25,9 +25,10 @@ TEST_CASE("line: every state is decided as the invariants want it") {
         s.stale = (bits & 16) != 0;
         s.proved = (bits & 32) != 0;
         s.patient = (bits & 64) != 0;
-        if (s.blocked_by_local && !s.blocked) continue;  // cannot be
-        CAPTURE(s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved,
-                s.patient);
+        if (s.blocked_by_local && !s.blocked)
+            continue;  // cannot be
+        CAPTURE(
+            s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved, s.patient);
         head_step step = decide(s);
         // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker.
         bool may_go = s.connected && !s.blocked && s.covered && s.proved;
@@ -38,29 +39,33 @@ TEST_CASE("line: every state is decided as the invariants want it") {
             CHECK((s.blocked_by_local || !s.stale));
         }
         // 5: a proof is left to the one ahead only if that one is local, and only for a while.
-        if (s.connected && s.blocked && !s.proved && !s.patient) CHECK(step != head_step::wait);
+        if (s.connected && s.blocked && !s.proved && !s.patient)
+            CHECK(step != head_step::wait);
         // Nothing is asked that would not help.
-        if (step == head_step::look) CHECK((!s.covered || s.stale));
-        if (step == head_step::prove) CHECK_FALSE(s.proved);
-        if (step == head_step::look || step == head_step::prove) CHECK(s.connected);
+        if (step == head_step::look)
+            CHECK((!s.covered || s.stale));
+        if (step == head_step::prove)
+            CHECK_FALSE(s.proved);
+        if (step == head_step::look || step == head_step::prove)
+            CHECK(s.connected);
     }
 }
 
 namespace {
 
-/// A server that is only a list of nodes, and clients that know of it what they were told, late. The
-/// decisions are the shipped ones; what a client knows follows the rules in line_algo.hpp.
+/// A server that is only a list of nodes, and clients that know of it what they were told, late.
+/// The decisions are the shipped ones; what a client knows follows the rules in line_algo.hpp.
 class simulation {
 public:
     explicit simulation(std::uint32_t seed, std::int32_t first_sequence)
-        : random_(seed),
-          next_(first_sequence),
-          clients_(2 + random_() % 3) {}
+        : random_(seed), next_(first_sequence), clients_(2 + random_() % 3) {}
 
     void run() {
-        for (int step = 0; step < 400; ++step) act(random_() % clients_.size(), true);
+        for (int step = 0; step < 400; ++step)
+            act(random_() % clients_.size(), true);
         // Nobody comes any more: all that is under way must come to its end.
-        for (int step = 0; step < 20'000 && !idle(); ++step) act(random_() % clients_.size(), false);
+        for (int step = 0; step < 20'000 && !idle(); ++step)
+            act(random_() % clients_.size(), false);
         CHECK(idle());
     }
 
@@ -107,14 +112,17 @@ private:
     public:
         walk(const client& c, std::int64_t me) {
             for (const auto& [order, l] : c.local) {
-                if (order < me) entries_.push_back(l.entry);
+                if (order < me)
+                    entries_.push_back(l.entry);
             }
             for (const auto& [order, sequence] : c.foreign) {
                 line_entry e;
                 e.order = order;
-                if (order < me) entries_.push_back(e);
+                if (order < me)
+                    entries_.push_back(e);
             }
-            std::sort(entries_.begin(), entries_.end(),
+            std::sort(entries_.begin(),
+                      entries_.end(),
                       [](const line_entry& a, const line_entry& b) { return a.order > b.order; });
         }
         const line_entry* next() override {
@@ -137,8 +145,8 @@ private:
     }
 
     bool exists(std::int32_t sequence) const {
-        return std::any_of(nodes_.begin(), nodes_.end(),
-                           [&](const node& n) { return n.sequence == sequence; });
+        return std::any_of(
+            nodes_.begin(), nodes_.end(), [&](const node& n) { return n.sequence == sequence; });
     }
 
     void erase_node(std::int32_t sequence) {
@@ -156,33 +164,40 @@ private:
         if (dice < 9) {
             read(c);
         } else if (dice < 12) {
-            if (more) enter(index);
+            if (more)
+                enter(index);
         } else if (dice < 14) {
-            if (c.holds) release(c, *c.holds);
+            if (c.holds)
+                release(c, *c.holds);
         } else if (dice == 14) {
             abandon_one(c);
         }
-        if (contender* head = first_waiting(c); head && random_() % 4 == 0) head->patient = false;
+        if (contender* head = first_waiting(c); head && random_() % 4 == 0)
+            head->patient = false;
         think(c);
         c.checked.reset();
     }
 
     void enter(std::size_t index) {
         client& c = clients_[index];
-        if (c.local.size() + c.creating >= 5) return;
+        if (c.local.size() + c.creating >= 5)
+            return;
         nodes_.push_back({next_, index});
         ++c.creating;
         c.inbox.push_back({message::kind::created, next_});
         next_ = static_cast<std::int32_t>(static_cast<std::uint32_t>(next_) + 1);
-        if (c.local.empty() && c.creating == 1) list(c);
+        if (c.local.empty() && c.creating == 1)
+            list(c);
     }
 
     void list(client& c) {
-        if (c.listing) return;
+        if (c.listing)
+            return;
         c.listing = true;
         c.stale = false;
         message m{message::kind::listing};
-        for (const node& n : nodes_) m.listed.push_back(n.sequence);
+        for (const node& n : nodes_)
+            m.listed.push_back(n.sequence);
         std::shuffle(m.listed.begin(), m.listed.end(), random_);
         c.inbox.push_back(std::move(m));
     }
@@ -205,21 +220,24 @@ private:
 
     contender* first_waiting(client& c) {
         for (auto& [order, l] : c.local) {
-            if (!l.erasing && c.holds != l.sequence) return &l;
+            if (!l.erasing && c.holds != l.sequence)
+                return &l;
         }
         return nullptr;
     }
 
     void abandon_one(client& c) {
         for (auto& [order, l] : c.local) {
-            if (l.erasing || c.holds == l.sequence || random_() % 2 == 0) continue;
+            if (l.erasing || c.holds == l.sequence || random_() % 2 == 0)
+                continue;
             release(c, l.sequence);
             return;
         }
     }
 
     void read(client& c) {
-        if (c.inbox.empty()) return;
+        if (c.inbox.empty())
+            return;
         message m = std::move(c.inbox.front());
         c.inbox.erase(c.inbox.begin());
         std::int64_t order = order_of(c, m.sequence);
@@ -248,19 +266,25 @@ private:
                     }
                 }
                 break;
-            case message::kind::watch_set: c.asked.erase(m.sequence); break;
+            case message::kind::watch_set:
+                c.asked.erase(m.sequence);
+                break;
             case message::kind::watch_missing:
                 c.asked.erase(m.sequence);
                 c.foreign.erase(order);
                 break;
-            case message::kind::fired: c.stale = true; break;
+            case message::kind::fired:
+                c.stale = true;
+                break;
             case message::kind::proof:
                 c.proving = false;
-                if (auto l = c.local.find(order); l != c.local.end()) l->second.proved = true;
+                if (auto l = c.local.find(order); l != c.local.end())
+                    l->second.proved = true;
                 break;
             case message::kind::erased:
                 c.local.erase(order);
-                if (!m.listed.empty()) c.checked = m.listed.front();
+                if (!m.listed.empty())
+                    c.checked = m.listed.front();
                 break;
         }
     }
@@ -268,7 +292,8 @@ private:
     void think(client& c) {
         for (;;) {
             contender* head = first_waiting(c);
-            if (!head) return;
+            if (!head)
+                return;
             contender& me = *head;
             walk ahead(c, me.entry.order);
             std::vector<const line_entry*> blockers;
@@ -289,20 +314,25 @@ private:
                     REQUIRE(nodes_.front().sequence == me.sequence);
                     continue;
                 case head_step::prove:
-                    if (!c.proving) c.inbox.push_back({message::kind::proof, me.sequence});
+                    if (!c.proving)
+                        c.inbox.push_back({message::kind::proof, me.sequence});
                     c.proving = true;
                     return;
-                case head_step::look: list(c); return;
+                case head_step::look:
+                    list(c);
+                    return;
                 case head_step::wait: {
-                    if (s.blocked_by_local) return;
+                    if (s.blocked_by_local)
+                        return;
                     std::int32_t watched = c.foreign.at(blockers.front()->order);
-                    if (c.watched.contains(watched) || c.asked.contains(watched)) return;
+                    if (c.watched.contains(watched) || c.asked.contains(watched))
+                        return;
                     c.asked.insert(watched);
                     bool there = exists(watched);
-                    if (there) c.watched.insert(watched);
-                    c.inbox.push_back({there ? message::kind::watch_set
-                                             : message::kind::watch_missing,
-                                       watched});
+                    if (there)
+                        c.watched.insert(watched);
+                    c.inbox.push_back(
+                        {there ? message::kind::watch_set : message::kind::watch_missing, watched});
                     return;
                 }
             }
@@ -323,7 +353,8 @@ TEST_CASE("line: right behind one that is gone, by sequence and by the number of
     const past_contender gone{7, epoch + 100};
     CHECK(right_behind(gone, 8, epoch + 102));  // its end, and the new one
     CHECK(right_behind(gone, 8, epoch + 111));
-    CHECK_FALSE(right_behind(gone, 8, epoch + 112));  // enough for a new folder with eight before it
+    CHECK_FALSE(
+        right_behind(gone, 8, epoch + 112));  // enough for a new folder with eight before it
     CHECK_FALSE(right_behind(gone, 9, epoch + 103));  // somebody between
     CHECK_FALSE(right_behind(gone, 7, epoch + 102));
     CHECK_FALSE(right_behind(gone, 8, epoch + 100));

@@ -2,6 +2,7 @@
 #include "recipe/lock_algo.hpp"
 
 #include <catch2/catch.hpp>
+
 #include <vector>
 
 using namespace corozk::detail;
@@ -10,10 +11,9 @@ namespace {
 
 class list_ahead final : public ahead_of {
 public:
-    explicit list_ahead(std::vector<line_entry> nearest_first) : entries_(std::move(nearest_first)) {}
-    const line_entry* next() override {
-        return at_ < entries_.size() ? &entries_[at_++] : nullptr;
-    }
+    explicit list_ahead(std::vector<line_entry> nearest_first)
+        : entries_(std::move(nearest_first)) {}
+    const line_entry* next() override { return at_ < entries_.size() ? &entries_[at_++] : nullptr; }
     std::size_t taken() const { return at_; }
 
 private:
@@ -39,7 +39,8 @@ TEST_CASE("lock: the first is not blocked") {
 TEST_CASE("lock: everybody waits for the nearest one ahead only") {
     for (std::size_t ahead = 1; ahead < 6; ++ahead) {
         std::vector<line_entry> entries;
-        for (std::size_t i = 0; i < ahead; ++i) entries.push_back(entry(-static_cast<int>(i)));
+        for (std::size_t i = 0; i < ahead; ++i)
+            entries.push_back(entry(-static_cast<int>(i)));
         list_ahead list(entries);
         std::vector<const line_entry*> blockers;
         the_exclusive_rule().blockers(list, entry(1), blockers);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <boost/asio/io_context.hpp>
-#include <catch2/catch.hpp>
+#include "session/session.hpp"
 #include <corozk/logger.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <catch2/catch.hpp>
+
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "session/session.hpp"
 
 using namespace corozk;
 
@@ -19,19 +21,20 @@ TEST_CASE("logger: names of levels") {
 }
 
 TEST_CASE("logger: a level includes those above it and nothing below") {
-    const std::vector<log_level> levels = {log_level::error, log_level::warning, log_level::info,
-                                           log_level::debug};
-    for (log_level configured :
-         {log_level::off, log_level::error, log_level::warning, log_level::info,
-          log_level::debug}) {
+    const std::vector<log_level> levels = {
+        log_level::error, log_level::warning, log_level::info, log_level::debug};
+    for (log_level configured : {log_level::off,
+                                 log_level::error,
+                                 log_level::warning,
+                                 log_level::info,
+                                 log_level::debug}) {
         INFO(to_string(configured));
         boost::asio::io_context context;
         std::vector<std::pair<log_level, std::string>> lines;
         client_options options("127.0.0.1:1");
-        options.logger =
-            logger(configured, [&lines](log_level level, std::string_view text) {
-                lines.emplace_back(level, std::string(text));
-            });
+        options.logger = logger(configured, [&lines](log_level level, std::string_view text) {
+            lines.emplace_back(level, std::string(text));
+        });
         auto session = detail::session::make(context.get_executor(), options);
         for (log_level level : levels) {
             CHECK(session->logs(level) == (level <= configured));

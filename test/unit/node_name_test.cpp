@@ -2,6 +2,7 @@
 #include "block/node_name.hpp"
 
 #include <catch2/catch.hpp>
+
 #include <cstdio>
 #include <limits>
 #include <random>
@@ -25,8 +26,8 @@ std::string as_the_server_writes(std::int32_t sequence) {
 }  // namespace
 
 TEST_CASE("sequence: all that the server writes is read") {
-    for (std::int32_t value : {0, 1, 9, 123'456'789, highest, -1, -999'999'999, -1'000'000'000,
-                               lowest, lowest + 1}) {
+    for (std::int32_t value :
+         {0, 1, 9, 123'456'789, highest, -1, -999'999'999, -1'000'000'000, lowest, lowest + 1}) {
         CHECK(parse_sequence(as_the_server_writes(value)) == value);
     }
     std::mt19937 random(1);
@@ -37,10 +38,25 @@ TEST_CASE("sequence: all that the server writes is read") {
 }
 
 TEST_CASE("sequence: nothing else is read") {
-    for (const char* text :
-         {"", "-", "0", "123456789", "00000000001", "+000000001", " 000000001", "000000001 ",
-          "0x00000001", "2147483648", "9999999999", "-2147483649", "-9999999999", "-0000000001",
-          "-000000000", "--00000001", "00000-0001", "000000000a", "0000000000\n"}) {
+    for (const char* text : {"",
+                             "-",
+                             "0",
+                             "123456789",
+                             "00000000001",
+                             "+000000001",
+                             " 000000001",
+                             "000000001 ",
+                             "0x00000001",
+                             "2147483648",
+                             "9999999999",
+                             "-2147483649",
+                             "-9999999999",
+                             "-0000000001",
+                             "-000000000",
+                             "--00000001",
+                             "00000-0001",
+                             "000000000a",
+                             "0000000000\n"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_sequence(text));
     }
@@ -113,8 +129,11 @@ TEST_CASE("names: where everything counts, the rest stands without a sequence") 
     REQUIRE(name);
     CHECK(name->ordered);
     CHECK(name->sequence == 7);
-    for (const std::string& text : {guid, std::string("x"), std::string("lease-0000000007"),
-                                    "_c_" + dashed + "-lease-7", guid + "-lease-0000000007"}) {
+    for (const std::string& text : {guid,
+                                    std::string("x"),
+                                    std::string("lease-0000000007"),
+                                    "_c_" + dashed + "-lease-7",
+                                    guid + "-lease-0000000007"}) {
         CAPTURE(text);
         name = curator.parse(text);
         REQUIRE(name);
@@ -130,12 +149,25 @@ TEST_CASE("names: whatever else is in the folder is nobody's") {
     std::string good = guid + "-lock-0000000001";
     REQUIRE(standard.parse(good));
     for (const std::string& text :
-         {std::string(), std::string("ready"), std::string("lease_holder"), std::string("x"),
-          std::string("-lock-"), std::string("-lock-0000000001"), guid, guid + "-lock-",
-          guid + "-lock-1", guid + "-LOCK-0000000001", guid + "-read-0000000001", " " + good,
-          good + " ", guid.substr(1) + "-lock-0000000001", guid + "0-lock-0000000001",
-          "g" + guid.substr(1) + "-lock-0000000001", std::string(300, 'x'),
-          std::string(300, '-'), std::string("\xc3\xbc\xe2\x82\xac\xf0\x9f\x94\x92"),
+         {std::string(),
+          std::string("ready"),
+          std::string("lease_holder"),
+          std::string("x"),
+          std::string("-lock-"),
+          std::string("-lock-0000000001"),
+          guid,
+          guid + "-lock-",
+          guid + "-lock-1",
+          guid + "-LOCK-0000000001",
+          guid + "-read-0000000001",
+          " " + good,
+          good + " ",
+          guid.substr(1) + "-lock-0000000001",
+          guid + "0-lock-0000000001",
+          "g" + guid.substr(1) + "-lock-0000000001",
+          std::string(300, 'x'),
+          std::string(300, '-'),
+          std::string("\xc3\xbc\xe2\x82\xac\xf0\x9f\x94\x92"),
           guid + "-lock-\xd9\xa0\xd9\xa1\xd9\xa2\xd9\xa3\xd9\xa4",
           std::string("01234567-89abcdef0123456789abcdef-lock-0000000001"),
           std::string("0123456-789ab-cdef-0123-456789abcdef-lock-0000000001")}) {
@@ -154,14 +186,23 @@ TEST_CASE("names: no text makes the parser fall over") {
         for (auto changes = random() % 4; changes > 0 && !text.empty(); --changes) {
             std::size_t at = random() % text.size();
             switch (random() % 4) {
-                case 0: text[at] = static_cast<char>(random()); break;
-                case 1: text.erase(at, random() % 8); break;
-                case 2: text.insert(at, 1 + random() % 3, "-0l_a"[random() % 5]); break;
-                default: text += text.substr(at); break;
+                case 0:
+                    text[at] = static_cast<char>(random());
+                    break;
+                case 1:
+                    text.erase(at, random() % 8);
+                    break;
+                case 2:
+                    text.insert(at, 1 + random() % 3, "-0l_a"[random() % 5]);
+                    break;
+                default:
+                    text += text.substr(at);
+                    break;
             }
         }
         auto name = curator.parse(text);
-        if (!name) continue;
+        if (!name)
+            continue;
         // What is read is what the server would have written there.
         CHECK(std::string(name->stem) + as_the_server_writes(name->sequence) == text);
     }

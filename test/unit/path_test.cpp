@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-#include <string>
-
 #include "session/path.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
 
 using namespace corozk::detail;
 
@@ -16,8 +17,17 @@ std::string problem_of(std::string_view path, bool sequential = false) {
 }  // namespace
 
 TEST_CASE("path: what is fine") {
-    for (std::string_view path : {"/", "/a", "/a/b/c", "/a b", "/.a", "/a.", "/...", "/a..b",
-                                  "/\xc3\xa4\xc3\xb6", "/a-0000000001", "/zookeeper/config"}) {
+    for (std::string_view path : {"/",
+                                  "/a",
+                                  "/a/b/c",
+                                  "/a b",
+                                  "/.a",
+                                  "/a.",
+                                  "/...",
+                                  "/a..b",
+                                  "/\xc3\xa4\xc3\xb6",
+                                  "/a-0000000001",
+                                  "/zookeeper/config"}) {
         INFO(path);
         CHECK(problem_of(path).empty());
         CHECK(problem_of(path, true).empty());
@@ -34,8 +44,8 @@ TEST_CASE("path: each kind of bad path has its own words") {
     CHECK_THAT(problem_of("//"), Catch::Contains("slash"));
     CHECK_THAT(problem_of("//a"), Catch::Contains("empty component"));
     CHECK_THAT(problem_of("/a//b"), Catch::Contains("empty component"));
-    for (std::string_view path : {"/.", "/..", "/a/.", "/a/..", "/./a", "/../a", "/a/./b",
-                                  "/a/../b"}) {
+    for (std::string_view path :
+         {"/.", "/..", "/a/.", "/a/..", "/./a", "/../a", "/a/./b", "/a/../b"}) {
         INFO(path);
         CHECK_THAT(problem_of(path), Catch::Contains("'.' and '..'"));
     }

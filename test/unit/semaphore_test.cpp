@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/semaphore_algo.hpp"
-
-#include <catch2/catch.hpp>
-#include <random>
-
 #include "block/limit.hpp"
 #include "block/node_name.hpp"
 #include "line_model.hpp"
+#include "recipe/semaphore_algo.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
 
 using namespace corozk::detail;
 using namespace corozk::testing;
@@ -15,7 +15,8 @@ namespace {
 
 std::int64_t sum_to(const std::vector<line_entry>& line, std::size_t last) {
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i <= last; ++i) sum += line[i].weight;
+    for (std::size_t i = 0; i <= last; ++i)
+        sum += line[i].weight;
     return sum;
 }
 
@@ -52,7 +53,8 @@ TEST_CASE("semaphore: the rule on every line of up to six with weights up to thr
     for (std::int32_t limit = 3; limit <= 6; ++limit) {
         for (std::size_t length = 0; length <= 6; ++length) {
             std::size_t lines = 1;
-            for (std::size_t i = 0; i < length; ++i) lines *= 3;
+            for (std::size_t i = 0; i < length; ++i)
+                lines *= 3;
             for (std::size_t code = 0; code < lines; ++code) {
                 std::vector<line_entry> line(length);
                 std::size_t rest = code;
@@ -88,7 +90,8 @@ TEST_CASE("semaphore: random lives: never too many, nobody forgotten, limits tha
             }
             std::int64_t held = 0;
             for (const auto& e : model.entries()) {
-                if (model.holds(e)) held += e.weight;
+                if (model.holds(e))
+                    held += e.weight;
             }
             // A smaller limit revokes nothing, but lets nobody in.
             granted_at_most = std::max<std::int64_t>(limit, std::min(granted_at_most, held));
@@ -128,9 +131,16 @@ TEST_CASE("semaphore: the weight in a name") {
             CHECK(parsed->stem == names.format(guid, 0, weight));
         }
     }
-    for (const char* bad : {"-lease0-0000000001", "-lease1-0000000001", "-lease03-0000000001",
-                            "-lease-3-0000000001", "-lease2147483648-0000000001", "-lease30000000001",
-                            "-leasex-0000000001", "-lease3-", "-lease", ""}) {
+    for (const char* bad : {"-lease0-0000000001",
+                            "-lease1-0000000001",
+                            "-lease03-0000000001",
+                            "-lease-3-0000000001",
+                            "-lease2147483648-0000000001",
+                            "-lease30000000001",
+                            "-leasex-0000000001",
+                            "-lease3-",
+                            "-lease",
+                            ""}) {
         CHECK(!names.parse(guid + bad));
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/types.hpp>
 #include <corozk/version.hpp>
 #include <corozk/watch.hpp>
+
+#include <catch2/catch.hpp>
 
 using namespace corozk;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/shared_lock_algo.hpp"
-
-#include <algorithm>
-#include <catch2/catch.hpp>
-#include <random>
-
 #include "block/release_request.hpp"
 #include "line_model.hpp"
+#include "recipe/shared_lock_algo.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
 
 using namespace corozk::detail;
 using namespace corozk::testing;
@@ -16,7 +16,8 @@ namespace {
 /// What the page's rule says, in the slowest way.
 bool may_hold(const std::vector<line_entry>& line, std::size_t me) {
     for (std::size_t i = 0; i < me; ++i) {
-        if (line[me].kind == write_kind || line[i].kind == write_kind) return false;
+        if (line[me].kind == write_kind || line[i].kind == write_kind)
+            return false;
     }
     return true;
 }
@@ -38,7 +39,8 @@ void check_line(const std::vector<line_entry>& line) {
         std::size_t b = blockers.front();
         CHECK(b < i);
         CHECK((line[i].kind == write_kind || line[b].kind == write_kind));
-        if (line[i].kind == write_kind) CHECK(b == i - 1);
+        if (line[i].kind == write_kind)
+            CHECK(b == i - 1);
         for (std::size_t between = b + 1; between < i; ++between) {
             CHECK(line[between].kind == read_kind);
         }
@@ -88,14 +90,16 @@ TEST_CASE("shared_lock: random lives: no overlap, no deadlock, order kept, no he
                 // A holder releases, or, in every other round, somebody gives up.
                 std::size_t who = random() % model.entries().size();
                 if (round % 2 == 0) {
-                    while (!model.holds(model.entries()[who])) who = random() % (who + 1);
+                    while (!model.holds(model.entries()[who]))
+                        who = random() % (who + 1);
                 }
                 model.leave(who);
             }
             std::size_t readers = 0;
             std::size_t writers = 0;
             for (const auto& e : model.entries()) {
-                if (model.holds(e)) (e.kind == write_kind ? writers : readers) += 1;
+                if (model.holds(e))
+                    (e.kind == write_kind ? writers : readers) += 1;
             }
             CHECK(writers <= 1);
             CHECK((writers == 0 || readers == 0));
@@ -104,13 +108,15 @@ TEST_CASE("shared_lock: random lives: no overlap, no deadlock, order kept, no he
             CHECK(model.complete());
         }
         // A release wakes only those who can go, or the one writer who waits for more readers.
-        if (round % 2 == 0) CHECK(model.wasted() <= model.leaves());
+        if (round % 2 == 0)
+            CHECK(model.wasted() <= model.leaves());
     }
 }
 
 TEST_CASE("shared_lock: reader behind a writer behind a writer (kazoo 649)") {
     std::vector<line_entry> line(3);
-    for (std::size_t i = 0; i < 3; ++i) line[i].order = static_cast<std::int64_t>(i);
+    for (std::size_t i = 0; i < 3; ++i)
+        line[i].order = static_cast<std::int64_t>(i);
     line[0].kind = write_kind;
     line[2].kind = write_kind;
     CHECK(blockers_of(the_shared_rule(), line, 1) == std::vector<std::size_t>{0});
@@ -129,7 +135,8 @@ TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {
             line[length].kind = write_kind;
             for (std::size_t reader = 0; reader < length; ++reader) {
                 // Only who holds the lock as a reader can upgrade.
-                if (line[reader].kind != read_kind || !may_hold(line, reader)) continue;
+                if (line[reader].kind != read_kind || !may_hold(line, reader))
+                    continue;
                 line[length].except = line[reader].order;
                 bool writer_between = false;
                 for (std::size_t i = 0; i < length; ++i) {
@@ -139,7 +146,8 @@ TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {
                 CHECK(rule.hopeless(ahead, line[length]) == writer_between);
                 auto blockers = blockers_of(rule, line, length);
                 CHECK(blockers.empty() == (length == 1));
-                for (std::size_t b : blockers) CHECK(b != reader);
+                for (std::size_t b : blockers)
+                    CHECK(b != reader);
             }
         }
     }
@@ -149,7 +157,8 @@ TEST_CASE("shared_lock: of two upgrades exactly one is hopeless") {
     // Two readers, then their upgrades, in either order.
     for (std::int64_t first : {0, 1}) {
         std::vector<line_entry> line(4);
-        for (std::size_t i = 0; i < 4; ++i) line[i].order = static_cast<std::int64_t>(i);
+        for (std::size_t i = 0; i < 4; ++i)
+            line[i].order = static_cast<std::int64_t>(i);
         line[2].kind = line[3].kind = write_kind;
         line[2].except = first;
         line[3].except = 1 - first;

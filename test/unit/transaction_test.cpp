@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
 #include <corozk/transaction.hpp>
+
+#include <catch2/catch.hpp>
 
 using namespace corozk;
 
@@ -38,7 +39,8 @@ TEST_CASE("transaction: steps in the order in which they were added") {
 TEST_CASE("transaction: versions default to any, and the list of rights is copied") {
     transaction t;
     t.set("/a", "x").check("/a").erase("/a");
-    for (const auto& step : t.steps()) CHECK(step.version == any_version);
+    for (const auto& step : t.steps())
+        CHECK(step.version == any_version);
     transaction with_rights;
     {
         acl entries = creator_acl();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "session/watch_registry.hpp"
+
+#include "session/operation.hpp"
+
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "session/operation.hpp"
-#include "session/watch_registry.hpp"
 
 using namespace corozk;
 using namespace corozk::detail;
@@ -173,9 +175,11 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     // Who went meanwhile needs no watch any more.
     const std::string abandoned = detached.back();
     for (int i = 0; i < count; ++i) {
-        if (path_of(i) == abandoned) nodes[static_cast<std::size_t>(i)].reset();
+        if (path_of(i) == abandoned)
+            nodes[static_cast<std::size_t>(i)].reset();
     }
-    if (abandoned == path_of(0)) both.disarm();
+    if (abandoned == path_of(0))
+        both.disarm();
     std::vector<watch_registry::surplus> again = registry.take_detached();
     std::set<std::string> paths;
     for (const auto& s : again) {
@@ -192,7 +196,8 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     CHECK_FALSE(registry.contains(watch_kind::data, abandoned));
 
     // Set again: back in the packet, and the waiter is still there.
-    for (const auto& s : again) registry.armed(s.kind, s.path, s.zxid, nullptr);
+    for (const auto& s : again)
+        registry.armed(s.kind, s.path, s.zxid, nullptr);
     CHECK(registry.take_detached().empty());
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {

@@ -10,8 +10,7 @@ namespace corozk::detail {
 struct call_site {
     call_site() = default;
     call_site(const char* operation_, std::string path_)
-        : operation(operation_),
-          path(std::move(path_)) {}
+        : operation(operation_), path(std::move(path_)) {}
 
     const char* operation = "";
     std::string path;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/call_site.hpp>
+#include <corozk/token.hpp>
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/system_executor.hpp>
-#include <corozk/detail/call_site.hpp>
-#include <corozk/token.hpp>
+
 #include <type_traits>
 #include <utility>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <corozk/client.hpp>
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/ownership.hpp>
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,14 +46,16 @@ public:
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
         return initiate<void(error_code, std::vector<contender_info>)>(
-            call_site("contenders", path()), std::forward<Token>(token), [s = session_, impl = impl_](auto handler) {
+            call_site("contenders", path()),
+            std::forward<Token>(token),
+            [s = session_, impl = impl_](auto handler) {
                 start_contenders(s, impl, std::move(handler));
             });
     }
 
     /**
-     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has lost
-     *        what it held, or that it waits no more.
+     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has
+     * lost what it held, or that it waits no more.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -67,15 +70,16 @@ public:
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
-            call_site("break_contender", contender_path), std::forward<Token>(token),
+            call_site("break_contender", contender_path),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_break(s, impl, std::move(contender_path), std::move(handler));
             });
     }
 
     /**
-     * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it holds:
-     *        its `ownership::release_requested` completes, once it holds it.
+     * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it
+     * holds: its `ownership::release_requested` completes, once it holds it.
      *
      * The request is written into the node, behind what its owner wrote there.
      *
@@ -94,7 +98,8 @@ public:
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
-            call_site("request_release", contender_path), std::forward<Token>(token),
+            call_site("request_release", contender_path),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_request(s, impl, std::move(contender_path), std::move(handler));
             });
@@ -115,7 +120,8 @@ public:
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
         return initiate<void(error_code, bool)>(
-            call_site("insist_on_release", contender_path), std::forward<Token>(token),
+            call_site("insist_on_release", contender_path),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path, grace](auto handler) mutable {
                 start_insist(s, impl, std::move(contender_path), grace, std::move(handler));
             });
@@ -141,7 +147,9 @@ protected:
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {
         return initiate<void(error_code, ownership)>(
-            call_site(operation, path()), std::forward<Token>(token), [s = session_, impl = impl_, what](auto handler) {
+            call_site(operation, path()),
+            std::forward<Token>(token),
+            [s = session_, impl = impl_, what](auto handler) {
                 start_acquire(s, impl, what, std::move(handler));
             });
     }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/error.hpp>
+#include <corozk/recipe/ownership.hpp>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <corozk/error.hpp>
-#include <corozk/recipe/ownership.hpp>
+
 #include <exception>
 #include <optional>
 #include <string>
@@ -56,7 +58,8 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
     auto race = co_await (run_body<Value>(body, held, result, failure) || held.lost(tuple));
     if (race.index() == 1) {
         const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
-        if (!std::get<0>(end)) co_return std::get<1>(end);
+        if (!std::get<0>(end))
+            co_return std::get<1>(end);
     }
     co_return error_code();
 }
@@ -79,14 +82,17 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
         throw error(reason, operation, path);
     }
     // In what follows the destructor of `held` gives it back.
-    if (failure) std::rethrow_exception(failure);
+    if (failure)
+        std::rethrow_exception(failure);
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
     if (state.cancelled() != boost::asio::cancellation_type::none) {
         throw error(boost::asio::error::operation_aborted, operation, path);
     }
     auto [ec] = co_await held.release(tuple);
-    if (ec) throw error(ec, operation, path);
-    if constexpr (!std::is_void_v<Value>) co_return std::move(*result);
+    if (ec)
+        throw error(ec, operation, path);
+    if constexpr (!std::is_void_v<Value>)
+        co_return std::move(*result);
 }
 
 }  // namespace corozk::detail

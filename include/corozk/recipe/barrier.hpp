@@ -84,9 +84,9 @@ public:
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.set", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_set(impl, std::move(handler));
-            });
+            detail::call_site("barrier.set", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_set(impl, std::move(handler)); });
     }
 
     /**
@@ -105,9 +105,9 @@ public:
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.remove", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_remove(impl, std::move(handler));
-            });
+            detail::call_site("barrier.remove", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_remove(impl, std::move(handler)); });
     }
 
     /**
@@ -119,9 +119,9 @@ public:
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.is_set", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_is_set(impl, std::move(handler));
-            });
+            detail::call_site("barrier.is_set", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_is_set(impl, std::move(handler)); });
     }
 
     /**
@@ -136,7 +136,9 @@ public:
     template <class Token = default_token>
     auto wait(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("barrier.wait", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
+            detail::call_site("barrier.wait", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) {
                 start_wait(impl, std::chrono::nanoseconds::max(), std::move(handler));
             });
     }
@@ -145,9 +147,9 @@ public:
     template <class Token = default_token>
     auto wait_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("barrier.wait", path()), std::forward<Token>(token), [impl = impl_, limit](auto handler) {
-                start_wait(impl, limit, std::move(handler));
-            });
+            detail::call_site("barrier.wait", path()),
+            std::forward<Token>(token),
+            [impl = impl_, limit](auto handler) { start_wait(impl, limit, std::move(handler)); });
     }
 
 private:

@@ -19,7 +19,7 @@ struct contender_info {
     std::int32_t sequence = 0;    ///< its place
     std::int64_t session_id = 0;  ///< whose it is
     std::int64_t fencing_token = 0;
-    std::string data;             ///< what it said of itself
+    std::string data;                             ///< what it said of itself
     std::chrono::system_clock::time_point since;  ///< by the server's clock
     std::vector<std::string> waits_for;           ///< the paths of the nearest that block it
 };

@@ -109,7 +109,9 @@ public:
     template <class Token = default_token>
     auto enter(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.enter", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
+            detail::call_site("double_barrier.enter", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) {
                 start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
             });
     }
@@ -140,7 +142,9 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.leave", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
+            detail::call_site("double_barrier.leave", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) {
                 start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
             });
     }

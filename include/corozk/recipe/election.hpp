@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,8 +36,8 @@ struct election_options {
 
     election_naming naming = election_naming::standard;
 
-    /// What is written into the leader's node by `request_release`; with Curator's names it replaces
-    /// the node's data.
+    /// What is written into the leader's node by `request_release`; with Curator's names it
+    /// replaces the node's data.
     std::string release_request = "unlock";
 };
 
@@ -139,7 +140,8 @@ public:
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
         return detail::initiate<void(error_code, ownership)>(
-            detail::call_site("election.campaign_again", path()), std::forward<Token>(token),
+            detail::call_site("election.campaign_again", path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // The new node is asked for first; then `term` goes with this function.
                 ownership old = std::move(term);
@@ -169,7 +171,8 @@ public:
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("election.acknowledge", term.path()), std::forward<Token>(token),
+            detail::call_site("election.acknowledge", term.path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, term = term.implementation()](auto handler) {
                 start_acknowledge(s, impl, term, std::move(handler));
             });
@@ -179,21 +182,22 @@ public:
      * @brief Leads a term: `co_await e.run(body)` with `awaitable<T> body(ownership&)`.
      *
      * Campaigns, awaits the body, resigns, and gives the body's result. If the leadership is lost
-     * meanwhile the body is cancelled (terminal), and when it has ended this campaigns again, in the
-     * next session if need be, until a body ends by itself. A body that throws by itself ends it, too.
+     * meanwhile the body is cancelled (terminal), and when it has ended this campaigns again, in
+     * the next session if need be, until a body ends by itself. A body that throws by itself ends
+     * it, too.
      *
      * @par Errors
      * Those of `campaign` that do not heal: `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `zk_errc::auth_failed`.
      *
      * @par Cancellation
-     * As `campaign`; then the body is cancelled, and when it has ended this throws what it threw, or
-     * `operation_aborted`. It has resigned in every case.
+     * As `campaign`; then the body is cancelled, and when it has ended this throws what it threw,
+     * or `operation_aborted`. It has resigned in every case.
      */
     template <class Body>
     auto run(Body body) {
-        using value = typename detail::awaitable_value<
-            std::invoke_result_t<Body&, ownership&>>::type;
+        using value =
+            typename detail::awaitable_value<std::invoke_result_t<Body&, ownership&>>::type;
         return run_terms<value>(session_, impl_, std::move(body));
     }
 
@@ -215,11 +219,11 @@ public:
     }
 
     /**
-     * @brief Waits until somebody else leads, nobody does, or the leader has acknowledged: until the
-     *        answer differs from the one that was seen.
+     * @brief Waits until somebody else leads, nobody does, or the leader has acknowledged: until
+     * the answer differs from the one that was seen.
      *
-     * Costs no more for many candidates: only the leader's node is watched, and the folder while there
-     * is no leader. Several changes in a row may be seen as one.
+     * Costs no more for many candidates: only the leader's node is watched, and the folder while
+     * there is no leader. Several changes in a row may be seen as one.
      *
      * @par Completion signature
      * `void(error_code, election_leader)`
@@ -234,7 +238,8 @@ public:
      */
     template <class Token = default_token>
     auto next_leader(election_leader seen, Token&& token = Token{}) {
-        return observe("election.next_leader", std::optional<election_leader>(std::move(seen)),
+        return observe("election.next_leader",
+                       std::optional<election_leader>(std::move(seen)),
                        std::forward<Token>(token));
     }
 
@@ -244,7 +249,8 @@ private:
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
         return detail::initiate<void(error_code, election_leader)>(
-            detail::call_site(operation, path()), std::forward<Token>(token),
+            detail::call_site(operation, path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, seen = std::move(seen)](auto handler) mutable {
                 start_observe(s, impl, std::move(seen), std::move(handler));
             });
@@ -262,8 +268,10 @@ private:
                 detail::call_site(operation, path), tuple, [&s, &impl](auto handler) {
                     start_acquire(s, impl, claim(), std::move(handler));
                 });
-            if (worth_another_term(ec)) continue;
-            if (ec) throw error(ec, operation, path);
+            if (worth_another_term(ec))
+                continue;
+            if (ec)
+                throw error(ec, operation, path);
             std::optional<stored> result;
             std::exception_ptr failure;
             error_code reason =
@@ -272,12 +280,15 @@ private:
                 co_await boost::asio::this_coro::cancellation_state;
             bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
             if (reason && !cancelled) {
-                if (worth_another_term(reason)) continue;
+                if (worth_another_term(reason))
+                    continue;
                 throw error(reason, operation, path);
             }
             // In what follows the destructor of `term` resigns.
-            if (failure) std::rethrow_exception(failure);
-            if (cancelled) throw error(boost::asio::error::operation_aborted, operation, path);
+            if (failure)
+                std::rethrow_exception(failure);
+            if (cancelled)
+                throw error(boost::asio::error::operation_aborted, operation, path);
             // What the body did is done, even if the end came first.
             co_await term.release(tuple);
             if constexpr (std::is_void_v<Value>) {

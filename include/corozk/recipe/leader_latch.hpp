@@ -159,9 +159,9 @@ public:
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.resign", path()), std::forward<Token>(token), [core = core_](auto handler) {
-                start_resign(core, std::move(handler));
-            });
+            detail::call_site("leader_latch.resign", path()),
+            std::forward<Token>(token),
+            [core = core_](auto handler) { start_resign(core, std::move(handler)); });
     }
 
     /**
@@ -176,9 +176,9 @@ public:
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.close", path()), std::forward<Token>(token), [core = core_](auto handler) {
-                start_close(core, std::move(handler));
-            });
+            detail::call_site("leader_latch.close", path()),
+            std::forward<Token>(token),
+            [core = core_](auto handler) { start_close(core, std::move(handler)); });
     }
 
     /** @brief As `election::acknowledge`, for the present term. */

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -31,8 +32,8 @@ struct lock_options {
 
     lock_naming naming = lock_naming::standard;
 
-    /// What `request_release` writes: behind the holder's data, or, with Curator's names, instead of
-    /// it. Curator's word is "__REVOKE__".
+    /// What `request_release` writes: behind the holder's data, or, with Curator's names, instead
+    /// of it. Curator's word is "__REVOKE__".
     std::string release_request = "unlock";
 };
 
@@ -48,8 +49,8 @@ struct lock_options {
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while `acquire` is under way (it goes on), and outlive the client (then everything
- * fails with `errc::closed`).
+ * May be destroyed while `acquire` is under way (it goes on), and outlive the client (then
+ * everything fails with `errc::closed`).
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */
@@ -101,7 +102,8 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin("lock.try_acquire", claim_of(time_point::max(), true), std::forward<Token>(token));
+        return begin(
+            "lock.try_acquire", claim_of(time_point::max(), true), std::forward<Token>(token));
     }
 
     /**
@@ -113,8 +115,8 @@ public:
      * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
      *
      * @par Cancellation
-     * As `acquire`; then the body is cancelled, and when it has ended `run` throws what it threw, or
-     * `operation_aborted`. The lock is released in every case.
+     * As `acquire`; then the body is cancelled, and when it has ended `run` throws what it threw,
+     * or `operation_aborted`. The lock is released in every case.
      */
     template <class Body>
     auto run(Body body) {
@@ -122,8 +124,8 @@ public:
     }
 
     /**
-     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has lost
-     *        the lock, or that it waits no more (at the latest when its turn would have come).
+     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has
+     * lost the lock, or that it waits no more (at the latest when its turn would have come).
      *
      * The same as `break_contender`, under the name that people look for.
      */

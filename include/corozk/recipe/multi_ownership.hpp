@@ -76,9 +76,9 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code, std::string)>(
-            detail::call_site("lost", first_path()), std::forward<Token>(token), [parts = references()](auto handler) {
-                start_lost(parts, std::move(handler));
-            });
+            detail::call_site("lost", first_path()),
+            std::forward<Token>(token),
+            [parts = references()](auto handler) { start_lost(parts, std::move(handler)); });
     }
 
     /**
@@ -102,9 +102,10 @@ public:
         detail::call_site where("release", first_path());
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<multi_ownership>(std::move(*this));
-        return detail::initiate<void(error_code)>(std::move(where), std::forward<Token>(token), [held](auto handler) {
-            start_release(std::move(*held), std::move(handler));
-        });
+        return detail::initiate<void(error_code)>(
+            std::move(where), std::forward<Token>(token), [held](auto handler) {
+                start_release(std::move(*held), std::move(handler));
+            });
     }
 
     /**

@@ -87,9 +87,9 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_watch.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_next(impl, std::move(handler));
-            });
+            detail::call_site("name_watch.next", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }
 
 private:

@@ -6,6 +6,7 @@
 #include <corozk/error.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -71,8 +72,8 @@ public:
      * `errc::ownership_lost` (somebody erased the node), `errc::closed`.
      *
      * @par Errors
-     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another `lost`
-     * waits.
+     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
+     * `lost` waits.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once; nothing is lost to a later `lost`.
@@ -80,7 +81,8 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code)>(
-            detail::call_site("lost", path()), std::forward<Token>(token),
+            detail::call_site("lost", path()),
+            std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_](auto handler) {
                 start_lost(impl, std::move(handler));
             });
@@ -89,9 +91,9 @@ public:
     /**
      * @brief Waits until somebody asks for its release (`request_release` of the recipe objects).
      *
-     * A request that was written before, also before the grant, completes it at once: none is missed.
-     * Whether and when to release is up to the owner; but the one who asks may remove the node after
-     * a grace time (see `lost`).
+     * A request that was written before, also before the grant, completes it at once: none is
+     * missed. Whether and when to release is up to the owner; but the one who asks may remove the
+     * node after a grace time (see `lost`).
      *
      * @par Completion signature
      * `void(error_code)`
@@ -108,11 +110,12 @@ public:
      */
     template <class Token = default_token>
     auto release_requested(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("release_requested", path()), std::forward<Token>(token),
-            [keep = keep_alive_, impl = impl_](auto handler) {
-                start_release_requested(impl, std::move(handler));
-            });
+        return detail::initiate<void(error_code)>(detail::call_site("release_requested", path()),
+                                                  std::forward<Token>(token),
+                                                  [keep = keep_alive_, impl = impl_](auto handler) {
+                                                      start_release_requested(impl,
+                                                                              std::move(handler));
+                                                  });
     }
 
     /**
@@ -143,8 +146,8 @@ public:
     }
 
     /**
-     * @brief Carries out a transaction only if this is still ours, by the server's judgement: a late
-     *        owner's write fails.
+     * @brief Carries out a transaction only if this is still ours, by the server's judgement: a
+     * late owner's write fails.
      *
      * @par Completion signature
      * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
@@ -155,15 +158,16 @@ public:
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", path()), std::forward<Token>(token),
+            detail::call_site("commit", path()),
+            std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
             });
     }
 
     /**
-     * @brief Reads a node after this session's server has caught up with everything that was written
-     *        before: what the previous owner wrote is seen.
+     * @brief Reads a node after this session's server has caught up with everything that was
+     * written before: what the previous owner wrote is seen.
      *
      * @par Completion signature
      * `void(error_code, node_data)`
@@ -174,7 +178,8 @@ public:
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("read", path_to_read), std::forward<Token>(token),
+            detail::call_site("read", path_to_read),
+            std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, path_to_read](auto handler) mutable {
                 start_read(impl, std::move(path_to_read), std::move(handler));
             });

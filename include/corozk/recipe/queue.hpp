@@ -471,21 +471,28 @@ public:
      */
     template <class Token = default_token>
     auto put(std::string data, Token&& token = Token{}) {
-        return put_items(
-            "queue.put", one_item(std::move(data), 0), clock::time_point::max(), false, std::forward<Token>(token));
+        return put_items("queue.put",
+                         one_item(std::move(data), 0),
+                         clock::time_point::max(),
+                         false,
+                         std::forward<Token>(token));
     }
 
     /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto put_until(std::string data, clock::time_point deadline, Token&& token = Token{}) {
-        return put_items("queue.put", one_item(std::move(data), 0), deadline, false, std::forward<Token>(token));
+        return put_items(
+            "queue.put", one_item(std::move(data), 0), deadline, false, std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, Token&& token = Token{}) {
-        return put_items(
-            "queue.try_put", one_item(std::move(data), 0), clock::time_point::max(), true, std::forward<Token>(token));
+        return put_items("queue.try_put",
+                         one_item(std::move(data), 0),
+                         clock::time_point::max(),
+                         true,
+                         std::forward<Token>(token));
     }
 
     /** @brief Appends all of them in one transaction, or none. As `put` otherwise. */
@@ -531,8 +538,11 @@ public:
                    std::int32_t priority,
                    clock::time_point deadline,
                    Token&& token = Token{}) {
-        return put_items(
-            "priority_queue.put", one_item(std::move(data), priority), deadline, false, std::forward<Token>(token));
+        return put_items("priority_queue.put",
+                         one_item(std::move(data), priority),
+                         deadline,
+                         false,
+                         std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */

@@ -140,9 +140,9 @@ public:
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("rendezvous.withdraw", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_withdraw(impl, std::move(handler));
-            });
+            detail::call_site("rendezvous.withdraw", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_withdraw(impl, std::move(handler)); });
     }
 
     /**
@@ -182,9 +182,9 @@ public:
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
-            detail::call_site("rendezvous.next", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_next(impl, std::move(handler));
-            });
+            detail::call_site("rendezvous.next", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }
 
 private:

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,8 +12,8 @@
 
 namespace corozk {
 
-/** @brief How the nodes are named and what is done with them: by our own rules, or as another library
- *         does, so that its permits and ours are the same. */
+/** @brief How the nodes are named and what is done with them: by our own rules, or as another
+ * library does, so that its permits and ours are the same. */
 enum class semaphore_naming : std::uint8_t {
     standard,  ///< "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit in the folder
 
@@ -20,9 +21,9 @@ enum class semaphore_naming : std::uint8_t {
     /// "locks". The limit stands nowhere: all must be configured alike.
     curator,
 
-    /// Kazoo's Semaphore: any child of the folder is a lease, taken under the lock "<path>-__lock__".
-    /// Ours are named "<guid>__lease__<sequence>". The limit stands in the folder; Kazoo compares it
-    /// once, so a changed one counts for us only.
+    /// Kazoo's Semaphore: any child of the folder is a lease, taken under the lock
+    /// "<path>-__lock__". Ours are named "<guid>__lease__<sequence>". The limit stands in the
+    /// folder; Kazoo compares it once, so a changed one counts for us only.
     kazoo,
 };
 
@@ -37,8 +38,8 @@ struct semaphore_options {
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
     acl entries;
 
-    /// With the others' names an acquisition is of one permit (else `errc::not_supported`), it waits
-    /// in their lock and, once it has that, for a lease; `contenders` lists both, and
+    /// With the others' names an acquisition is of one permit (else `errc::not_supported`), it
+    /// waits in their lock and, once it has that, for a lease; `contenders` lists both, and
     /// `try_acquire` fails also while somebody else is just taking a lease.
     semaphore_naming naming = semaphore_naming::standard;
 
@@ -51,12 +52,12 @@ struct semaphore_options {
  * @brief A number of permits for all processes that use the same path.
  *
  * An acquisition takes any number of permits at once, in one node ("<guid>-lease-<sequence>",
- * "<guid>-lease3-<sequence>" for three), so that nobody holds some while it waits for more. Strictly
- * first come, first served: a large request is not overtaken by small ones.
+ * "<guid>-lease3-<sequence>" for three), so that nobody holds some while it waits for more.
+ * Strictly first come, first served: a large request is not overtaken by small ones.
  *
- * The limit stands in the folder's data. The first one who comes writes it; whoever is configured with
- * another one is told so (`errc::limit_mismatch`). `set_limit` changes it for everybody while the
- * semaphore is in use; configure the new one for those who start afterwards.
+ * The limit stands in the folder's data. The first one who comes writes it; whoever is configured
+ * with another one is told so (`errc::limit_mismatch`). `set_limit` changes it for everybody while
+ * the semaphore is in use; configure the new one for those who start afterwards.
  *
  * Waiting survives reconnects. It ends with `zk_errc::session_expired` when the session is lost.
  *
@@ -67,13 +68,13 @@ struct semaphore_options {
  * May be destroyed while an acquisition is under way (it goes on), and outlive the client (then
  * everything fails with `errc::closed`).
  *
- * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases), Kazoo
- * issue 213 (more holders than permits).
+ * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
+ * Kazoo issue 213 (more holders than permits).
  */
 class COROZK_DECL semaphore : public detail::line_user {
 public:
-    /// `path` is the folder of the semaphore; it is created when it is needed. `limit` is the number
-    /// of permits, at least 1 (else everything fails with `errc::bad_option`).
+    /// `path` is the folder of the semaphore; it is created when it is needed. `limit` is the
+    /// number of permits, at least 1 (else everything fails with `errc::bad_option`).
     semaphore(const client& c,
               std::string path,
               std::int32_t limit,
@@ -89,9 +90,9 @@ public:
      * `void(error_code, ownership)`: one object for all of them; releasing it gives all back.
      *
      * @par Errors
-     * `errc::bad_option`: less than 1, or more than the limit (also when the limit becomes too small
-     * meanwhile). `errc::limit_mismatch`: the limit of this object is not the one of the folder when
-     * it is first used. `errc::foreign_data`: the folder's data is no limit.
+     * `errc::bad_option`: less than 1, or more than the limit (also when the limit becomes too
+     * small meanwhile). `errc::limit_mismatch`: the limit of this object is not the one of the
+     * folder when it is first used. `errc::foreign_data`: the folder's data is no limit.
      * `zk_errc::session_expired`: the session was lost while waiting. `errc::ownership_lost`:
      * somebody erased the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `errc::not_connected`. After an error nothing is left behind.
@@ -125,7 +126,9 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.try_acquire", claim_of(permits, time_point::max(), true), std::forward<Token>(token));
+        return begin("semaphore.try_acquire",
+                     claim_of(permits, time_point::max(), true),
+                     std::forward<Token>(token));
     }
 
     /**
@@ -133,8 +136,8 @@ public:
      *        `awaitable<T> body(ownership&)`.
      *
      * Acquires, awaits the body, releases, and gives the body's result. If the permits are lost
-     * meanwhile the body is cancelled (terminal), and this throws the reason (`errc::ownership_lost`,
-     * `zk_errc::session_expired`, `errc::closed`) when the body has ended.
+     * meanwhile the body is cancelled (terminal), and this throws the reason
+     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
      *
      * @par Cancellation
      * As `acquire`; then the body is cancelled, and when it has ended this throws what it threw, or
@@ -160,7 +163,8 @@ public:
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int32_t)>(
-            detail::call_site("semaphore.available", path()), std::forward<Token>(token),
+            detail::call_site("semaphore.available", path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_available(s, impl, std::move(handler));
             });
@@ -178,7 +182,8 @@ public:
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("semaphore.holders", path()), std::forward<Token>(token),
+            detail::call_site("semaphore.holders", path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_holders(s, impl, std::move(handler));
             });
@@ -202,7 +207,8 @@ public:
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("semaphore.set_limit", path()), std::forward<Token>(token),
+            detail::call_site("semaphore.set_limit", path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, limit](auto handler) {
                 start_set_limit(s, impl, limit, std::move(handler));
             });

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -95,7 +96,8 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_read_until(time_point deadline, Token&& token = Token{}) {
-        return begin("shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
+        return begin(
+            "shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -109,7 +111,8 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire_read(Token&& token = Token{}) {
-        return begin("shared_lock.try_acquire_read", claim_of(read, time_point::max(), true),
+        return begin("shared_lock.try_acquire_read",
+                     claim_of(read, time_point::max(), true),
                      std::forward<Token>(token));
     }
 
@@ -124,7 +127,8 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_write_until(time_point deadline, Token&& token = Token{}) {
-        return begin("shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
+        return begin(
+            "shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, with a budget from now on. */
@@ -138,7 +142,8 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire_write(Token&& token = Token{}) {
-        return begin("shared_lock.try_acquire_write", claim_of(write, time_point::max(), true),
+        return begin("shared_lock.try_acquire_write",
+                     claim_of(write, time_point::max(), true),
                      std::forward<Token>(token));
     }
 
@@ -146,13 +151,13 @@ public:
      * @brief Runs a coroutine as a reader: `co_await l.run_read(body)` with
      *        `awaitable<T> body(ownership&)`.
      *
-     * Acquires, awaits the body, releases, and gives the body's result. If the lock is lost meanwhile
-     * the body is cancelled (terminal), and this throws the reason (`errc::ownership_lost`,
-     * `zk_errc::session_expired`, `errc::closed`) when the body has ended.
+     * Acquires, awaits the body, releases, and gives the body's result. If the lock is lost
+     * meanwhile the body is cancelled (terminal), and this throws the reason
+     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
      *
      * @par Cancellation
-     * As `acquire_read`; then the body is cancelled, and when it has ended this throws what it threw,
-     * or `operation_aborted`. The lock is released in every case.
+     * As `acquire_read`; then the body is cancelled, and when it has ended this throws what it
+     * threw, or `operation_aborted`. The lock is released in every case.
      */
     template <class Body>
     auto run_read(Body body) {
@@ -162,8 +167,7 @@ public:
     /** @brief The same, as a writer. */
     template <class Body>
     auto run_write(Body body) {
-        return detail::run_owned(acquire_write(), std::move(body), "shared_lock.run_write",
-                                 path());
+        return detail::run_owned(acquire_write(), std::move(body), "shared_lock.run_write", path());
     }
 
     /**
@@ -192,7 +196,8 @@ public:
     template <class Token = default_token>
     auto downgrade(const ownership& held, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.downgrade", held.path()), std::forward<Token>(token),
+            detail::call_site("shared_lock.downgrade", held.path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation()](auto handler) {
                 start_downgrade(s, impl, held, std::move(handler));
             });
@@ -201,11 +206,11 @@ public:
     /**
      * @brief Turns a reader into a writer, as soon as the other readers have left; new ones wait.
      *
-     * Refused with `errc::would_deadlock` if a writer is queued behind this reader, another reader's
-     * upgrade included: each would wait for the other. Then, and after every error but the loss of
-     * the lock, `held` is a reader as before. Of two readers that upgrade at the same time one is
-     * refused, and the other one waits for its release. `held` stays the same object; its path and
-     * its fencing token change. What it read before may be used: nobody wrote in between.
+     * Refused with `errc::would_deadlock` if a writer is queued behind this reader, another
+     * reader's upgrade included: each would wait for the other. Then, and after every error but the
+     * loss of the lock, `held` is a reader as before. Of two readers that upgrade at the same time
+     * one is refused, and the other one waits for its release. `held` stays the same object; its
+     * path and its fencing token change. What it read before may be used: nobody wrote in between.
      *
      * A reader of another library that waits for its own upgrade is not known as such: give a
      * deadline.
@@ -236,7 +241,8 @@ public:
     template <class Token = default_token>
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.upgrade", held.path()), std::forward<Token>(token),
+            detail::call_site("shared_lock.upgrade", held.path()),
+            std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation(), deadline](auto handler) {
                 start_upgrade(s, impl, held, deadline, std::move(handler));
             });

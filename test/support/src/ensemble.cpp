@@ -56,10 +56,8 @@ void ensemble::set_up() {
             if (options_.quorum_route && peer != index) {
                 quorum = options_.quorum_route(index, peer, quorum);
             }
-            member.config_lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{}",
-                                                      peer + 1,
-                                                      quorum,
-                                                      peer_ports_[2 * peer + 1].port()));
+            member.config_lines.push_back(fmt::format(
+                "server.{}=127.0.0.1:{}:{}", peer + 1, quorum, peer_ports_[2 * peer + 1].port()));
         }
         member.member_id = static_cast<int>(index) + 1;
         member.start_limit = options_.quorum_limit;
