@@ -50,7 +50,8 @@ task<error_code> look_for_decision(port& p,
         ec = co_await exists;
         if (ec == zk_errc::no_node)
             co_return error_code();
-        watch->disarm();
+        // It has come in between: then the server watches its data for us.
+        forget_watch(p, *watch, watch_kind::data, path);
         if (ec && !worth_asking_again(p, ec))
             co_return ec;
     }
