@@ -492,8 +492,14 @@ task<error_code> clean_up_once(port& p, std::string path, bool force) {
     if (error_code ec = co_await look_for_decision(p, decision_node(path), nullptr, outcome)) {
         co_return ec;
     }
-    if (!outcome)
-        co_return errc::in_doubt;
+    if (!outcome) {
+        // Somebody else may have cleaned up in this moment.
+        request still_there(p, op_code::exists, path);
+        error_code ec = co_await still_there;
+        if (!ec)
+            ec = errc::in_doubt;
+        co_return ec;
+    }
     request listing(p, op_code::children, path);
     if (error_code ec = co_await listing)
         co_return ec;
