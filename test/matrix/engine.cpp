@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 namespace corozk::matrix {
@@ -84,6 +85,7 @@ private:
     void delete_own_nodes();
     void plant_foreign();
     void take_foreign_back();
+    std::string what_is_left();
     bool in_folder(const std::string& path) const {
         return path == stage_->server_folder() || path.starts_with(stage_->server_folder() + "/");
     }
@@ -254,7 +256,7 @@ void performance::delete_own_nodes() {
 
 void performance::plant_foreign() {
     for (const std::string& name : foreign_names) {
-        std::string path = stage_->server_folder() + "/" + name;
+        std::string path = stage_->server_folder() + what_.foreign_in + "/" + name;
         stage_->observer().plant(path, "not yours");
         stage_->planted.push_back(path);
     }
@@ -305,6 +307,29 @@ awaitable<void> performance::wait_until_nothing_is_left() {
     co_await eventually_async([&] { return testing::watches_below(port_, folder) == 0; },
                               stage_->patience(),
                               "no watch is left");
+}
+
+/// For a failure's text.
+std::string performance::what_is_left() {
+    std::string text = "left:";
+    try {
+        for (const std::string& path : stage_->observer().tree(stage_->server_folder()))
+            text += " node " + path;
+        for (const auto& [path, sessions] : testing::watches_by_path(port_)) {
+            if (!in_folder(path))
+                continue;
+            text += " watch " + path + " of";
+            for (std::int64_t session : sessions) {
+                char number[24];
+                std::snprintf(
+                    number, sizeof number, " %#llx", static_cast<unsigned long long>(session));
+                text += number;
+            }
+        }
+    } catch (const std::exception& e) {
+        text += std::string(" unknown, ") + e.what();
+    }
+    return text;
 }
 
 awaitable<void> performance::wait_until_quiet() {
@@ -385,8 +410,11 @@ outcome performance::operator()() {
     }
     if (!failure.empty())
         result_.failures.push_back(failure);
-    if (!result_.failures.empty())
-        result_.failures.push_back(proxy_.describe_log());
+    if (!result_.failures.empty()) {
+        if (stage_ && !failure.empty())
+            result_.failures.push_back(what_is_left());
+        result_.failures.push_back(proxy_.describe_log(60));
+    }
     return result_;
 }
 
