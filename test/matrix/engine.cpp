@@ -339,6 +339,7 @@ awaitable<void> performance::wait_until_quiet() {
     proxy_.set_acceptance(testing::acceptance::normal);
     co_await eventually_async(
         [&] { return stage_->all_ended(); }, stage_->patience(), "every call's end");
+    co_await stage_->settle();
     co_await eventually_async(
         [&] { return !beside_runs_; }, stage_->patience(), "the other one's turn");
     if (!beside_failed_.empty())

@@ -63,6 +63,8 @@ awaitable<void> nothing_lost(stage& s) {
     co_await testing::eventually_async(
         [&] { return missing() <= may_be_lost; }, s.patience(), "no item is lost");
     std::map<std::string, int> found = accounted_for(s);
+    for (const std::string& item : s.notes("refused"))
+        s.check(!found.contains(item), "what was not sent is not there: " + item);
     const auto& tried = s.notes("tried");
     for (const auto& [item, times] : found) {
         s.check(times == 1, "the item is there once: " + item);
@@ -100,6 +102,9 @@ awaitable<void> put(stage& s) {
         call<> putting(s, std::string("put ") + item);
         s.note("tried", item);
         q->put(item, putting.token());
+        error_code ec = co_await putting.ended();
+        if (ec == errc::not_connected)
+            s.note("refused", item);
         co_await putting.result();
         s.note("put", item);
         std::string name = std::string("put ") + item;
@@ -175,6 +180,8 @@ const registered all[] = {
         scenario s = make("put", put);
         s.companion = puts_too;
         s.outlives_session = true;
+        // Nothing was sent in the time allowed.
+        s.may_end_with[fault::long_hole] = {errc::not_connected};
         return s;
     }()),
     registered([] {

@@ -145,6 +145,8 @@ public:
 
     /// Cancels, destroys or closes: what this case's fault says.
     void interrupt();
+    /// What was sent has its answers, and what these caused as well.
+    awaitable<void> settle();
     /// Every operation has come to its end.
     bool all_ended() const;
     /// Each was resumed exactly once.
