@@ -144,6 +144,9 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     me.present_ = me.perhaps_ = false;
     me.wanted_ = false;
     me.running_ = false;
+    // Those that came after the client was closed have not been told.
+    for (call& c : me.calls_)
+        c.ask.fail(errc::closed);
     me.calls_.clear();
     if (me.registered_) {
         me.registered_ = false;

@@ -82,7 +82,8 @@ private:
                 ec = co_await exists;
                 if (ec == zk_errc::no_node)
                     co_return error_code();
-                missing_watch_.disarm();
+                // It has come in between: then the server watches the folder's data for us.
+                forget_watch(port_, missing_watch_, watch_kind::data, folder_);
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
             if (ec)

@@ -50,7 +50,8 @@ task<error_code> look_for_decision(port& p,
         ec = co_await exists;
         if (ec == zk_errc::no_node)
             co_return error_code();
-        watch->disarm();
+        // It has come in between: then the server watches its data for us.
+        forget_watch(p, *watch, watch_kind::data, path);
         if (ec && !worth_asking_again(p, ec))
             co_return ec;
     }
@@ -491,8 +492,14 @@ task<error_code> clean_up_once(port& p, std::string path, bool force) {
     if (error_code ec = co_await look_for_decision(p, decision_node(path), nullptr, outcome)) {
         co_return ec;
     }
-    if (!outcome)
-        co_return errc::in_doubt;
+    if (!outcome) {
+        // Somebody else may have cleaned up in this moment.
+        request still_there(p, op_code::exists, path);
+        error_code ec = co_await still_there;
+        if (!ec)
+            ec = errc::in_doubt;
+        co_return ec;
+    }
     request listing(p, op_code::children, path);
     if (error_code ec = co_await listing)
         co_return ec;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 namespace corozk::matrix {
@@ -70,6 +71,7 @@ public:
     outcome operator()();
 
 private:
+    bool brief() const { return which_ == fault::long_hole || which_ == fault::client_stopped; }
     bool in_a_state() const { return where_.what == place::kind::state; }
 
     awaitable<void> prepare();
@@ -84,6 +86,7 @@ private:
     void delete_own_nodes();
     void plant_foreign();
     void take_foreign_back();
+    std::string what_is_left();
     bool in_folder(const std::string& path) const {
         return path == stage_->server_folder() || path.starts_with(stage_->server_folder() + "/");
     }
@@ -121,8 +124,7 @@ awaitable<void> performance::prepare() {
         set.entries = creator_acl();
     set.apply = [this](stage& s) { return apply(s); };
 
-    bool brief = which_ == fault::long_hole || which_ == fault::client_stopped;
-    auto session = brief ? brief_session : steady_session;
+    auto session = brief() ? brief_session : steady_session;
     client_options ours_options = options_for(proxy_.hosts() + set.root, session);
     std::string direct = "127.0.0.1:" + std::to_string(port_) + set.root;
     client_options theirs_options = options_for(direct, steady_session);
@@ -254,7 +256,7 @@ void performance::delete_own_nodes() {
 
 void performance::plant_foreign() {
     for (const std::string& name : foreign_names) {
-        std::string path = stage_->server_folder() + "/" + name;
+        std::string path = stage_->server_folder() + what_.foreign_in + "/" + name;
         stage_->observer().plant(path, "not yours");
         stage_->planted.push_back(path);
     }
@@ -307,6 +309,29 @@ awaitable<void> performance::wait_until_nothing_is_left() {
                               "no watch is left");
 }
 
+/// For a failure's text.
+std::string performance::what_is_left() {
+    std::string text = "left:";
+    try {
+        for (const std::string& path : stage_->observer().tree(stage_->server_folder()))
+            text += " node " + path;
+        for (const auto& [path, sessions] : testing::watches_by_path(port_)) {
+            if (!in_folder(path))
+                continue;
+            text += " watch " + path + " of";
+            for (std::int64_t session : sessions) {
+                char number[24];
+                std::snprintf(
+                    number, sizeof number, " %#llx", static_cast<unsigned long long>(session));
+                text += number;
+            }
+        }
+    } catch (const std::exception& e) {
+        text += std::string(" unknown, ") + e.what();
+    }
+    return text;
+}
+
 awaitable<void> performance::wait_until_quiet() {
     // Of the fault itself nothing stays.
     proxy_.disarm_all();
@@ -314,6 +339,7 @@ awaitable<void> performance::wait_until_quiet() {
     proxy_.set_acceptance(testing::acceptance::normal);
     co_await eventually_async(
         [&] { return stage_->all_ended(); }, stage_->patience(), "every call's end");
+    co_await stage_->settle();
     co_await eventually_async(
         [&] { return !beside_runs_; }, stage_->patience(), "the other one's turn");
     if (!beside_failed_.empty())
@@ -340,7 +366,8 @@ awaitable<void> performance::play_and_end() {
         result_.hit = stage_->applied();
     if (which_ == fault::none || where_.what == place::kind::whole)
         result_.hit = true;
-    if (over && !result_.hit)
+    // A brief session may end by itself where the machine is busy.
+    if (over && !result_.hit && !brief())
         stage_->check(false, "ended before the fault");
 }
 
@@ -385,8 +412,11 @@ outcome performance::operator()() {
     }
     if (!failure.empty())
         result_.failures.push_back(failure);
-    if (!result_.failures.empty())
-        result_.failures.push_back(proxy_.describe_log());
+    if (!result_.failures.empty()) {
+        if (stage_ && !failure.empty())
+            result_.failures.push_back(what_is_left());
+        result_.failures.push_back(proxy_.describe_log(60));
+    }
     return result_;
 }
 

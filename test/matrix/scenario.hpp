@@ -44,6 +44,9 @@ struct scenario {
     /// Leaves nodes that belong to nobody's session. Otherwise the folder is empty in the end.
     bool leaves_data = false;
 
+    /// Below the folder: where foreign children are put.
+    std::string foreign_in;
+
     /// Faults that make no sense here, and why.
     std::map<fault, std::string> without;
 

@@ -99,11 +99,14 @@ awaitable<void> stage::enter_state(std::string_view name) {
     states_.push_back(text);
     if (text != setting_.at_state || applied_ || !setting_.apply)
         co_return;
-    // What was sent has its answers, and what these caused as well.
-    for (int i = 0; i < 4; ++i)
-        co_await ours().sync("/", as_tuple());
+    co_await settle();
     applied_ = true;
     co_await setting_.apply(*this);
+}
+
+awaitable<void> stage::settle() {
+    for (int i = 0; i < 4 && !ours_gone_; ++i)
+        co_await ours_.sync("/", as_tuple());
 }
 
 void stage::interrupt() {

@@ -93,13 +93,15 @@ public:
     }
 
     /// As the server's own records have it, for a path as clients say it.
-    bool exists(const std::string& path) { return observer().exists(setting_.root + path); }
-    std::string data(const std::string& path) { return observer().data(setting_.root + path); }
+    bool exists(const std::string& path) { return stat(path).has_value(); }
+    std::string data(const std::string& path) {
+        return observed([&] { return observer().data(setting_.root + path); });
+    }
     std::vector<std::string> children(const std::string& path) {
-        return observer().children(setting_.root + path);
+        return observed([&] { return observer().children(setting_.root + path); });
     }
     std::optional<testing::node_stat> stat(const std::string& path) {
-        return observer().stat(setting_.root + path);
+        return observed([&] { return observer().stat(setting_.root + path); });
     }
     void erase(const std::string& path) { observer().erase(setting_.root + path); }
     std::size_t nodes() { return children(folder()).size(); }
@@ -143,6 +145,8 @@ public:
 
     /// Cancels, destroys or closes: what this case's fault says.
     void interrupt();
+    /// What was sent has its answers, and what these caused as well.
+    awaitable<void> settle();
     /// Every operation has come to its end.
     bool all_ended() const;
     /// Each was resumed exactly once.
@@ -165,6 +169,21 @@ public:
     std::vector<std::string> planted;
 
 private:
+    /// Asks the server, again if it is down: it is on its way up.
+    template <class Question>
+    auto observed(Question ask) -> decltype(ask()) {
+        if (setting_.which != fault::server_restarted)
+            return ask();
+        decltype(ask()) answer{};
+        testing::eventually(
+            [&] {
+                answer = ask();
+                return true;
+            },
+            patience());
+        return answer;
+    }
+
     awaitable<void> enter_state(std::string_view name);
 
     boost::asio::io_context& context_;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/cache.hpp>
+
+namespace corozk::matrix {
+
+namespace {
+
+std::string path(const stage& s) {
+    return s.folder() + "/root";
+}
+
+awaitable<void> write(stage& s, std::string to, std::string data) {
+    create_options options;
+    options.acl = s.entries().empty() ? nullptr : &s.entries();
+    co_await s.theirs().ensure_path(path(s), options);
+    auto [ec, node] = co_await s.theirs().create(to, data, options, as_tuple());
+    if (ec == zk_errc::node_exists)
+        co_await s.theirs().set(to, data);
+}
+
+/// A cache of another client comes to the server's state.
+awaitable<void> probe(client& c, stage& s) {
+    tree_cache cache(c, path(s));
+    co_await write(s, path(s) + "/last", "1");
+    tree_state state = co_await cache.next();
+    while (!state.nodes || !state.nodes->contains(path(s) + "/last"))
+        state = co_await cache.next(state.revision);
+}
+
+bool has(const tree_state& state, const std::string& at, const std::string& data) {
+    if (!state.nodes)
+        return false;
+    auto found = state.nodes->find(at);
+    return found != state.nodes->end() && found->second.data == data;
+}
+
+awaitable<void> follow_tree(stage& s) {
+    object<tree_cache> cache(s, s.ours(), path(s));
+    std::string a = path(s) + "/a";
+    std::uint64_t seen = 0;
+    for (const char* data : {"1", "2"}) {
+        co_await write(s, a, data);
+        for (;;) {
+            call<tree_state> next(s, "next");
+            cache->next(seen, next.token());
+            tree_state state = co_await next.result();
+            s.check(state.revision != seen, "a state is not told twice");
+            seen = state.revision;
+            if (has(state, a, data))
+                break;
+        }
+        std::string name = std::string("has ") + data;
+        co_await s.state(name);
+    }
+    call<tree_state> last(s, "next after the last");
+    cache->next(seen, last.token());
+    co_await s.state("waiting");
+    co_await write(s, a, "3");
+    for (;;) {
+        tree_state state = co_await last.result();
+        if (has(state, a, "3"))
+            break;
+        seen = state.revision;
+        call<tree_state> more(s, "next");
+        cache->next(seen, more.token());
+        state = co_await more.result();
+        if (has(state, a, "3"))
+            break;
+        seen = state.revision;
+    }
+}
+
+awaitable<void> follow_node(stage& s) {
+    object<node_cache> cache(s, s.ours(), path(s) + "/a");
+    std::uint64_t seen = 0;
+    for (const char* data : {"1", "2"}) {
+        call<node_state> next(s, "next");
+        cache->next(seen, next.token());
+        std::string name = std::string("before ") + data;
+        co_await s.state(name);
+        co_await write(s, path(s) + "/a", data);
+        node_state state = co_await next.result();
+        for (seen = state.revision; state.data != data; seen = state.revision) {
+            call<node_state> more(s, "next");
+            cache->next(seen, more.token());
+            state = co_await more.result();
+        }
+    }
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "cache";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.outlives_session = true;
+    s.leaves_data = true;
+    s.foreign_in = "/root";
+    s.without[fault::own_node_deleted] = "a cache has no node";
+    return s;
+}
+
+const registered all[] = {
+    registered(make("tree", follow_tree)),
+    registered(make("node", follow_node)),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+#include <chrono>
+
+namespace corozk::matrix {
+
+namespace {
+
+std::string path(const stage& s) {
+    return s.folder() + "/c";
+}
+
+/// Parts that show whether they are of one version.
+configuration_parts version(const std::string& value) {
+    configuration_parts parts;
+    for (const char* name : {"one", "two", "three"})
+        parts[name] = value;
+    return parts;
+}
+
+bool is_whole(const configuration_version& v) {
+    return v.parts && v.parts->size() == 3 && *v.parts == version(v.parts->begin()->second);
+}
+
+template <class Layout>
+awaitable<void> publish_and_read(client& c, stage& s, std::string value) {
+    Layout mine(c, path(s), options_of<configuration_options>(s));
+    configuration_parts parts = version(value);
+    auto deadline = std::chrono::steady_clock::now() + s.patience();
+    error_code ec = errc::busy;
+    // What was cancelled is finished in the background; meanwhile there is another writer.
+    while (ec == errc::busy && std::chrono::steady_clock::now() < deadline) {
+        auto [result] = co_await mine.publish(parts, as_tuple());
+        ec = result;
+    }
+    s.check(!ec, "the next one publishes: " + ec.message());
+    if (ec)
+        co_return;
+    configuration_version v = co_await mine.next();
+    while (v.status != configuration_status::published || *v.parts != parts)
+        v = co_await mine.next(v.revision);
+}
+
+template <class Layout>
+awaitable<void> probe(client& c, stage& s) {
+    co_await publish_and_read<Layout>(c, s, "last");
+}
+
+/// Another one of the session reads.
+template <class Layout>
+awaitable<void> reads_too(client& c, stage& s) {
+    Layout mine(c, path(s), options_of<configuration_options>(s));
+    configuration_version v = co_await mine.next();
+    s.check(v.status != configuration_status::published || is_whole(v), "a version is whole");
+}
+
+template <class Layout>
+awaitable<void> publish(stage& s) {
+    object<Layout> mine(s, s.ours(), path(s), options_of<configuration_options>(s));
+    for (const char* value : {"1", "2"}) {
+        call<> publishing(s, "publish");
+        mine->publish(version(value), publishing.token());
+        co_await publishing.result();
+        s.note("published", value);
+        std::string name = std::string("published ") + value;
+        co_await s.state(name);
+    }
+}
+
+template <class Layout>
+awaitable<void> read(stage& s) {
+    configuration_options options = options_of<configuration_options>(s);
+    Layout theirs(s.theirs(), path(s), options);
+    configuration_parts parts = version("1");
+    co_await theirs.publish(parts);
+    object<Layout> mine(s, s.ours(), path(s), options);
+    configuration_version v;
+    for (const char* value : {"1", "2"}) {
+        if (*value == '2') {
+            parts = version("2");
+            co_await theirs.publish(parts);
+        }
+        do {
+            call<configuration_version> reading(s, "next");
+            mine->next(v.revision, reading.token());
+            v = co_await reading.result();
+            s.check(v.status != configuration_status::published || is_whole(v),
+                    "a version is whole");
+            // Its parent was deleted: it stays away.
+            if (s.which() == fault::parent_deleted && s.applied())
+                co_return;
+        } while (v.status != configuration_status::published || *v.parts != version(value));
+        std::string name = std::string("read ") + value;
+        co_await s.state(name);
+    }
+}
+
+/// A reader has one whole version, the last one that was published or a later one.
+template <class Layout>
+awaitable<void> whole(stage& s) {
+    Layout reader(s.theirs(), path(s), options_of<configuration_options>(s));
+    configuration_version v = co_await reader.next();
+    if (v.status == configuration_status::published) {
+        s.check(is_whole(v), "a version is whole");
+        const auto& published = s.notes("published");
+        if (!published.empty() && is_whole(v))
+            s.check(v.parts->begin()->second >= published.back(), "no version is lost");
+    } else if (v.status == configuration_status::broken) {
+        // The writer has died half-way; where it has not, it goes on.
+        s.check(ends_session(s.which()) || s.which() == fault::close_client ||
+                    s.which() == fault::destroy_client || s.which() == fault::parent_deleted ||
+                    s.which() == fault::own_node_deleted,
+                "only a dead writer leaves a broken version");
+    } else {
+        s.check(s.notes("published").empty() || s.which() == fault::parent_deleted,
+                "what was published is there");
+    }
+}
+
+template <class Layout>
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "configuration";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe<Layout>;
+    s.companion = reads_too<Layout>;
+    s.invariant = whole<Layout>;
+    s.leaves_data = true;
+    s.foreign_in = "/c";
+    // The last step's answer, and the session with it.
+    for (fault f : {fault::expired, fault::long_hole, fault::client_stopped})
+        s.may_end_with[f] = {zk_errc::connection_loss};
+    return s;
+}
+
+template <class Layout>
+scenario make_reader(std::string name) {
+    scenario s = make<Layout>(std::move(name), read<Layout>);
+    s.outlives_session = true;
+    s.may_end_with.clear();
+    s.without[fault::own_node_deleted] = "a reader has no node";
+    return s;
+}
+
+constexpr const char* children_are_parts =
+    "every child is a part, and replaced by the next version";
+
+const registered all[] = {
+    registered([] {
+        scenario s = make<ready_configuration>("ready, publish", publish<ready_configuration>);
+        s.without[fault::foreign_children] = children_are_parts;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make_reader<ready_configuration>("ready, read");
+        s.without[fault::foreign_children] = children_are_parts;
+        return s;
+    }()),
+    registered(
+        make<versioned_configuration>("versions, publish", publish<versioned_configuration>)),
+    registered(make_reader<versioned_configuration>("versions, read")),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

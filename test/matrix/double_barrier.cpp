@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/double_barrier.hpp>
+
+namespace corozk::matrix {
+
+namespace {
+
+/// A whole round of two others.
+awaitable<void> probe(client& c, stage& s) {
+    double_barrier_options options = options_of<double_barrier_options>(s);
+    double_barrier a(c, s.folder(), 2, options);
+    double_barrier b(c, s.folder(), 2, options);
+    call<> a_in(s, "the next one's enter", party::theirs);
+    call<> a_out(s, "the next one's leave", party::theirs);
+    a.enter(a_in.token());
+    co_await b.enter_for(s.patience());
+    co_await a_in.result();
+    a.leave(a_out.token());
+    co_await b.leave_for(s.patience());
+    co_await a_out.result();
+}
+
+/// Ours first, then somebody else's.
+awaitable<void> enter(stage& s) {
+    double_barrier_options options = options_of<double_barrier_options>(s);
+    object<double_barrier> mine(s, s.ours(), s.folder(), 2, options);
+    double_barrier theirs(s.theirs(), s.folder(), 2, options);
+    double_barrier third(s.theirs(), s.folder(), 2, options);
+    call<> in(s, "enter");
+    call<> their_in(s, "their enter", party::theirs);
+    call<> their_out(s, "their leave", party::theirs);
+    call<> third_in(s, "the third one's enter", party::theirs);
+    mine->enter(in.token());
+    co_await s.state("entering", [&] { return s.nodes() >= 1; });
+    s.check(!in.good(), "one alone is not let in");
+    theirs.enter(their_in.token());
+    if (in.done())
+        co_await in.result();
+    co_await testing::eventually_async(
+        [&] { return their_in.done() || in.done(); }, s.patience(), "the round begins");
+    if (!their_in.done())
+        co_await in.result();
+    co_await their_in.result();
+    co_await s.state("inside");
+    // A member that has died when the round began comes again, and belongs to the next one.
+    theirs.leave(their_out.token());
+    co_await testing::eventually_async(
+        [&] { return in.done() || their_out.done(); }, s.patience(), "it is in, or dead");
+    if (!in.done())
+        third.enter(third_in.token());
+    co_await in.result();
+}
+
+/// From inside, ours first.
+awaitable<void> leave(stage& s) {
+    double_barrier_options options = options_of<double_barrier_options>(s);
+    object<double_barrier> mine(s, s.ours(), s.folder(), 2, options);
+    double_barrier theirs(s.theirs(), s.folder(), 2, options);
+    call<> in(s, "enter");
+    call<> their_in(s, "their enter", party::theirs);
+    call<> out(s, "leave");
+    call<> their_out(s, "their leave", party::theirs);
+    theirs.enter(their_in.token());
+    mine->enter(in.token());
+    co_await testing::eventually_async(
+        [&] { return in.done() || their_in.done(); }, s.patience(), "the round begins");
+    if (in.done())
+        co_await in.result();
+    co_await their_in.result();
+    // One that has died when the round began comes again, into the next one.
+    bool left = !in.done();
+    if (left) {
+        theirs.leave(their_out.token());
+        co_await testing::eventually_async(
+            [&] { return in.done() || their_out.done(); }, s.patience(), "it is in, or dead");
+    }
+    if (!in.done())
+        throw scenario_over();
+    co_await in.result();
+    co_await s.state("inside");
+    mine->leave(out.token());
+    co_await s.state("leaving");
+    s.check(!out.good() || left || s.deprived() || ends_session(s.which()), "nobody leaves alone");
+    if (!left)
+        theirs.leave(their_out.token());
+    co_await their_out.result();
+    co_await out.result();
+}
+
+/// Both members are of one session.
+awaitable<void> local(stage& s) {
+    double_barrier_options options = options_of<double_barrier_options>(s);
+    object<double_barrier> a(s, s.ours(), s.folder(), 2, options);
+    object<double_barrier> b(s, s.ours(), s.folder(), 2, options);
+    call<> a_in(s, "enter");
+    call<> b_in(s, "enter too");
+    call<> a_out(s, "leave");
+    call<> b_out(s, "leave too");
+    a->enter(a_in.token());
+    co_await s.state("entering", [&] { return s.nodes() >= 1; });
+    b->enter(b_in.token());
+    co_await a_in.result();
+    co_await b_in.result();
+    co_await s.state("inside");
+    a->leave(a_out.token());
+    co_await s.state("leaving");
+    b->leave(b_out.token());
+    co_await a_out.result();
+    co_await b_out.result();
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "double_barrier";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.without[fault::second_object] =
+        "one more member would take a place in the round; both of `local` are of one session";
+    return s;
+}
+
+const registered all[] = {
+    registered([] {
+        scenario s = make("enter", enter);
+        s.outlives_session = true;
+        return s;
+    }()),
+    registered(make("leave", leave)),
+    registered(make("local", local)),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

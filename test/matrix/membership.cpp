@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/membership.hpp>
+
+#include <set>
+
+namespace corozk::matrix {
+
+namespace {
+
+using names = std::set<std::string>;
+
+void apply(names& known, const membership_change& change, stage& s) {
+    for (const member_info& m : change.left)
+        s.check(known.erase(m.name) == 1, "who left was there: " + m.name);
+    for (const member_info& m : change.joined)
+        s.check(known.insert(m.name).second, "who joined was not there: " + m.name);
+}
+
+/// Comes under the same name, and goes.
+awaitable<void> probe(client& c, stage& s) {
+    membership g(c, s.folder(), options_of<membership_options>(s));
+    co_await g.join_for(s.patience(), "a", "last");
+    std::vector<member_info> all = co_await g.members();
+    s.check(all.size() == 1 && all[0].data == "last", "the next one is the only member");
+    co_await g.leave();
+}
+
+/// Under a name of its own.
+awaitable<void> joins_too(client& c, stage& s) {
+    membership g(c, s.folder(), options_of<membership_options>(s));
+    co_await g.join_for(s.patience(), "b", "1");
+    co_await g.leave();
+}
+
+awaitable<void> member(stage& s) {
+    object<membership> g(s, s.ours(), s.folder(), options_of<membership_options>(s));
+    std::string node = s.folder() + "/a";
+    call<> joining(s, "join");
+    g->join("a", "1", joining.token());
+    co_await joining.result();
+    co_await s.state("member");
+    call<> changing(s, "set_data");
+    g->set_data("2", changing.token());
+    co_await changing.result();
+    // Whatever has happened to the session or the node: it is there again, with the last data.
+    co_await testing::eventually_async(
+        [&] {
+            if (s.disturbed())
+                return true;
+            auto record = s.stat(node);
+            return record && record->ephemeral_owner == s.ours().session_id() &&
+                   s.data(node) == "2";
+        },
+        s.patience(),
+        "the member is there with its last data");
+    co_await s.state("changed");
+    call<> leaving(s, "leave");
+    g->leave(leaving.token());
+    co_await leaving.result();
+    // The node, or its session: the server may end that later than we.
+    if (!ends_session(s.which()))
+        s.check(!s.exists(node), "who left is gone");
+    co_await s.state("outside");
+    co_await testing::eventually_async(
+        [&] { return !s.exists(node); }, s.patience(), "who left stays away");
+}
+
+awaitable<void> observe(stage& s) {
+    membership_options options = options_of<membership_options>(s);
+    object<membership> g(s, s.ours(), s.folder(), options);
+    membership theirs(s.theirs(), s.folder(), options);
+    names known;
+    names joined{"a"};
+    names nobody;
+    for (bool there : {true, false}) {
+        call<membership_change> waiting(s, "next_change");
+        g->next_change(waiting.token());
+        co_await s.state(there ? "empty" : "one is there");
+        if (there) {
+            co_await theirs.join("a", "1");
+        } else {
+            co_await theirs.leave();
+        }
+        membership_change change = co_await waiting.result();
+        apply(known, change, s);
+        while (known != (there ? joined : nobody)) {
+            call<membership_change> more(s, "next_change");
+            g->next_change(more.token());
+            change = co_await more.result();
+            apply(known, change, s);
+        }
+    }
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "membership";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.outlives_session = true;
+    return s;
+}
+
+const registered all[] = {
+    registered([] {
+        scenario s = make("member", member);
+        s.companion = joins_too;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("observe", observe);
+        s.without[fault::own_node_deleted] = "an observer has no node";
+        s.without[fault::second_object] = "another member would be one more to observe";
+        return s;
+    }()),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/name_service.hpp>
+
+namespace corozk::matrix {
+
+namespace {
+
+awaitable<void> probe(client& c, stage& s) {
+    name_service_options options = options_of<name_service_options>(s);
+    options.replace = true;
+    name_service names(c, s.folder(), options);
+    co_await names.register_name("dir/a", "last");
+    name_entry e = co_await names.resolve("dir/a");
+    s.check(e.value == "last", "the next one's name has its value");
+    co_await names.unregister("dir/a");
+}
+
+/// Another name.
+awaitable<void> registers_too(client& c, stage& s) {
+    name_service names(c, s.folder(), options_of<name_service_options>(s));
+    co_await names.register_name("dir/b", "1", name_lifetime::session);
+    co_await names.unregister("dir/b");
+}
+
+template <name_lifetime Lifetime>
+awaitable<void> name(stage& s) {
+    object<name_service> names(s, s.ours(), s.folder(), options_of<name_service_options>(s));
+    std::string node = s.folder() + "/dir/a";
+    call<> registering(s, "register_name");
+    names->register_name("dir/a", "1", Lifetime, registering.token());
+    co_await registering.result();
+    co_await s.state("registered");
+    // A persistent name goes with its folder; one of a session comes back.
+    bool gone =
+        Lifetime == name_lifetime::persistent && s.which() == fault::parent_deleted && s.applied();
+    if (gone)
+        throw scenario_over();
+    co_await testing::eventually_async(
+        [&] { return s.disturbed() || s.exists(node); }, s.patience(), "the name is there");
+    call<name_entry> resolving(s, "resolve");
+    names->resolve("dir/a", resolving.token());
+    error_code ec = co_await resolving.ended();
+    // Between two sessions it is away.
+    if (ec == zk_errc::no_node && Lifetime == name_lifetime::session && ends_session(s.which()))
+        throw scenario_over();
+    name_entry e = co_await resolving.result();
+    s.check(e.value == "1", "the name has its value");
+    call<> unregistering(s, "unregister");
+    names->unregister("dir/a", unregistering.token());
+    co_await unregistering.result();
+    // Its node, or the session that it belongs to: the server may end that later than we.
+    if (!ends_session(s.which()))
+        s.check(!s.exists(node), "the name is gone");
+    co_await s.state("unregistered");
+    co_await testing::eventually_async(
+        [&] { return !s.exists(node); }, s.patience(), "the name stays away");
+}
+
+awaitable<void> follow(stage& s) {
+    name_service_options options = options_of<name_service_options>(s);
+    name_service theirs(s.theirs(), s.folder(), options);
+    object<name_service> names(s, s.ours(), s.folder(), options);
+    object<name_watch> watch(s, names->follow("dir/a"));
+    for (bool there : {true, false}) {
+        call<name_entry> first(s, "next");
+        watch->next(first.token());
+        co_await s.state(there ? "nobody" : "registered");
+        if (there) {
+            co_await theirs.register_name("dir/a", "1");
+        } else {
+            auto [ec] = co_await theirs.unregister("dir/a", as_tuple());
+            // With its parent the name is gone.
+            s.check(!ec || s.which() == fault::parent_deleted, "their name could be taken away");
+        }
+        name_entry e = co_await first.result();
+        while (e.present != there) {
+            call<name_entry> more(s, "next");
+            watch->next(more.token());
+            e = co_await more.result();
+        }
+    }
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "name_service";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.companion = registers_too;
+    s.outlives_session = true;
+    s.leaves_data = true;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("session name", name<name_lifetime::session>)),
+    registered([] {
+        scenario s = make("persistent name", name<name_lifetime::persistent>);
+        s.without[fault::own_node_deleted] = "a persistent name is nobody's node";
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("follow", follow);
+        s.without[fault::own_node_deleted] = "who follows has no node";
+        return s;
+    }()),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix

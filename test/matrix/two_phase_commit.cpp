@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stage.hpp"
+#include <corozk/recipe/two_phase_commit.hpp>
+
+namespace corozk::matrix {
+
+namespace {
+
+const std::vector<std::string> sites{"mine", "other"};
+
+std::string path(const stage& s) {
+    return s.folder() + "/tx";
+}
+
+commit_options options_for(const stage& s, commit_form form) {
+    commit_options options = options_of<commit_options>(s);
+    options.form = form;
+    return options;
+}
+
+void told(stage& s, const commit_outcome& o) {
+    s.note("outcome", o.committed ? "commit" : "abort");
+}
+
+/// One decision, and nobody was told another one.
+awaitable<void> agreed(stage& s) {
+    if (!s.exists(path(s)))
+        co_return;
+    commit_coordinator c(s.theirs(), path(s), options_for(s, commit_form::all_sites));
+    auto [ec, t] = co_await c.resume(as_tuple());
+    if (!ec && !t.outcome) {
+        auto [problem, o] = co_await c.abort("over", as_tuple());
+        ec = problem;
+        t.outcome = o;
+    }
+    // A clean-up that nobody waits for may still be under way.
+    s.check(!ec || ec == zk_errc::no_node, "the transaction can be ended: " + ec.message());
+    if (!ec)
+        told(s, *t.outcome);
+    for (const std::string& outcome : s.notes("outcome"))
+        s.check(outcome == s.notes("outcome").front(), "all are told the same outcome");
+    co_await c.clean_up(true);
+    s.check(!s.exists(path(s)), "the transaction is cleaned up");
+}
+
+/// A whole transaction of its own.
+awaitable<void> probe(client& c, stage& s) {
+    std::string own = s.folder() + "/tx-" + std::to_string(c.session_id());
+    commit_options options = options_for(s, commit_form::all_sites);
+    commit_coordinator coordinator(c, own, options);
+    commit_site a(c, own, "mine", options);
+    commit_site b(c, own, "other", options);
+    co_await coordinator.begin(sites, "");
+    co_await a.join();
+    co_await b.join();
+    call<commit_outcome> voting(s, "the next one's vote", party::theirs);
+    a.vote(commit_vote::commit, voting.token());
+    commit_outcome o = co_await b.vote(commit_vote::commit);
+    s.check(o.committed, "the next transaction commits");
+    o = co_await voting.result();
+    s.check(o.committed, "the next transaction commits for all");
+    co_await a.finish();
+    co_await b.finish();
+    co_await coordinator.clean_up();
+}
+
+/// Ours is one of two sites.
+template <commit_form Form>
+awaitable<void> site(stage& s) {
+    commit_options options = options_for(s, Form);
+    commit_coordinator coordinator(s.theirs(), path(s), options);
+    co_await coordinator.begin(sites, "payload");
+    commit_site other(s.theirs(), path(s), "other", options);
+    co_await other.join();
+    object<commit_site> mine(s, s.ours(), path(s), "mine", options);
+    call<commit_transaction> joining(s, "join");
+    mine->join(joining.token());
+    co_await joining.result();
+    co_await s.state("joined");
+    call<commit_outcome> voting(s, "vote");
+    call<commit_outcome> deciding(s, "their decide", party::theirs);
+    call<commit_outcome> other_votes(s, "their vote", party::theirs);
+    coordinator.decide(deciding.token());
+    mine->vote(commit_vote::commit, voting.token());
+    co_await s.state("voted");
+    s.check(!voting.good() || s.deprived() || ends_session(s.which()),
+            "nothing is decided before all have voted");
+    other.vote(commit_vote::commit, other_votes.token());
+    commit_outcome o = co_await deciding.result();
+    told(s, o);
+    o = co_await other_votes.result();
+    told(s, o);
+    o = co_await voting.result();
+    told(s, o);
+    s.check(o.committed || ends_session(s.which()) || s.deprived(), "the transaction commits");
+    co_await s.state("decided");
+    call<> finishing(s, "finish");
+    mine->finish(finishing.token());
+    co_await finishing.result();
+    co_await other.finish();
+    co_await coordinator.clean_up();
+}
+
+/// Ours coordinates two sites of others.
+template <commit_form Form>
+awaitable<void> coordinate(stage& s) {
+    commit_options options = options_for(s, Form);
+    object<commit_coordinator> mine(s, s.ours(), path(s), options);
+    call<> beginning(s, "begin");
+    mine->begin(sites, "payload", beginning.token());
+    co_await beginning.result();
+    co_await s.state("begun");
+    commit_site a(s.theirs(), path(s), "mine", options);
+    commit_site b(s.theirs(), path(s), "other", options);
+    call<commit_transaction> joining(s, "their join", party::theirs);
+    a.join(joining.token());
+    co_await joining.result();
+    co_await b.join();
+    call<commit_outcome> deciding(s, "decide");
+    mine->decide(deciding.token());
+    call<commit_outcome> a_votes(s, "their vote", party::theirs);
+    a.vote(commit_vote::commit, a_votes.token());
+    co_await s.state("deciding");
+    s.check(!deciding.good() || s.deprived(), "nothing is decided before all have voted");
+    call<commit_outcome> b_votes(s, "their other vote", party::theirs);
+    b.vote(commit_vote::commit, b_votes.token());
+    commit_outcome o = co_await deciding.result();
+    told(s, o);
+    o = co_await a_votes.result();
+    told(s, o);
+    o = co_await b_votes.result();
+    told(s, o);
+    s.check(o.committed, "the transaction commits");
+    co_await a.finish();
+    co_await b.finish();
+    co_await s.state("decided");
+    call<> cleaning(s, "clean_up");
+    mine->clean_up(false, cleaning.token());
+    co_await cleaning.result();
+}
+
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s;
+    s.recipe = "two_phase_commit";
+    s.name = std::move(name);
+    s.play = play;
+    s.probe = probe;
+    s.invariant = agreed;
+    s.leaves_data = true;
+    s.without[fault::parent_deleted] =
+        "a transaction that others have deleted has no outcome; who waits without a deadline waits";
+    return s;
+}
+
+template <commit_form Form>
+scenario make_site(std::string name) {
+    scenario s = make(std::move(name), site<Form>);
+    // Who has died has aborted, and learns it.
+    s.outlives_session = true;
+    return s;
+}
+
+template <commit_form Form>
+scenario make_coordinator(std::string name) {
+    scenario s = make(std::move(name), coordinate<Form>);
+    s.outlives_session = true;
+    s.without[fault::own_node_deleted] = "the coordinator has no node of its own";
+    return s;
+}
+
+const registered all[] = {
+    registered(make_site<commit_form::all_sites>("site, all sites")),
+    registered(make_site<commit_form::coordinator>("site, coordinator")),
+    registered(make_coordinator<commit_form::all_sites>("coordinator, all sites")),
+    registered(make_coordinator<commit_form::coordinator>("coordinator")),
+};
+
+}  // namespace
+
+}  // namespace corozk::matrix
