@@ -7,11 +7,15 @@
 // run from a session that saw no fault.
 #pragma once
 
+#include "owner_registry.hpp"
+#include "pending_result.hpp"
+#include <corozk/recipe/ownership.hpp>
+#include <corozk/testing/ensemble.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
-#include <corozk/recipe/ownership.hpp>
-#include <corozk/testing/ensemble.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <list>
@@ -20,34 +24,40 @@
 #include <string_view>
 #include <vector>
 
-#include "owner_registry.hpp"
-#include "pending_result.hpp"
-
 namespace corozk::testing {
 
 enum class frame_fault : std::uint8_t {
     none,
-    request_dropped,    ///< and the connection cut
-    answer_swallowed,   ///< carried out, and the connection cut
+    request_dropped,   ///< and the connection cut
+    answer_swallowed,  ///< carried out, and the connection cut
     cut_after_answer,
     answer_delayed,
-    short_hole,         ///< too short for anybody to notice
-    noticed_hole,       ///< the client gives the connection up; the session may live
-    long_hole,          ///< the session does not live
-    expired,            ///< by somebody with its id and password, and the connection cut
+    short_hole,    ///< too short for anybody to notice
+    noticed_hole,  ///< the client gives the connection up; the session may live
+    long_hole,     ///< the session does not live
+    expired,       ///< by somebody with its id and password, and the connection cut
 };
 
 inline std::string_view to_string(frame_fault f) {
     switch (f) {
-        case frame_fault::none: return "no fault";
-        case frame_fault::request_dropped: return "request dropped";
-        case frame_fault::answer_swallowed: return "answer swallowed";
-        case frame_fault::cut_after_answer: return "cut after the answer";
-        case frame_fault::answer_delayed: return "answer delayed";
-        case frame_fault::short_hole: return "short hole";
-        case frame_fault::noticed_hole: return "hole until suspended";
-        case frame_fault::long_hole: return "hole beyond the session's end";
-        case frame_fault::expired: return "session expired";
+        case frame_fault::none:
+            return "no fault";
+        case frame_fault::request_dropped:
+            return "request dropped";
+        case frame_fault::answer_swallowed:
+            return "answer swallowed";
+        case frame_fault::cut_after_answer:
+            return "cut after the answer";
+        case frame_fault::answer_delayed:
+            return "answer delayed";
+        case frame_fault::short_hole:
+            return "short hole";
+        case frame_fault::noticed_hole:
+            return "hole until suspended";
+        case frame_fault::long_hole:
+            return "hole beyond the session's end";
+        case frame_fault::expired:
+            return "session expired";
     }
     return "";
 }
@@ -105,39 +115,56 @@ constexpr std::chrono::milliseconds steady_session{30'000};
 inline boost::asio::awaitable<void> nothing_left(std::string folder) {
     admin observer(shared_server().port());
     co_await eventually_async([&] { return observer.children(folder).empty(); },
-                              std::chrono::seconds(15), "no node is left");
-    co_await eventually_async([&] { return watches_below(folder) == 0; }, std::chrono::seconds(15),
-                              "no watch is left");
+                              std::chrono::seconds(15),
+                              "no node is left");
+    co_await eventually_async(
+        [&] { return watches_below(folder) == 0; }, std::chrono::seconds(15), "no watch is left");
 }
 
 namespace engine {
 
 inline std::chrono::milliseconds timeout_for(frame_fault f) {
     switch (f) {
-        case frame_fault::noticed_hole: return std::chrono::milliseconds(1'200);
-        case frame_fault::long_hole: return std::chrono::milliseconds(400);
-        default: return steady_session;
+        case frame_fault::noticed_hole:
+            return std::chrono::milliseconds(1'200);
+        case frame_fault::long_hole:
+            return std::chrono::milliseconds(400);
+        default:
+            return steady_session;
     }
 }
 
 inline void arm(fault_proxy& proxy, frame_fault fault, std::uint64_t k) {
     using namespace std::chrono_literals;
     switch (fault) {
-        case frame_fault::none: break;
-        case frame_fault::request_dropped: proxy.arm(at_request(k), drop_request_and_cut()); break;
-        case frame_fault::answer_swallowed: proxy.arm(at_request(k), swallow_reply_and_cut()); break;
-        case frame_fault::cut_after_answer: proxy.arm(at_request(k), cut_after_reply()); break;
-        case frame_fault::answer_delayed: proxy.arm(at_request(k), delay_reply(50ms)); break;
-        case frame_fault::short_hole: proxy.arm(at_request(k), black_hole_from_here(50ms)); break;
+        case frame_fault::none:
+            break;
+        case frame_fault::request_dropped:
+            proxy.arm(at_request(k), drop_request_and_cut());
+            break;
+        case frame_fault::answer_swallowed:
+            proxy.arm(at_request(k), swallow_reply_and_cut());
+            break;
+        case frame_fault::cut_after_answer:
+            proxy.arm(at_request(k), cut_after_reply());
+            break;
+        case frame_fault::answer_delayed:
+            proxy.arm(at_request(k), delay_reply(50ms));
+            break;
+        case frame_fault::short_hole:
+            proxy.arm(at_request(k), black_hole_from_here(50ms));
+            break;
         case frame_fault::noticed_hole:
             proxy.arm(at_request(k), black_hole_from_here(950ms));
             break;
-        case frame_fault::long_hole: proxy.arm(at_request(k), black_hole_from_here(900ms)); break;
+        case frame_fault::long_hole:
+            proxy.arm(at_request(k), black_hole_from_here(900ms));
+            break;
         case frame_fault::expired:
             proxy.arm(at_request(k), call_at_request([&proxy](const frame_info&) {
                           session_record victim = proxy.session();
-                          expire_session(shared_server().port(), victim.session_id,
-                                         victim.password);
+                          expire_session(
+                              shared_server().port(), victim.session_id, victim.password);
                           proxy.cut();
                       }));
             break;
@@ -204,7 +231,8 @@ void fault_at_every_frame(Scenario scenario,
         // One more than there were: the fault itself may cause requests, and none is no harm.
         std::uint64_t hit = 0;
         for (std::uint64_t k = 1; k <= frames + 1; ++k) {
-            if (engine::attempt(scenario, probe, fault, k).fired) ++hit;
+            if (engine::attempt(scenario, probe, fault, k).fired)
+                ++hit;
         }
         // The number of requests may differ by those that depend on who comes first.
         INFO("fault: " << to_string(fault) << ", hit " << hit << " of " << frames);
@@ -217,10 +245,14 @@ enum class interruption : std::uint8_t { cancel, destroy_object, close_client, d
 
 inline std::string_view to_string(interruption i) {
     switch (i) {
-        case interruption::cancel: return "cancelled";
-        case interruption::destroy_object: return "object destroyed";
-        case interruption::close_client: return "client closed";
-        case interruption::destroy_client: return "client destroyed";
+        case interruption::cancel:
+            return "cancelled";
+        case interruption::destroy_object:
+            return "object destroyed";
+        case interruption::close_client:
+            return "client closed";
+        case interruption::destroy_client:
+            return "client destroyed";
     }
     return "";
 }
@@ -259,26 +291,39 @@ void interrupt_at_every_turn(Start start, Probe probe, interruption what) {
         }
         finished_before = work->finished();
         switch (what) {
-            case interruption::cancel: work->cancel(); break;
-            case interruption::destroy_object: work->destroy_object(); break;
-            case interruption::close_client: zk->close(boost::asio::detached); break;
-            case interruption::destroy_client: zk.reset(); break;
+            case interruption::cancel:
+                work->cancel();
+                break;
+            case interruption::destroy_object:
+                work->destroy_object();
+                break;
+            case interruption::close_client:
+                zk->close(boost::asio::detached);
+                break;
+            case interruption::destroy_client:
+                zk.reset();
+                break;
         }
         run(context, [&]() -> boost::asio::awaitable<void> {
             bool goes_on = what == interruption::destroy_object;
-            if (goes_on) work->unblock();
-            co_await eventually_async([&] { return work->finished(); }, std::chrono::seconds(15),
+            if (goes_on)
+                work->unblock();
+            co_await eventually_async([&] { return work->finished(); },
+                                      std::chrono::seconds(15),
                                       "every handler is called");
             // Also while the others are still there.
             co_await eventually_async([&] { return watches_below(folder) == 0; },
-                                      std::chrono::seconds(15), "no watch is left");
-            if (!goes_on) work->unblock();
+                                      std::chrono::seconds(15),
+                                      "no watch is left");
+            if (!goes_on)
+                work->unblock();
             co_await nothing_left(folder);
             client healthy = co_await engine_client(shared_server().hosts(), steady_session);
             co_await probe(healthy, folder);
             co_await nothing_left(folder);
             co_await healthy.close(as_tuple());
-            if (zk) co_await zk->close(as_tuple());
+            if (zk)
+                co_await zk->close(as_tuple());
         });
         run_to_idle(context);
         CHECK(work->most_calls() == 1);

@@ -180,9 +180,9 @@ public:
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("membership.leave", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_leave(impl, std::move(handler));
-            });
+            detail::call_site("membership.leave", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
     }
 
     /**
@@ -197,9 +197,9 @@ public:
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<member_info>)>(
-            detail::call_site("membership.members", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_members(impl, std::move(handler));
-            });
+            detail::call_site("membership.members", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
     }
 
     /**

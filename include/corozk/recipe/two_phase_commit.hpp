@@ -379,9 +379,9 @@ public:
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
-            detail::call_site("commit_site.finish", path()), std::forward<Token>(token), [impl = impl_](auto handler) {
-                start_finish(impl, std::move(handler));
-            });
+            detail::call_site("commit_site.finish", path()),
+            std::forward<Token>(token),
+            [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
     }
 
 private:
