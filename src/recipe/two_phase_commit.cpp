@@ -57,6 +57,21 @@ task<error_code> look_for_decision(port& p,
     }
 }
 
+/// Whether the transaction is there; `watch` tells of its end: without a decision none will come.
+task<error_code> watch_transaction(port& p, std::string path, watch_signal& watch) {
+    while (!watch.armed()) {
+        request look(p, op_code::exists, path);
+        look.attach(watch);
+        error_code ec = co_await look;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec)
+            forget_watch(p, watch, watch_kind::exists, path);
+        co_return ec;
+    }
+    co_return error_code();
+}
+
 /// Decides to abort, unless it has been decided.
 task<error_code> write_abort(port& p,
                              std::string transaction,
@@ -131,6 +146,7 @@ public:
           sites_(header.sites),
           wake_(wake),
           decision_watch_(wake),
+          transaction_watch_(wake),
           states_(sites_.size(), site_state::absent) {
         for (std::size_t i = 0; i < sites_.size(); ++i)
             votes_.emplace_back(wake);
@@ -171,7 +187,9 @@ public:
                 continue;
             outcome_slot verdict = decide_commit(sites_, states_);
             if (!verdict) {
-                co_await wake_.wait();
+                ec = co_await watch_transaction(port_, transaction_, transaction_watch_);
+                if (!ec && transaction_watch_.armed())
+                    co_await wake_.wait();
             } else if (verdict->committed) {
                 ec = co_await write_commit(outcome);
             } else {
@@ -308,6 +326,7 @@ private:
 
     void forget() {
         forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(transaction_));
+        forget_watch(port_, transaction_watch_, watch_kind::data, transaction_);
         for (std::size_t i = 0; i < sites_.size(); ++i) {
             std::string path = site_node(transaction_, sites_[i]);
             forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
@@ -322,6 +341,7 @@ private:
     const std::vector<std::string> sites_;
     signal& wake_;
     watch_signal decision_watch_;
+    watch_signal transaction_watch_;
     std::deque<vote> votes_;
     std::vector<site_state> states_;
     std::string own_site_;
@@ -335,16 +355,21 @@ task<error_code> await_decision(port& p,
                                 outcome_call& call,
                                 outcome_slot& outcome) {
     watch_signal watch(wake);
+    watch_signal transaction_watch(wake);
     std::string path = decision_node(transaction);
     error_code ec;
     while (!call.over()) {
         ec = co_await look_for_decision(p, path, &watch, outcome);
         if (ec || outcome)
             break;
-        if (!call.over())
+        ec = co_await watch_transaction(p, transaction, transaction_watch);
+        if (ec)
+            break;
+        if (!call.over() && transaction_watch.armed())
             co_await wake.wait();
     }
     forget_watch(p, watch, watch_kind::exists, path);
+    forget_watch(p, transaction_watch, watch_kind::data, transaction);
     co_return ec;
 }
 
@@ -794,6 +819,7 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
 task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_call& call) {
     port& p = self.get_port();
     watch_signal watch(wake);
+    watch_signal transaction_watch(wake);
     const std::string decision = decision_node(self.path);
     error_code ec;
     while (!self.outcome && !call.over()) {
@@ -809,9 +835,14 @@ task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_cal
                                       self.outcome);
             break;
         }
-        co_await wake.wait();
+        ec = co_await watch_transaction(p, self.path, transaction_watch);
+        if (ec)
+            break;
+        if (!call.over() && transaction_watch.armed())
+            co_await wake.wait();
     }
     forget_watch(p, watch, watch_kind::exists, decision);
+    forget_watch(p, transaction_watch, watch_kind::data, self.path);
     co_return ec;
 }
 

@@ -312,6 +312,37 @@ TEST_CASE(
     });
 }
 
+TEST_CASE("two-phase commit: who waits hears when others delete the transaction") {
+    for (commit_form form : forms) {
+        with_client([form](client& zk, std::string path) -> awaitable<void> {
+            std::string tx = path + "/tx";
+            std::deque<participant> sites;
+            for (int i = 0; i < 2; ++i)
+                co_await add(sites, tx);
+            commit_coordinator c(zk, tx, with_form(form));
+            auto all = names(3);  // one of them never comes
+            co_await c.begin(all, "");
+            for (participant& s : sites) {
+                s.site.join(s.joining.handler());
+                CHECK(!co_await finished(s.joining));
+                s.site.vote(commit_vote::commit, s.voting.handler());
+                co_await settle(s.zk);
+            }
+            outcome_result deciding;
+            c.decide(deciding.handler());
+            co_await settle(zk);
+            CHECK_FALSE(deciding.done());
+            observer().erase_recursively(tx);
+            CHECK(co_await finished(deciding) == zk_errc::no_node);
+            for (participant& s : sites) {
+                CHECK(co_await finished(s.voting) == zk_errc::no_node);
+                co_await s.zk.close();
+            }
+            co_await eventually_async([&] { return watches_below(path) == 0; });
+        });
+    }
+}
+
 TEST_CASE("two-phase commit: misuse and strangers") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         commit_coordinator c(zk, path);
