@@ -63,11 +63,49 @@ bool comes_before(const ranked_place& a, const ranked_place& b, std::int32_t age
 struct ranked_verdict {
     bool grant = false;
     std::optional<std::size_t> watch;  ///< the place whose end is to be waited for
+    std::vector<std::size_t> holders;  ///< all that block
     std::vector<std::size_t>
-        inferior;  ///< holders that block, of lower priority: they may be asked
+        inferior;  ///< those of the holders with a lower priority: they may be asked
 };
 
 /// What one place may do, by a listing. It does not hold.
 ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, std::int32_t ageing);
+
+/// A node's name taken apart: "<guid>-write-<priority>-<sequence>" is a contender's, and with "-held"
+/// behind it that of its record.
+struct ranked_name {
+    std::string_view contender;  ///< without what makes it a record's
+    std::string_view guid;
+    std::uint8_t kind = priority_write;
+    std::int32_t priority = 0;
+    std::int32_t sequence = 0;
+    bool record = false;
+};
+
+std::optional<ranked_name> parse_ranked(std::string_view name) noexcept;
+
+/// The name to create; the server appends the sequence.
+std::string format_ranked(std::string_view guid, std::uint8_t kind, std::int32_t priority);
+
+/// The record's name, or path, for a contender's.
+std::string record_of(std::string_view contender);
+
+/// What stands in the folder's data.
+std::optional<std::int32_t> parse_ageing(std::string_view data) noexcept;
+
+/// A folder's children, sorted out: contenders and their records put together.
+struct ranked_listing {
+    std::vector<ranked_place> places;
+    std::vector<std::string> contenders;  ///< the names, of each place
+    std::vector<bool> waiting;            ///< whether the contender's own node is there
+
+    /// The node that exists for as long as this place blocks somebody.
+    std::string blocking_node(std::size_t place) const;
+
+    std::optional<std::size_t> find(std::string_view contender) const noexcept;
+};
+
+/// @param origin a sequence that is near to all of them: it may wrap around in between
+ranked_listing sort_out(const std::vector<std::string_view>& names, std::int32_t origin);
 
 }  // namespace corozk::detail
