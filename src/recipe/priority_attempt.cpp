@@ -75,12 +75,8 @@ void priority_attempt::fail(error_code reason) noexcept {
 
 void priority_attempt::granted(std::int64_t token) {
     over_ = true;
-    hold_ = std::make_shared<priority_hold>(port_,
-                                            at(name_),
-                                            at(record_of(name_)),
-                                            settings_.request_text,
-                                            generation_,
-                                            token);
+    hold_ = std::make_shared<priority_hold>(
+        port_, at(name_), at(record_of(name_)), settings_.request_text, generation_, token);
     hold_->start();
 }
 

@@ -97,11 +97,11 @@ private:
 
     std::string guid_;
     std::string stem_;
-    std::string name_;           ///< of our node, once it is known
-    bool lost_create_ = false;   ///< there may be a node of which we do not know
-    bool asked_ = false;         ///< for the record
-    bool unanswered_ = false;    ///< it may be there, or come yet
-    std::string blocker_;        ///< its path
+    std::string name_;          ///< of our node, once it is known
+    bool lost_create_ = false;  ///< there may be a node of which we do not know
+    bool asked_ = false;        ///< for the record
+    bool unanswered_ = false;   ///< it may be there, or come yet
+    std::string blocker_;       ///< its path
     std::set<std::string> asked_holders_;
     bool over_ = false;
     error_code error_;

@@ -49,8 +49,7 @@ private:
     enum class stage : std::uint8_t { held, lost, given_back };
 
     static task<> keep_watch(std::shared_ptr<priority_hold> self);
-    static task<> give_back(std::shared_ptr<priority_hold> self,
-                            std::shared_ptr<user_call<>> call);
+    static task<> give_back(std::shared_ptr<priority_hold> self, std::shared_ptr<user_call<>> call);
     static task<> clear(std::shared_ptr<priority_hold> self);
     task<bool> look(const std::string& path, watch_node& watch);
     void lose(error_code reason);

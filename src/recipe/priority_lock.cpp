@@ -61,10 +61,10 @@ public:
 };
 
 task<> acquire_ranked(port& p,
-               std::shared_ptr<const priority_object> lock,
-               priority_claim what,
-               time_point deadline,
-               any_handler<void(error_code, ownership)> handler) {
+                      std::shared_ptr<const priority_object> lock,
+                      priority_claim what,
+                      time_point deadline,
+                      any_handler<void(error_code, ownership)> handler) {
     attempt_core core(p);
     signal wake(p);
     waiting_call<ownership> call(core, std::move(handler), wake, deadline);

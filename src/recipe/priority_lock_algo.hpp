@@ -71,8 +71,8 @@ struct ranked_verdict {
 /// What one place may do, by a listing. It does not hold.
 ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, std::int32_t ageing);
 
-/// A node's name taken apart: "<guid>-write-<priority>-<sequence>" is a contender's, and with "-held"
-/// behind it that of its record.
+/// A node's name taken apart: "<guid>-write-<priority>-<sequence>" is a contender's, and with
+/// "-held" behind it that of its record.
 struct ranked_name {
     std::string_view contender;  ///< without what makes it a record's
     std::string_view guid;

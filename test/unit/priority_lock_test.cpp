@@ -123,6 +123,20 @@ struct model {
         a.at = create_record(a) ? actor::state::holding : actor::state::waiting;
     }
 
+    /// Forgets what makes no difference any more: fewer states.
+    void normalise() {
+        for (std::size_t i = 0; i < actors.size(); ++i) {
+            actor& a = actors[i];
+            bool asks = a.at == actor::state::decided || a.late;
+            a.version = asks && a.version == version ? 0 : -1;
+            if (a.at != actor::state::watching)
+                a.watched = -1;
+            if (a.at == actor::state::gone)
+                order[i] = 0;
+        }
+        version = 0;
+    }
+
     /// It releases, gives up, or dies: what it has goes, and in this model at once.
     void leave(std::size_t i) {
         actor& a = actors[i];
@@ -139,6 +153,7 @@ std::vector<model> successors(const model& m, bool faults) {
     auto add = [&](auto change) {
         model next = m;
         change(next);
+        next.normalise();
         result.push_back(std::move(next));
     };
     for (std::size_t i = 0; i < m.actors.size(); ++i) {
@@ -231,11 +246,12 @@ TEST_CASE("priority_lock: three participants, all kinds and priorities, all sche
     const std::vector<std::pair<std::uint8_t, int>> kinds{
         {priority_read, 0}, {priority_write, 0}, {priority_read, 1}, {priority_write, 1}};
     std::size_t states = 0;
-    for (const auto& a : kinds) {
-        for (const auto& b : kinds) {
-            for (const auto& c : kinds) {
+    // They come in any order: which of them is the first one in this list makes no difference.
+    for (std::size_t a = 0; a < kinds.size(); ++a) {
+        for (std::size_t b = a; b < kinds.size(); ++b) {
+            for (std::size_t c = b; c < kinds.size(); ++c) {
                 for (int ageing : {0, 2}) {
-                    findings f = explore(make_model({a, b, c}, ageing), true);
+                    findings f = explore(make_model({kinds[a], kinds[b], kinds[c]}, ageing), true);
                     REQUIRE_FALSE(f.overlap);
                     REQUIRE_FALSE(f.stuck);
                     states += f.states;
@@ -346,4 +362,65 @@ TEST_CASE("priority_lock: a newcomer overtakes waiters, never a holder") {
     CHECK(judge(mixed, 2, 0).watch == 1u);
     CHECK(judge(mixed, 3, 0).watch == 2u);
     CHECK(judge(mixed, 4, 0).grant);
+}
+
+TEST_CASE("priority_lock: names of contenders and records, and nobody else's") {
+    const std::string guid = "0123456789abcdef0123456789abcdef";
+    CHECK(format_ranked(guid, priority_write, -3) == guid + "-write--3-");
+    auto name = parse_ranked(guid + "-write--3-0000000012");
+    REQUIRE(name);
+    CHECK(name->priority == -3);
+    CHECK(name->sequence == 12);
+    CHECK(name->kind == priority_write);
+    CHECK_FALSE(name->record);
+    std::string held = record_of(guid + "-read-2147483647--2147483648");
+    auto record = parse_ranked(held);
+    REQUIRE(record);
+    CHECK(record->record);
+    CHECK(record->kind == priority_read);
+    CHECK(record->priority == 2147483647);
+    CHECK(record->sequence == -2147483647 - 1);
+    CHECK(record_of(record->contender) == held);
+    for (std::string other : {"-write-0000000001",
+                              "-write-3-1",
+                              "-write-+3-0000000001",
+                              "-write-03-0000000001",
+                              "-lock-3-0000000001",
+                              "-write--0000000001",
+                              "-write-2147483648-0000000001",
+                              "-read-3-0000000001-held-held",
+                              ""})
+        CHECK_FALSE(parse_ranked(guid + other));
+    CHECK_FALSE(parse_ranked("0123-write-3-0000000001"));
+    CHECK(parse_ageing("0") == 0);
+    CHECK(parse_ageing("12") == 12);
+    for (std::string_view other : {"", "-1", "01", "1 ", "x", "99999999999"})
+        CHECK_FALSE(parse_ageing(other));
+}
+
+TEST_CASE("priority_lock: a listing is sorted out, also across the wrap-around of the sequence") {
+    const std::string a = "0123456789abcdef0123456789abcde0-write-5-2147483647";
+    const std::string b = "0123456789abcdef0123456789abcde1-write-5--2147483648";
+    const std::string c = record_of("0123456789abcdef0123456789abcde2-read-5-2147483640");
+    const std::string a_record = record_of(a);
+    ranked_listing listing = sort_out({b, a_record, c, "something", a}, 2147483647);
+    REQUIRE(listing.places.size() == 3);
+    auto first = listing.find(a);
+    auto second = listing.find(b);
+    REQUIRE(first);
+    REQUIRE(second);
+    CHECK(comes_before(listing.places[*first], listing.places[*second], 0));
+    CHECK(comes_before(listing.places[*first], listing.places[*second], 7));
+    CHECK(listing.places[*first].holds);
+    CHECK(listing.waiting[*first]);
+    CHECK(listing.blocking_node(*first) == a_record);
+    CHECK(listing.blocking_node(*second) == b);
+    // A record whose contender has gone blocks, too.
+    auto lone = listing.find(parse_ranked(c)->contender);
+    REQUIRE(lone);
+    CHECK(listing.places[*lone].holds);
+    CHECK_FALSE(listing.waiting[*lone]);
+    ranked_verdict verdict = judge(listing.places, *second, 0);
+    CHECK_FALSE(verdict.grant);
+    CHECK(verdict.holders.size() == 2);
 }

@@ -122,8 +122,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(std::int32_t priority, Token&& token = Token{}) {
-        return ask(
-            "priority_lock.acquire", wish_for(write, priority), std::forward<Token>(token));
+        return ask("priority_lock.acquire", wish_for(write, priority), std::forward<Token>(token));
     }
 
     /** @brief The same, with an absolute budget over all steps.
