@@ -142,6 +142,27 @@ task<> list_contenders(port& p,
     shared->complete(ec, std::move(found.contenders));
 }
 
+task<error_code> erase_contender(port& p, const line_settings& settings, std::string path) {
+    const std::string& suffix = settings.record_suffix;
+    if (suffix.empty()) {
+        request erase(p, op_code::erase, std::move(path));
+        error_code ec = co_await erase;
+        co_return ec;
+    }
+    // In this order: without its contender's node nobody makes a record.
+    if (path.ends_with(suffix)) path.resize(path.size() - suffix.size());
+    request contender(p, op_code::erase, path);
+    request record(p, op_code::erase, path + suffix);
+    contender.send();
+    record.send();
+    error_code ec = co_await contender;
+    error_code behind = co_await record;
+    bool erased = !ec || !behind;
+    if (ec == zk_errc::no_node) ec = behind;
+    if (erased && ec == zk_errc::no_node) ec = error_code();
+    co_return ec;
+}
+
 task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
     auto shared = cancellable(std::move(call));
     bool contender_of_ours =
@@ -150,8 +171,8 @@ task<> break_contender(port& p, line_settings settings, std::string path, user_c
         shared->complete(errc::bad_path);
         co_return;
     }
-    request erase(p, op_code::erase, path);
-    shared->complete(co_await erase);
+    error_code ec = co_await erase_contender(p, settings, std::move(path));
+    shared->complete(ec);
 }
 
 }  // namespace corozk::detail

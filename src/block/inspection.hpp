@@ -28,6 +28,10 @@ task<> list_contenders(port& p,
                        std::vector<std::string> kinds,
                        user_call<std::vector<contender_info>> call);
 
+/// Erases a contender's node, and the record of what it holds behind it.
+/// @return `no_node` if there was nothing to erase.
+task<error_code> erase_contender(port& p, const line_settings& settings, std::string path);
+
 /// Erases a contender's node, whoever owns it.
 task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call);
 

@@ -44,6 +44,10 @@ struct line_settings {
     /// It replaces the node's data instead of being its last line: other programs compare the
     /// whole.
     bool request_replaces_data = false;
+
+    /// If not empty: who holds has a second node, with this behind its contender's name. Whoever
+    /// breaks a contender erases both.
+    std::string record_suffix;
 };
 
 /// All contenders of this session in one folder, and what is known of the others.

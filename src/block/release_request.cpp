@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/release_request.hpp"
 
+#include "block/inspection.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
@@ -103,8 +104,7 @@ task<> insist_on_release(port& p,
     while (!ec && shared->waiting()) {
         erasing = erasing || timer.rang();
         if (erasing) {
-            request erase(p, op_code::erase, path);
-            ec = co_await erase;
+            ec = co_await erase_contender(p, settings, path);
             if (is_recoverable(ec)) {
                 ec = error_code();
                 continue;

@@ -7,6 +7,7 @@
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
@@ -121,6 +122,7 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
             add.push_back(deadlock_search::list_with(election(c, path, options)));
         }
         add.push_back(deadlock_search::list_with(semaphore(c, path, 1)));
+        add.push_back(deadlock_search::list_with(priority_lock(c, path)));
         place.path = std::move(path);
         search->places.push_back(std::move(place));
     }

@@ -16,6 +16,7 @@ struct contender_info {
     std::string kind;             ///< such as "lock", "read", "write"
     bool holds = false;           ///< by the order of the nodes
     std::int32_t weight = 1;      ///< how many permits
+    std::int32_t priority = 0;    ///< where there are priorities: the lower number comes first
     std::int32_t sequence = 0;    ///< its place
     std::int64_t session_id = 0;  ///< whose it is
     std::int64_t fencing_token = 0;

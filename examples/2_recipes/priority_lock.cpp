@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine for everybody, by priority: a long job gives way when an urgent one comes.
+//
+//   priority_lock 127.0.0.1:2181
+#include <corozk.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+
+using boost::asio::awaitable;
+using namespace boost::asio::experimental::awaitable_operators;
+
+const char* const folder = "/corozk-example/locks/machine";
+
+// Works until somebody with a better priority asks for the machine.
+awaitable<void> long_job(corozk::client& zk) {
+    corozk::priority_lock machine(zk, folder, corozk::priority_lock_options("long job"));
+    corozk::ownership held = co_await machine.acquire(10);
+    std::cout << "the long job begins\n";
+    co_await held.release_requested();
+    std::cout << "the long job gives way\n";
+    co_await held.release();
+    held = co_await machine.acquire(10);
+    std::cout << "the long job goes on\n";
+    co_await held.release();
+}
+
+awaitable<void> urgent_job(corozk::client& zk) {
+    // Comes once the long job is at work.
+    corozk::priority_lock_options options("urgent job");
+    options.ask_holder_to_release = true;
+    corozk::priority_lock machine(zk, folder, options);
+    for (bool busy = false; !busy;) {
+        auto line = co_await machine.contenders();
+        busy = !line.empty() && line.front().holds;
+    }
+    auto body = [](corozk::ownership&) -> awaitable<void> {
+        std::cout << "the urgent job is done\n";
+        co_return;
+    };
+    co_await machine.run(1, body);
+}
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    co_await (long_job(zk) && urgent_job(zk));
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    boost::asio::io_context context;
+    int result = 0;
+    boost::asio::co_spawn(context,
+                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
+                          [&result](std::exception_ptr failure) {
+                              if (!failure)
+                                  return;
+                              try {
+                                  std::rethrow_exception(failure);
+                              } catch (const std::exception& e) {
+                                  std::cerr << e.what() << '\n';
+                                  result = 1;
+                              }
+                          });
+    context.run();
+    return result;
+}

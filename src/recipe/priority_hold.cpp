@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/priority_hold.hpp"
+
+#include "block/janitor.hpp"
+#include "block/release_request.hpp"
+#include "session/request.hpp"
+#include <corozk/transaction.hpp>
+
+#include <boost/asio/error.hpp>
+
+namespace corozk::detail {
+
+task<error_code> dismantle(port& p,
+                           std::string contender,
+                           std::string record,
+                           std::uint64_t generation) {
+    error_code ec = co_await erase_surely(p, std::move(contender), generation);
+    if (ec || record.empty())
+        co_return ec;
+    ec = co_await erase_surely(p, std::move(record), generation);
+    co_return ec;
+}
+
+error_code end_of_session(const port& p) noexcept {
+    const session_status& status = p.status();
+    if (status.state == session_state::closed)
+        return errc::closed;
+    return status.reason && is_session_lost(status.reason)
+               ? status.reason
+               : make_error_code(zk_errc::session_expired);
+}
+
+priority_hold::priority_hold(port& p,
+                             std::string contender,
+                             std::string record,
+                             std::string request_text,
+                             std::uint64_t generation,
+                             std::int64_t token)
+    : port_(p),
+      wake_(p),
+      contender_watch_(wake_),
+      record_watch_(wake_),
+      contender_(std::move(contender)),
+      record_(std::move(record)),
+      request_text_(std::move(request_text)),
+      generation_(generation),
+      token_(token) {}
+
+void priority_hold::start() {
+    port_.spawn(keep_watch(shared_from_this()));
+}
+
+bool priority_hold::valid() const noexcept {
+    return stage_ == stage::held && port_.alive(generation_) &&
+           port_.now() < port_.expiry_deadline();
+}
+
+void priority_hold::wait_lost(user_call<error_code> call) {
+    if (lost_reason_)
+        return call.complete(error_code(), lost_reason_);
+    if (stage_ != stage::held)
+        return call.fail(boost::asio::error::operation_aborted);
+    if (lost_call_ && lost_call_->waiting())
+        return call.fail(errc::busy);
+    lost_call_ = std::make_unique<user_call<error_code>>(std::move(call));
+    lost_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
+        auto self = weak.lock();
+        if (self && self->lost_call_)
+            self->lost_call_->fail(boost::asio::error::operation_aborted);
+    });
+}
+
+void priority_hold::wait_release_requested(user_call<> call) {
+    if (lost_reason_)
+        return call.fail(lost_reason_);
+    if (stage_ != stage::held)
+        return call.fail(boost::asio::error::operation_aborted);
+    if (release_requested_)
+        return call.complete(error_code());
+    if (request_call_ && request_call_->waiting())
+        return call.fail(errc::busy);
+    request_call_ = std::make_unique<user_call<>>(std::move(call));
+    request_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
+        auto self = weak.lock();
+        if (self && self->request_call_)
+            self->request_call_->fail(boost::asio::error::operation_aborted);
+    });
+}
+
+void priority_hold::release(user_call<> call) {
+    if (lost_reason_)
+        return call.fail(lost_reason_);
+    if (stage_ != stage::held)
+        return call.fail(errc::ownership_lost);
+    auto shared = std::make_shared<user_call<>>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
+        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                             cancellation_type::none;
+        auto cancelled = weak.lock();
+        if (stops_waiting && cancelled)
+            cancelled->fail(boost::asio::error::operation_aborted);
+    });
+    end(std::move(shared));
+}
+
+void priority_hold::drop() noexcept {
+    if (stage_ == stage::held)
+        end(nullptr);
+}
+
+void priority_hold::end(std::shared_ptr<user_call<>> call) {
+    stage_ = stage::given_back;
+    if (lost_call_)
+        lost_call_->fail(boost::asio::error::operation_aborted);
+    if (request_call_)
+        request_call_->fail(boost::asio::error::operation_aborted);
+    wake_.set();
+    port_.spawn(give_back(shared_from_this(), std::move(call)));
+}
+
+void priority_hold::lose(error_code reason) {
+    if (stage_ != stage::held)
+        return;
+    stage_ = stage::lost;
+    lost_reason_ = reason;
+    if (lost_call_)
+        lost_call_->complete(error_code(), reason);
+    if (request_call_)
+        request_call_->fail(reason);
+    if (port_.alive(generation_))
+        port_.spawn(clear(shared_from_this()));
+}
+
+task<> priority_hold::clear(std::shared_ptr<priority_hold> self) {
+    priority_hold& me = *self;
+    co_await dismantle(me.port_, me.contender_, me.record_, me.generation_);
+}
+
+task<> priority_hold::give_back(std::shared_ptr<priority_hold> self,
+                                std::shared_ptr<user_call<>> call) {
+    priority_hold& me = *self;
+    port& p = me.port_;
+    request multi(p, op_code::multi, std::string());
+    transaction both;
+    both.erase(me.contender_).erase(me.record_);
+    multi.steps = both.steps();
+    multi.generation = me.generation_;
+    error_code ec = co_await multi;
+    bool broken = ec == zk_errc::no_node;
+    if (ec)
+        ec = co_await dismantle(p, me.contender_, me.record_, me.generation_);
+    if (!ec && broken)
+        ec = errc::ownership_lost;
+    if (ec && !is_session_lost(ec) && ec != errc::ownership_lost && p.logs(log_level::error))
+        p.log(log_level::error, "cannot release " + me.record_ + ": " + ec.message());
+    if (call)
+        call->complete(ec);
+}
+
+task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
+    priority_hold& me = *self;
+    session_signal session(me.port_, me.wake_);
+    while (me.stage_ == stage::held) {
+        if (!me.port_.alive(me.generation_)) {
+            me.lose(end_of_session(me.port_));
+            break;
+        }
+        bool good = co_await me.look(me.contender_, me.contender_watch_);
+        if (good)
+            good = co_await me.look(me.record_, me.record_watch_);
+        if (good)
+            co_await me.wake_.wait();
+    }
+    // The nodes go, and the server's watches with them.
+    me.contender_watch_.disarm();
+    me.record_watch_.disarm();
+}
+
+/// Leaves a watch on a node, and sees what was written there: so no request is missed.
+/// @return whether there is nothing more to do for now.
+task<bool> priority_hold::look(const std::string& path, watch_node& watch) {
+    if (watch.armed() || stage_ != stage::held)
+        co_return true;
+    request read(port_, op_code::get, path);
+    read.generation = generation_;
+    read.attach(watch);
+    error_code ec = co_await read;
+    if (ec == zk_errc::no_node) {
+        lose(errc::ownership_lost);
+    } else if (ec) {
+        bool again = is_recoverable(ec) || ec == errc::not_connected;
+        // May be that we are not allowed to read it: then the release will show.
+        co_return !again;
+    } else if (read.record.version > 0 && has_release_request(read.answer, request_text_)) {
+        release_requested_ = true;
+        if (request_call_ && stage_ == stage::held)
+            request_call_->complete(error_code());
+    }
+    co_return true;
+}
+
+}  // namespace corozk::detail
