@@ -150,7 +150,8 @@ task<error_code> erase_contender(port& p, const line_settings& settings, std::st
         co_return ec;
     }
     // In this order: without its contender's node nobody makes a record.
-    if (path.ends_with(suffix)) path.resize(path.size() - suffix.size());
+    if (path.ends_with(suffix))
+        path.resize(path.size() - suffix.size());
     request contender(p, op_code::erase, path);
     request record(p, op_code::erase, path + suffix);
     contender.send();
@@ -158,8 +159,10 @@ task<error_code> erase_contender(port& p, const line_settings& settings, std::st
     error_code ec = co_await contender;
     error_code behind = co_await record;
     bool erased = !ec || !behind;
-    if (ec == zk_errc::no_node) ec = behind;
-    if (erased && ec == zk_errc::no_node) ec = error_code();
+    if (ec == zk_errc::no_node)
+        ec = behind;
+    if (erased && ec == zk_errc::no_node)
+        ec = error_code();
     co_return ec;
 }
 

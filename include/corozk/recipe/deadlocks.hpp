@@ -48,7 +48,8 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * deadlocks: `co_await find_deadlocks(zk, paths)`.
  *
  * Recognises by their names the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`,
- * `election` and `leader_latch`, in all namings that these have. A path that does not exist has no contenders.
+ * `election` and `leader_latch`, in all namings that these have. A path that does not exist has no
+ * contenders.
  *
  * A participant is a session, or, where one says different things of itself (`identity`), each of
  * these. It is taken to keep what it holds until it has got what it waits for: a participant that
