@@ -24,14 +24,13 @@ namespace corozk::detail {
 //     release ahead of it whose transaction checks it, or by its own creation. The last three hold
 //     for that moment only.
 //  6. The same goes for the one after a contender that had nothing ahead of it and is gone, if
-//  there
-//     were too few transactions since for a new folder to have come so far (see `right_behind`).
+//     there were too few transactions since for a new folder to have come so far (see
+//     `right_behind`).
 //  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
 //  8. Entries without a sequence stand ahead of all others, and can come at any time: where they
-//  count
-//     1 holds only for as long as something else keeps newcomers out (a gate). The server counts
-//     their creation as well, so that 3 and 6 hold all the same.
+//     count 1 holds only for as long as something else keeps newcomers out (a gate). The server
+//     counts their creation as well, so that 3 and 6 hold all the same.
 
 inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t ahead_of_all = no_order + 1;

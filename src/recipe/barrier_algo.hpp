@@ -11,12 +11,10 @@ namespace corozk::detail {
 //
 // Invariants:
 //   * A waiter goes only after the server has said "no node"; an event, a reconnect or a new
-//   session
-//     makes it ask again and means nothing by itself.
+//     session makes it ask again and means nothing by itself.
 //   * A `set` whose answer was lost knows its node by the guid in it.
 //   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier
-//   that
-//     somebody has set meanwhile is another one (block/erase_one).
+//     that somebody has set meanwhile is another one (block/erase_one).
 
 enum class barrier_step : std::uint8_t {
     proceed,  ///< no barrier

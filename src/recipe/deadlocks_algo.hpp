@@ -12,16 +12,13 @@ namespace corozk::detail {
 ///
 ///  1. A participant is a session together with what it says of itself.
 ///  2. A contender that waits is stuck if everybody it waits for is; a participant is stuck if one
-///  of
-///     its contenders is. Who waits for nobody is not. (Of these sets the largest one: who waits in
-///     a circle is stuck.)
+///     of its contenders is. Who waits for nobody is not. (Of these sets the largest one: who waits
+///     in a circle is stuck.)
 ///  3. Participants of whom each can be reached from each other one over edges between stuck ones
-///  are
-///     a deadlock, if there are at least two.
+///     are a deadlock, if there are at least two.
 ///  4. Nodes are never reused, and who waits for a node waits for it until one of them goes: an
-///  edge
-///     that is seen at two moments was there all the time. So the edges that are in each of two
-///     surveys of all paths, one after the other, were there at once.
+///     edge that is seen at two moments was there all the time. So the edges that are in each of
+///     two surveys of all paths, one after the other, were there at once.
 
 /// The contenders of one line.
 struct surveyed_line {

@@ -14,12 +14,10 @@ namespace corozk::detail {
 /// "Leader Election".)
 ///
 ///  1. Whoever leads has a node that belongs to its session and was seen when nothing was ahead of
-///  it.
-///     There are never two: the next one is first only when that node has gone.
+///     it. There are never two: the next one is first only when that node has gone.
 ///  2. To be first is not to know it: the leader acknowledges with a node of its own, named after
-///  its
-///     candidate's node, once its leader procedure has run. It is created only if the candidate's
-///     node exists, and erased before it.
+///     its candidate's node, once its leader procedure has run. It is created only if the
+///     candidate's node exists, and erased before it.
 ///  3. So an acknowledgement belongs to exactly one candidacy, and one that was left behind says
 ///     nothing about a later leader.
 

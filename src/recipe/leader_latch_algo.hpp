@@ -8,14 +8,11 @@ namespace corozk::detail {
 /// A leader latch. What is wanted is a state, and one driver brings us there.
 ///
 ///  1. There is at most one term and at most one candidacy at a time, and a second candidacy beside
-///  a
-///     term only while we resign: it queues behind the term's node.
+///     a term only while we resign: it queues behind the term's node.
 ///  2. It leads only with a grant of the election, and no longer than that is valid: so what holds
-///  of
-///     the election (never two leaders) holds of its latches.
+///     of the election (never two leaders) holds of its latches.
 ///  3. The end of a term or of a candidacy that was not our wish is answered by a new candidacy,
-///  once
-///     there is a session; nothing is done because a connection was lost or came back. So
+///     once there is a session; nothing is done because a connection was lost or came back. So
 ///     connections that bounce move nobody in the line.
 ///  4. It ends only when nothing of it is left: no term, no candidacy, no release under way.
 

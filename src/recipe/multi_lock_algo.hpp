@@ -16,11 +16,10 @@ namespace corozk::detail {
 ///     one that waits for the largest path would be waited for by somebody who wants a smaller one
 ///     and holds a larger one: there is none. So there is no circle.
 ///  2. No path is named twice: two contenders of one owner in one line can wait for each other,
-///  with
-///     a stranger between them. It is refused before anything is asked for.
+///     with a stranger between them. It is refused before anything is asked for.
 ///  3. Either all parts are delivered, and each of them was valid at that moment, or none: after
-///  the
-///     first failure, a loss of a part that was granted before included, everything is given back.
+///     the first failure, a loss of a part that was granted before included, everything is given
+///     back.
 ///  4. Whatever comes, what was granted belongs to somebody: to the driver, to the user, or to the
 ///     janitor.
 

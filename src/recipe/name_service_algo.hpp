@@ -14,11 +14,10 @@ namespace corozk::detail {
 //
 // Invariants:
 //   * A node without data is a folder (a container, but the server does not show that), and no
-//   name;
-//     so values are not empty, and a folder cannot become a name: it goes with its last child.
+//     name; so values are not empty, and a folder cannot become a name: it goes with its last
+//     child.
 //   * Registering is idempotent: a lost answer is repeated, and a name that has the value already
-//   is
-//     as good as registered now.
+//     is as good as registered now.
 //   * A session-bound name is kept by block/kept_node: made again for as long as it is wanted.
 //   * Unregistering erases the node that was there when it began, and no later one
 //     (block/erase_one).

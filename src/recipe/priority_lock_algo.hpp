@@ -14,37 +14,33 @@ namespace corozk::detail {
 /// sequential node; who holds it has a record besides: an ephemeral node of its own name. What has
 /// to hold:
 ///
-///  1. A record is created only in a transaction that checks that the contender's node exists and
-///  that
-///     the folder's version is still the one that was read before the contenders and records were
-///     listed, and that changes the folder's version. So between a listing and a grant that it
-///     justified no record was created; records only went. Nothing else makes a record.
+///  1. A record is created only in a transaction that checks that the contender's node exists
+///     and that the folder's version is still the one that was read before the contenders and
+///     records were listed, and that changes the folder's version. So between a listing and a
+///     grant that it justified no record was created; records only went. Nothing else makes a
+///     record.
 ///  2. A writer is granted by a listing without any record, a reader by one without a writer's.
-///  With 1
-///     there is never a writer's record beside another one, whatever anybody believes about order,
-///     clocks, or who is alive.
-///  3. Whoever has its record holds, by whatever answer or listing it learns of it: an answer that
-///  was
-///     lost is found again. A request that is carried out late creates nothing once the contender's
-///     node is gone; so that node is erased before the record is said to be gone. Until then it may
-///     create the record at any time: whoever asked and got no answer watches for its own record
-///     (or else it could wait for somebody who waits for that record).
+///     With 1 there is never a writer's record beside another one, whatever anybody believes
+///     about order, clocks, or who is alive.
+///  3. Whoever has its record holds, by whatever answer or listing it learns of it: an answer
+///     that was lost is found again. A request that is carried out late creates nothing once
+///     the contender's node is gone; so that node is erased before the record is said to be
+///     gone. Until then it may create the record at any time: whoever asked and got no answer
+///     watches for its own record (or else it could wait for somebody who waits for that
+///     record).
 ///  4. Waiters are ordered by priority, then by sequence; with ageing by sequence + priority *
-///  ageing.
-///     That is fixed with the name: all participants see the same order at all times, whatever
-///     their clocks say, and no order ever changes. A newcomer may be put in front of waiters,
-///     never in front of a holder: holders are not in this order.
-///  5. A waiter that is blocked is blocked for as long as one node exists, which it watches: the
-///     nearest waiter ahead that blocks it (it still blocks when it holds), or else a holder. Those
-///     wait, in turn, only for what is ahead of them. So nobody waits in a circle, and the first
-///     waiter hears of the holder's end.
-///  6. With ageing a, a waiter is overtaken by newcomers whose priority is better by p for at most
-///  p * a
-///     more creations in the folder: nobody starves. All must use the same ageing; it stands in the
-///     folder's data.
-///  7. Fencing tokens are the records' czxid: grants are in the server's order, whatever the order
-///  of
-///     the contenders' nodes.
+///     ageing. That is fixed with the name: all participants see the same order at all times,
+///     whatever their clocks say, and no order ever changes. A newcomer may be put in front of
+///     waiters, never in front of a holder: holders are not in this order.
+///  5. A waiter that is blocked is blocked for as long as one node exists, which it watches:
+///     the nearest waiter ahead that blocks it (it still blocks when it holds), or else a
+///     holder. Those wait, in turn, only for what is ahead of them. So nobody waits in a
+///     circle, and the first waiter hears of the holder's end.
+///  6. With ageing a, a waiter is overtaken by newcomers whose priority is better by p for at
+///     most p * a more creations in the folder: nobody starves. All must use the same ageing;
+///     it stands in the folder's data.
+///  7. Fencing tokens are the records' czxid: grants are in the server's order, whatever the
+///     order of the contenders' nodes.
 
 inline constexpr std::uint8_t priority_read = 0;
 inline constexpr std::uint8_t priority_write = 1;

@@ -18,21 +18,18 @@ namespace corozk::detail {
 // priority (of a priority queue), then by sequence.
 //
 // put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell
-// whether
-//         a put whose answer was lost was applied: another consumer may have taken the item
+//         whether a put whose answer was lost was applied: another consumer may have taken the item
 //         meanwhile.
 // bound   The transaction also sets a node that all producers share, at the version that was read
 //         *before* the children were counted. So no other producer put anything since the count,
 //         and consumers only make it smaller: count + new <= bound holds when it is applied.
 // take    The item is read first, then erased by a transaction of a ledger. Never both in one go:
-// the
-//         reading could be lost while the erasing is done.
+//         the reading could be lost while the erasing is done.
 // consume An ephemeral child `claim` of the item, with a guid. It is ours if the guid is, in the
 //         session that we still have. While it is there the server refuses to erase the item, so
 //         that takes and other consumers' acknowledgements cannot get it.
 // ack     {erase claim, erase item, the user's operations}, sent in the session that owns the
-// claim:
-//         when that has ended at the server, the whole fails. If the answer was lost and the
+//         claim: when that has ended at the server, the whole fails. If the answer was lost and the
 //         session lives: the item is gone if and only if it was applied.
 //
 // One listing serves until it is used up: items that come later have higher sequences. That does

@@ -11,17 +11,14 @@ inline constexpr std::uint8_t write_kind = 1;
 /// The shared lock. (Recipes page, "Shared Locks".)
 ///
 ///  1. A reader waits for the nearest writer ahead, a writer for the nearest node ahead. Only what
-///  is
-///     ahead counts, so nobody ever waits in a circle.
+///     is ahead counts, so nobody ever waits in a circle.
 ///  2. Hence the holders are the first node alone if it is a writer, else all readers up to the
-///  first
-///     writer; and whoever is ahead of a waiter and not a holder waits, too.
+///     first writer; and whoever is ahead of a waiter and not a holder waits, too.
 ///  3. A reader right behind a reader that holds the lock holds it, too.
 ///  4. An upgrade is a writer that does not wait for the reader whose place it leaves (`except`).
-///  It
-///     can only be granted if no writer stands anywhere ahead of it: a writer between the two waits
-///     for that reader. Of two upgrades one is therefore hopeless, and the other one waits for its
-///     reader only.
+///     It can only be granted if no writer stands anywhere ahead of it: a writer between the two
+///     waits for that reader. Of two upgrades one is therefore hopeless, and the other one waits
+///     for its reader only.
 class shared_rule final : public line_rule {
 public:
     void blockers(ahead_of& ahead,
