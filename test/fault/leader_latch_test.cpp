@@ -183,8 +183,9 @@ TEST_CASE("leader_latch: connections that bounce move nobody in the line (curato
         co_await second.leadership();
         co_await second.close();
         co_await nothing_left(path);
-        co_await a.close();
-        co_await b.close();
+        // A session may just be beginning: then there is no server to part from.
+        co_await a.close(as_tuple());
+        co_await b.close(as_tuple());
     });
     run_to_idle(context);
 }
@@ -219,8 +220,8 @@ TEST_CASE("leader_latch: sessions that end again and again: never two leaders, a
         co_await first.close();
         co_await second.close();
         co_await nothing_left(path);
-        co_await a.close();
-        co_await b.close();
+        co_await a.close(as_tuple());
+        co_await b.close(as_tuple());
     });
     run_to_idle(context);
 }
