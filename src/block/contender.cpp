@@ -3,6 +3,7 @@
 
 #include "block/line.hpp"
 #include "block/release_request.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 
 namespace corozk::detail {
@@ -76,64 +77,25 @@ void contender::own_node_touched() noexcept {
         line_->prove(*this);
 }
 
-void contender::lose(error_code reason) {
-    lost_reason_ = reason;
-    if (lost_call_ && lost_call_->waiting())
-        lost_call_->complete(error_code(), reason);
-    lost_call_.reset();
-    if (request_call_)
-        request_call_->fail(reason);
-    request_call_.reset();
-}
-
 void contender::wait_lost(user_call<error_code> call) {
-    if (lost_reason_)
-        return call.complete(error_code(), lost_reason_);
-    if (stage_ != stage_type::granted)
+    if (stage_ != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
-    if (lost_call_ && lost_call_->waiting())
-        return call.fail(errc::busy);
-    lost_call_ = std::make_unique<user_call<error_code>>(std::move(call));
-    lost_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
-        auto self = weak.lock();
-        if (self && self->lost_call_)
-            self->lost_call_->fail(boost::asio::error::operation_aborted);
-    });
-}
-
-void contender::release(user_call<> call) {
-    if (lost_reason_)
-        return call.fail(lost_reason_);
-    if (stage_ != stage_type::granted || !line_)
-        return call.fail(errc::ownership_lost);
-    release_call_ = std::make_unique<user_call<>>(std::move(call));
-    release_call_->on_cancel([weak = weak_from_this()](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto self = weak.lock();
-        if (stops_waiting && self && self->release_call_) {
-            self->release_call_->fail(boost::asio::error::operation_aborted);
-        }
-    });
-    line_->release(*this);
+    held().wait_lost(std::move(call));
 }
 
 void contender::wait_release_requested(user_call<> call) {
-    if (lost_reason_)
-        return call.fail(lost_reason_);
-    if (stage_ != stage_type::granted)
+    if (stage_ != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
-    if (release_requested_)
-        return call.complete(error_code());
-    if (request_call_ && request_call_->waiting())
-        return call.fail(errc::busy);
-    request_call_ = std::make_unique<user_call<>>(std::move(call));
-    request_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
-        auto self = weak.lock();
-        if (self && self->request_call_) {
-            self->request_call_->fail(boost::asio::error::operation_aborted);
-        }
-    });
+    held().wait_release_requested(std::move(call));
+}
+
+void contender::release(user_call<> call) {
+    if (error_code reason = lost_reason())
+        return call.fail(reason);
+    if (stage_ != stage_type::granted || !line_)
+        return call.fail(errc::ownership_lost);
+    release_call_ = cancellable(std::move(call), stops_waiting);
+    line_->release(*this);
 }
 
 /// What the own node's data says, each time that a watch is left on it: so no request is missed.
@@ -143,11 +105,7 @@ void contender::inspect(const operation& look) {
         return;
     if (!has_release_request(look.answer, settings_->release_request))
         return;
-    release_requested_ = true;
-    if (stage_ == stage_type::granted && request_call_) {
-        request_call_->complete(error_code());
-        request_call_.reset();
-    }
+    held().request_release();
 }
 
 void contender::drop() noexcept {

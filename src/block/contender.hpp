@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/held_calls.hpp"
 #include "block/line_algo.hpp"
 #include "block/owned.hpp"
 #include "session/port.hpp"
@@ -112,7 +113,6 @@ private:
 
     void own_node_touched() noexcept;
     void expired() noexcept override;
-    void lose(error_code reason);
     void inspect(const operation& look);
 
     /// What few contenders have.
@@ -129,6 +129,12 @@ private:
     std::shared_ptr<contender> replacement() const {
         return extras_ ? extras_->replacement.lock() : nullptr;
     }
+    held_calls& held() {
+        if (!held_)
+            held_ = std::make_unique<held_calls>();
+        return *held_;
+    }
+    error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
     bool replaces() const noexcept { return extras_ && extras_->replaced; }
 
     port& port_;
@@ -149,15 +155,12 @@ private:
     bool proving_ = false;        ///< a look at the own node is on its way
     bool erase_unknown_ = false;  ///< an answer to its erasure was lost
     bool converting_ = false;     ///< another node is taking its node's place
-    bool release_requested_ = false;
     std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
     own_watch watch_;
     time_point since_;  ///< it has waited, then held
-    error_code lost_reason_;
     std::unique_ptr<user_call<ownership>> call_;
-    std::unique_ptr<user_call<error_code>> lost_call_;
-    std::unique_ptr<user_call<>> release_call_;
-    std::unique_ptr<user_call<>> request_call_;
+    std::shared_ptr<user_call<>> release_call_;
+    std::unique_ptr<held_calls> held_;  ///< made when it is first needed
     std::unique_ptr<extras> extras_;
 };
 

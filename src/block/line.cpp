@@ -652,7 +652,7 @@ void line::proved(contender& c, operation& answer) {
     if (granted) {
         port_.counters().hold_time += port_.now() - c.since_;
         remove(c);
-        c.lose(errc::ownership_lost);
+        c.held().lose(errc::ownership_lost);
     } else {
         fail(c, errc::ownership_lost);
     }
@@ -667,10 +667,8 @@ void line::release(contender& c) {
             --tries_;
     } else {
         port_.counters().hold_time += port_.now() - c.since_;
-        if (c.lost_call_)
-            c.lost_call_->fail(boost::asio::error::operation_aborted);
-        if (c.request_call_)
-            c.request_call_->fail(boost::asio::error::operation_aborted);
+        if (c.held_)
+            c.held_->give_back();
     }
     c.stage_ = contender::stage_type::releasing;
     forget_replaced(c);
@@ -1187,7 +1185,7 @@ void line::run() noexcept {
                 port_.counters().hold_time += port_.now() - c->since_;
             fail(*c, reason);
             if (granted)
-                c->lose(reason);
+                c->held().lose(reason);
             if (release_call)
                 release_call->complete(reason);
         }

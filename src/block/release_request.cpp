@@ -2,6 +2,7 @@
 #include "block/release_request.hpp"
 
 #include "block/inspection.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
@@ -68,11 +69,7 @@ std::string_view without_release_request(std::string_view data, std::string_view
 }
 
 task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call) {
-    auto shared = std::make_shared<user_call<>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), any_cancellation);
     error_code ec = co_await write_request(p, settings, std::move(path));
     shared->complete(ec);
 }
@@ -83,14 +80,7 @@ task<> insist_on_release(port& p,
                          std::chrono::steady_clock::duration grace,
                          user_call<bool> call) {
     signal wake(p);
-    auto shared = std::make_shared<user_call<bool>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared), &wake](cancellation_type) {
-        if (auto c = weak.lock()) {
-            signal& target = wake;  // failing destroys this function
-            c->fail(boost::asio::error::operation_aborted);
-            target.set();
-        }
-    });
+    auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
     time_point now = p.now();
     time_point deadline = grace >= time_point::max() - now ? time_point::max() : now + grace;
     error_code ec = co_await write_request(p, settings, path);

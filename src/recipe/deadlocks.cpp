@@ -2,6 +2,7 @@
 #include "block/inner_call.hpp"
 #include "block/line_object.hpp"
 #include "recipe/deadlocks_algo.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include <corozk/recipe/deadlocks.hpp>
@@ -142,11 +143,7 @@ void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
     }
     if (ec)
         return refuse<wait_graph>(s, ec, std::move(handler));
-    auto call = std::make_shared<user_call<wait_graph>>(*s, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto call = cancellable(user_call<wait_graph>(*s, std::move(handler)), any_cancellation);
     s->spawn(find(*s, search, std::move(call)));
 }
 

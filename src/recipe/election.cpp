@@ -5,6 +5,7 @@
 #include "block/release_request.hpp"
 #include "recipe/election_algo.hpp"
 #include "recipe/lock_algo.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
@@ -97,13 +98,7 @@ task<> watch_leader(session& s,
                     std::optional<election_leader> seen,
                     user_call<election_leader> user) {
     signal wake(s);
-    auto call = std::make_shared<user_call<election_leader>>(std::move(user));
-    call->on_cancel([weak = std::weak_ptr(call), &wake](cancellation_type) {
-        signal& target = wake;  // failing destroys this function
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-        target.set();
-    });
+    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
     session_signal changes(s, wake);
     const std::string& folder = impl->path();
     while (call->waiting()) {
@@ -221,14 +216,7 @@ void election::start_acknowledge(const session_ptr& s,
         ec = errc::bad_option;
     if (ec)
         return refuse<>(s, ec, std::move(handler));
-    auto call = std::make_shared<user_call<>>(*s, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto waiting = weak.lock();
-        if (stops_waiting && waiting)
-            waiting->fail(boost::asio::error::operation_aborted);
-    });
+    auto call = cancellable(user_call<>(*s, std::move(handler)), stops_waiting);
     s->spawn(write_acknowledgement(*s, impl, std::move(c), std::move(call)));
 }
 

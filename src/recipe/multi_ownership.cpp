@@ -2,6 +2,7 @@
 #include "block/guarded.hpp"
 #include "block/inner_call.hpp"
 #include "block/owned.hpp"
+#include "session/cancellable.hpp"
 #include <corozk/recipe/multi_ownership.hpp>
 
 #include <algorithm>
@@ -29,13 +30,7 @@ using named_parts = std::vector<std::pair<std::string, std::shared_ptr<owned>>>;
 
 task<> wait_for_loss(port& p, named_parts parts, loss_call user) {
     signal wake(p);
-    auto call = std::make_shared<loss_call>(std::move(user));
-    call->on_cancel([weak = std::weak_ptr(call), &wake](cancellation_type) {
-        signal& target = wake;  // failing destroys this function
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-        target.set();
-    });
+    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
     std::vector<std::unique_ptr<watched_part>> watched;
     for (auto& [path, impl] : parts) {
         watched.push_back(std::make_unique<watched_part>(p, wake, path, impl));
@@ -134,14 +129,7 @@ void multi_ownership::start_release(multi_ownership held, any_handler<void(error
         return post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
     }
     port& p = parts.front()->owner_port();
-    auto call = std::make_shared<user_call<>>(p, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto c = weak.lock();
-        if (stops_waiting && c)
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
     p.spawn(release_all(p, std::move(parts), std::move(call)));
 }
 

@@ -3,10 +3,9 @@
 
 #include "block/janitor.hpp"
 #include "block/release_request.hpp"
+#include "session/cancellable.hpp"
 #include "session/request.hpp"
 #include <corozk/transaction.hpp>
-
-#include <boost/asio/error.hpp>
 
 namespace corozk::detail {
 
@@ -56,51 +55,19 @@ bool priority_hold::valid() const noexcept {
 }
 
 void priority_hold::wait_lost(user_call<error_code> call) {
-    if (lost_reason_)
-        return call.complete(error_code(), lost_reason_);
-    if (stage_ != stage::held)
-        return call.fail(boost::asio::error::operation_aborted);
-    if (lost_call_ && lost_call_->waiting())
-        return call.fail(errc::busy);
-    lost_call_ = std::make_unique<user_call<error_code>>(std::move(call));
-    lost_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
-        auto self = weak.lock();
-        if (self && self->lost_call_)
-            self->lost_call_->fail(boost::asio::error::operation_aborted);
-    });
+    calls_.wait_lost(std::move(call));
 }
 
 void priority_hold::wait_release_requested(user_call<> call) {
-    if (lost_reason_)
-        return call.fail(lost_reason_);
-    if (stage_ != stage::held)
-        return call.fail(boost::asio::error::operation_aborted);
-    if (release_requested_)
-        return call.complete(error_code());
-    if (request_call_ && request_call_->waiting())
-        return call.fail(errc::busy);
-    request_call_ = std::make_unique<user_call<>>(std::move(call));
-    request_call_->on_cancel([weak = weak_from_this()](cancellation_type) {
-        auto self = weak.lock();
-        if (self && self->request_call_)
-            self->request_call_->fail(boost::asio::error::operation_aborted);
-    });
+    calls_.wait_release_requested(std::move(call));
 }
 
 void priority_hold::release(user_call<> call) {
-    if (lost_reason_)
-        return call.fail(lost_reason_);
+    if (calls_.lost_reason())
+        return call.fail(calls_.lost_reason());
     if (stage_ != stage::held)
         return call.fail(errc::ownership_lost);
-    auto shared = std::make_shared<user_call<>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto cancelled = weak.lock();
-        if (stops_waiting && cancelled)
-            cancelled->fail(boost::asio::error::operation_aborted);
-    });
-    end(std::move(shared));
+    end(cancellable(std::move(call), stops_waiting));
 }
 
 void priority_hold::drop() noexcept {
@@ -110,10 +77,7 @@ void priority_hold::drop() noexcept {
 
 void priority_hold::end(std::shared_ptr<user_call<>> call) {
     stage_ = stage::given_back;
-    if (lost_call_)
-        lost_call_->fail(boost::asio::error::operation_aborted);
-    if (request_call_)
-        request_call_->fail(boost::asio::error::operation_aborted);
+    calls_.give_back();
     wake_.set();
     port_.spawn(give_back(shared_from_this(), std::move(call)));
 }
@@ -122,11 +86,7 @@ void priority_hold::lose(error_code reason) {
     if (stage_ != stage::held)
         return;
     stage_ = stage::lost;
-    lost_reason_ = reason;
-    if (lost_call_)
-        lost_call_->complete(error_code(), reason);
-    if (request_call_)
-        request_call_->fail(reason);
+    calls_.lose(reason);
     if (port_.alive(generation_))
         port_.spawn(clear(shared_from_this()));
 }
@@ -192,9 +152,7 @@ task<bool> priority_hold::look(const std::string& path, watch_node& watch) {
         // May be that we are not allowed to read it: then the release will show.
         co_return !again;
     } else if (read.record.version > 0 && has_release_request(read.answer, request_text_)) {
-        release_requested_ = true;
-        if (request_call_ && stage_ == stage::held)
-            request_call_->complete(error_code());
+        calls_.request_release();
     }
     co_return true;
 }

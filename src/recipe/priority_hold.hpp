@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/held_calls.hpp"
 #include "block/owned.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
@@ -65,10 +66,7 @@ private:
     const std::uint64_t generation_;
     const std::int64_t token_;
     stage stage_ = stage::held;
-    bool release_requested_ = false;
-    error_code lost_reason_;
-    std::unique_ptr<user_call<error_code>> lost_call_;
-    std::unique_ptr<user_call<>> request_call_;
+    held_calls calls_;
 };
 
 }  // namespace corozk::detail

@@ -5,6 +5,7 @@
 #include "block/line_object.hpp"
 #include "recipe/lock_algo.hpp"
 #include "recipe/semaphore_algo.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
@@ -142,13 +143,7 @@ private:
                             contender_request request,
                             user_call<ownership> user) {
         signal wake(s);
-        auto call = std::make_shared<user_call<ownership>>(std::move(user));
-        call->on_cancel([weak = std::weak_ptr(call), &wake](cancellation_type) {
-            signal& target = wake;  // failing destroys this function
-            if (auto c = weak.lock())
-                c->fail(boost::asio::error::operation_aborted);
-            target.set();
-        });
+        auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
         lines& all = s.use_service<lines>();
         grant_request gate(all.get(*self->gate_), request, wake);
         while (!gate.done() && call->waiting())
@@ -214,18 +209,6 @@ private:
     mutable bool compared_ = false;
 };
 
-template <class... Values>
-std::shared_ptr<user_call<Values...>> cancellable(
-    session& s,
-    any_handler<void(error_code, Values...)> handler) {
-    auto call = std::make_shared<user_call<Values...>>(s, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
-    return call;
-}
-
 task<> count_free(session& s,
                   std::shared_ptr<const line_object> impl,
                   std::shared_ptr<user_call<std::int32_t>> call) {
@@ -272,7 +255,8 @@ void semaphore::start_available(const session_ptr& s,
                                 any_handler<void(error_code, std::int32_t)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<std::int32_t>(s, ec, std::move(handler));
-    s->spawn(count_free(*s, impl, cancellable<std::int32_t>(*s, std::move(handler))));
+    auto call = cancellable(user_call<std::int32_t>(*s, std::move(handler)), any_cancellation);
+    s->spawn(count_free(*s, impl, std::move(call)));
 }
 
 void semaphore::start_holders(const session_ptr& s,
@@ -281,7 +265,8 @@ void semaphore::start_holders(const session_ptr& s,
     using infos = std::vector<contender_info>;
     if (error_code ec = problem_of(s, impl))
         return refuse<infos>(s, ec, std::move(handler));
-    s->spawn(list_holders(*s, impl, cancellable<infos>(*s, std::move(handler))));
+    auto call = cancellable(user_call<infos>(*s, std::move(handler)), any_cancellation);
+    s->spawn(list_holders(*s, impl, std::move(call)));
 }
 
 void semaphore::start_set_limit(const session_ptr& s,
@@ -295,14 +280,7 @@ void semaphore::start_set_limit(const session_ptr& s,
         ec = errc::not_supported;
     if (ec)
         return refuse<>(s, ec, std::move(handler));
-    auto call = std::make_shared<user_call<>>(*s, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto c = weak.lock();
-        if (stops_waiting && c)
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto call = cancellable(user_call<>(*s, std::move(handler)), stops_waiting);
     s->spawn(write_limit(*s, impl, limit, std::move(call)));
 }
 

@@ -2,6 +2,7 @@
 // The turn of the loop, and what a port offers. Connecting and closing have files of their own.
 #include "session/session.hpp"
 
+#include "session/cancellable.hpp"
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session_tracker.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <sys/socket.h>
 
 namespace corozk::detail {
@@ -19,13 +21,37 @@ namespace corozk::detail {
 namespace {
 
 // Bounds of one turn, so that the user's coroutines get theirs.
-constexpr int packets_per_turn = 256;
 constexpr int rounds_per_turn = 4;
+constexpr std::size_t packets_per_turn = 256;
 constexpr std::size_t deferred_per_turn = 512;
 constexpr std::size_t sends_per_turn = 512;
+constexpr std::size_t chores_per_turn = 256;
 
 // More would only grow buffers: the server is the limit long before.
 constexpr std::size_t max_in_flight = 2048;
+constexpr std::size_t max_rearming = 512;
+
+/// The allocator joins small pieces of memory that were given back when it is next asked for a
+/// larger one (glibc). Asked after each piece of work it never finds 100,000 of them, which would
+/// stop the loop for 20 ms.
+void join_free_memory() {
+    constexpr std::size_t larger = 4096;
+    void* volatile asked_for = ::operator new(larger);
+    ::operator delete(asked_for);
+}
+
+/// How long one part of a turn may last. Some is always done.
+class allowance {
+public:
+    bool spent() noexcept {
+        constexpr unsigned steps_between_looks = 16;
+        return ++steps_ % steps_between_looks == 0 && steady_clock::now() >= end_;
+    }
+
+private:
+    unsigned steps_ = 0;
+    time_point end_ = steady_clock::now() + std::chrono::milliseconds(1);
+};
 
 }  // namespace
 
@@ -84,8 +110,10 @@ void session::abandon() noexcept {
     waiting.clear();
     destroy_drivers();
     watches_.drop_all(errc::closed);
+    watches_.tell_dropped(std::numeric_limits<std::size_t>::max());
     inbox_.clear();
     batch_.clear();
+    next_arrival_ = 0;
     for (operation_list* list : {&outbox_, &sent_, &refused_}) {
         while (!list->empty()) {
             operation& op = list->front();
@@ -117,18 +145,22 @@ void session::turn() {
     // First of all: a process that was stopped for too long must not act on old news.
     if (past_deadline())
         session_lost(zk_errc::session_expired);
+    time_point long_enough = now() + std::chrono::milliseconds(2);
     read_packets();
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
         send_queued();
-        if (inbox_.empty() && deferred_.empty())
+        if (!arrivals_left() && deferred_.empty())
+            break;
+        if (now() >= long_enough)
             break;
     }
+    do_chores();
     wait_for_more();
     in_turn_ = false;
-    bool more = !inbox_.empty() || !deferred_.empty() || (readable_ && monitor_.open()) ||
-                (!outbox_.empty() && can_send());
+    bool more = arrivals_left() || !deferred_.empty() || (readable_ && monitor_.open()) ||
+                (!outbox_.empty() && can_send()) || chores_left();
     if (more)
         wake();
 }
@@ -165,16 +197,24 @@ void session::read_packets() {
         if (result == handle::progress::failed)
             return;
     }
-    for (int i = 0; readable_ && i < packets_per_turn; ++i) {
+    allowance time;
+    for (std::size_t i = 0; readable_ && i < packets_per_turn; ++i) {
         if (handle_->process(true, false) != handle::progress::packet)
             readable_ = false;
+        if (time.spent())
+            break;
     }
 }
 
 void session::dispatch_arrivals() {
-    batch_.clear();
-    batch_.swap(inbox_);
-    for (arrival& a : batch_) {
+    if (next_arrival_ == batch_.size()) {
+        batch_.clear();
+        batch_.swap(inbox_);
+        next_arrival_ = 0;
+    }
+    allowance time;
+    while (next_arrival_ < batch_.size()) {
+        arrival& a = batch_[next_arrival_++];
         switch (a.kind) {
             case arrival::kind_type::answer:
                 dispatch_answer(*a.op);
@@ -186,7 +226,7 @@ void session::dispatch_arrivals() {
                 dispatch_watch_event(a.watch, a.path);
                 break;
         }
-        if (abandoned_)
+        if (abandoned_ || time.spent())
             return;
     }
 }
@@ -280,10 +320,13 @@ void session::dispatch_watch_event(watch_event_type type, const std::string& pat
 }
 
 void session::run_deferred() {
+    allowance time;
     for (std::size_t i = 0; i < deferred_per_turn && !deferred_.empty(); ++i) {
         deferred& d = deferred_.front();
         deferred_.pop_front();
         d.run();
+        if (time.spent())
+            break;
     }
 }
 
@@ -296,6 +339,7 @@ void session::send_queued() {
     if (outbox_.empty() || !can_send())
         return;
     time_point sent_at = now();
+    allowance time;
     monitor_.cork(true);
     for (std::size_t i = 0; i < sends_per_turn && !outbox_.empty() && can_send(); ++i) {
         operation& op = outbox_.front();
@@ -319,6 +363,8 @@ void session::send_queued() {
         if (op.code == op_code::children)
             ++counters_.listings;
         last_sent_ = sent_at;
+        if (time.spent())
+            break;
     }
     // Sending failed inside the C client, which now sits on requests of a dead connection.
     if (!handle_->open()) {
@@ -355,7 +401,7 @@ void session::wait_for_more() {
                 }
             }
             // What the C client recorded about its end is dispatched in the next turn.
-            if (inbox_.empty())
+            if (!arrivals_left())
                 connection_down();
             break;
         }
@@ -438,7 +484,7 @@ void session::on_timer() {
     if (!connect_calls_.empty() && current >= connect_deadline_ && phase_ != phase_type::open) {
         connect_failed(connect_problem());
     }
-    if (phase_ == phase_type::attempting && current >= attempt_deadline_)
+    if (phase_ == phase_type::attempting && current >= attempt_deadline_ && !arrivals_left())
         attempt_failed();
     if (phase_ == phase_type::waiting && current >= retry_at_)
         begin_round();
@@ -627,12 +673,8 @@ void session::next_state(const session_status& seen, user_call<session_status> c
         call.complete(errc::closed, status_);
         return;
     }
-    auto shared = std::make_shared<user_call<session_status>>(std::move(call));
     std::erase_if(state_calls_, [](const state_call& c) { return !c.call->waiting(); });
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), any_cancellation);
     state_calls_.push_back({seen, std::move(shared)});
 }
 
@@ -698,39 +740,58 @@ void session::read_ended(const std::string& path) {
         watch_dropped(kind, late.key());
 }
 
-void session::retry_drops() {
-    auto late = std::move(late_drops_);
-    late_drops_.clear();
-    for (const auto& [path, kinds] : late) {
-        for (watch_kind kind : kinds)
-            watch_dropped(kind, path);
-    }
+void session::retry_drop() {
+    auto late = drops_to_retry_.extract(drops_to_retry_.begin());
+    for (watch_kind kind : late.mapped())
+        watch_dropped(kind, late.key());
 }
 
 bool session::trim_watches() {
     // After a reconnect the C client sends all its watches in one packet. One that is larger than
-    // what the servers accept would end every connection at once, for ever.
-    constexpr std::size_t paths_per_call = 1024;
-    std::size_t limit = options_.max_request_size * 3 / 4;
+    // what the servers accept would end every connection at once, for ever; and making a large one
+    // takes long.
+    constexpr std::size_t largest_packet = 256 * 1024;
+    constexpr std::size_t paths_per_call = 256;
+    std::size_t limit = std::min(options_.max_request_size * 3 / 4, largest_packet);
     if (!handle_ || watches_.c_client_bytes() <= limit)
         return true;
-    for (const std::string& path : watches_.detach_surplus(limit, paths_per_call)) {
+    for (const std::string& path : watches_.detach_surplus(limit, paths_per_call))
         handle_->forget_watches(path);
-        rearm_needed_ = true;
-    }
     return false;
 }
 
-void session::rearm_watches() {
-    if (!rearm_needed_)
-        return;
-    rearm_needed_ = false;
-    for (const auto& surplus : watches_.take_detached())
-        rearm(surplus);
+// ---------------------------------------------------------------------------------------------
+// What concerns all watches at once is done in pieces
+
+bool session::chores_left() const noexcept {
+    if (watches_.telling())
+        return true;
+    bool rearm_more = watches_.has_detached() && rearming_ < max_rearming;
+    return phase_ == phase_type::open && (rearm_more || !drops_to_retry_.empty());
+}
+
+void session::do_chores() {
+    if (watches_.telling())
+        join_free_memory();
+    allowance time;
+    for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
+        if (watches_.telling()) {
+            constexpr std::size_t at_a_time = 4;
+            watches_.tell_dropped(at_a_time);
+            if (!watches_.telling())
+                complete_close_calls();
+        } else if (watches_.has_detached() && rearming_ < max_rearming) {
+            for (const auto& surplus : watches_.take_detached(1))
+                rearm(surplus);
+        } else {
+            retry_drop();
+        }
+    }
 }
 
 void session::rearm(const watch_registry::surplus& watch) {
     auto finished = [this, watch](operation& op) {
+        --rearming_;
         // Still the same? `dispatch_answer` has armed it again. Otherwise everybody looks again.
         bool same = false;
         switch (watch.kind) {
@@ -745,7 +806,7 @@ void session::rearm(const watch_registry::surplus& watch) {
                 break;
         }
         if (is_recoverable(op.error)) {
-            rearm_needed_ = true;  // and again after the next reconnect
+            watches_.detach_again(watch.kind, watch.path);
         } else if (!same) {
             watches_.fire(watch.kind, watch.path, watch_event_type::unknown);
             // Those who look again set their own.
@@ -764,6 +825,7 @@ void session::rearm(const watch_registry::surplus& watch) {
     auto* op = new detached_request<decltype(finished)>(code, watch.path, finished);
     op->watch = true;
     op->generation = status_.generation;
+    ++rearming_;
     start(*op);
 }
 

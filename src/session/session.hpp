@@ -16,6 +16,7 @@
 #include <boost/intrusive/set.hpp>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -99,6 +100,7 @@ private:
     void turn();
     void read_packets();
     void dispatch_arrivals();
+    void do_chores();
     void dispatch_answer(operation& op);
     void dispatch_session_event(handle_state state);
     void dispatch_watch_event(watch_event_type type, const std::string& path);
@@ -128,6 +130,7 @@ private:
     void drain();
     void part();
     void finish_closing(error_code result);
+    void complete_close_calls();
     void retire_handle();
     void fail_queued(error_code reason);
 
@@ -136,8 +139,7 @@ private:
     void heartbeat();
     bool trim_watches();
     void read_ended(const std::string& path);
-    void retry_drops();
-    void rearm_watches();
+    void retry_drop();
     void rearm(const watch_registry::surplus& watch);
     void apply_auth(const auth_info& auth);
     bool past_deadline() noexcept;
@@ -145,6 +147,8 @@ private:
         return phase_ == phase_type::draining || phase_ == phase_type::parting;
     }
     bool can_send() const noexcept;
+    bool arrivals_left() const noexcept { return !inbox_.empty() || next_arrival_ < batch_.size(); }
+    bool chores_left() const noexcept;
 
     boost::asio::any_io_executor executor_;
     client_options options_;
@@ -154,6 +158,7 @@ private:
 
     std::vector<arrival> inbox_;
     std::vector<arrival> batch_;
+    std::size_t next_arrival_ = 0;  ///< in the batch
     std::unique_ptr<handle> handle_;
     socket_monitor monitor_;
     watch_registry watches_;
@@ -161,7 +166,9 @@ private:
     std::unordered_map<std::string, std::size_t> arming_;  ///< reads with a watch on their way
 
     /// Watches that nobody waits for and that cannot be taken from the server yet.
-    std::unordered_map<std::string, std::set<watch_kind>> late_drops_;
+    std::map<std::string, std::set<watch_kind>> late_drops_;
+    std::map<std::string, std::set<watch_kind>> drops_to_retry_;
+    std::size_t rearming_ = 0;  ///< reads on their way that set a surplus watch again
 
     operation_list outbox_;
     operation_list sent_;
@@ -178,7 +185,6 @@ private:
     bool followed_ = false;  ///< the monitor has the socket of this connection
     bool writable_ = false;
     bool abandoned_ = false;
-    bool rearm_needed_ = false;
 
     // Reset when the execution context goes: watches and clients may outlive it.
     std::optional<boost::asio::steady_timer> timer_;
@@ -207,6 +213,7 @@ private:
 
     std::vector<std::shared_ptr<user_call<>>> connect_calls_;
     std::vector<std::shared_ptr<user_call<>>> close_calls_;
+    error_code close_result_;
     struct state_call {
         session_status seen;
         std::shared_ptr<user_call<session_status>> call;

@@ -2,9 +2,13 @@
 // How a session ends. The C client's own closing blocks for up to 4.5 s, so we say goodbye
 // ourselves: wait for the last answers, send the closing packet, wait for the server to hang up,
 // and only then let the C client free what it holds.
+#include "session/cancellable.hpp"
+#include "session/handle_reaper.hpp"
 #include "session/session.hpp"
 
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
 
 #include <cerrno>
 #include <sys/socket.h>
@@ -17,15 +21,7 @@ void session::close(user_call<> call) {
             begin_closing();
         return call.complete(error_code());
     }
-    auto shared = std::make_shared<user_call<>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        if (!stops_waiting)
-            return;
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), stops_waiting);
     close_calls_.push_back(std::move(shared));
     begin_closing();
     wake();
@@ -108,11 +104,18 @@ void session::finish_closing(error_code result) {
     retire_handle();
     monitor_.close();
     phase_ = phase_type::closed;
-    // Our timers need no answer any more.
+    close_result_ = result;
+    complete_close_calls();
+}
+
+/// Whoever waited for a watch is told before whoever waits for the end.
+void session::complete_close_calls() {
+    if (phase_ != phase_type::closed || watches_.telling())
+        return;
     auto calls = std::move(close_calls_);
     close_calls_.clear();
     for (auto& call : calls)
-        call->complete(result);
+        call->complete(close_result_);
 }
 
 void session::fail_for_good(error_code reason) {
@@ -137,6 +140,10 @@ void session::retire_handle() {
         return;
     // What is inside is answered with `connection_loss` into the inbox.
     handle_->abort();
+    if (!abandoned_ && handle_->better_freed_elsewhere()) {
+        auto& context = boost::asio::query(executor_, boost::asio::execution::context);
+        boost::asio::use_service<handle_reaper>(context).take(std::move(handle_));
+    }
     handle_.reset();
 }
 

@@ -185,8 +185,9 @@ void session::next_attempt() {
         }
         phase_ = phase_type::attempting;
         attempt_started_ = now();
+        // A single server that is silent is asked again, too, before the session is over.
         auto share = std::chrono::duration_cast<std::chrono::milliseconds>(timeout_ * 2 / 3) /
-                     static_cast<int>(std::max<std::size_t>(servers_in_round_, 1));
+                     static_cast<int>(std::max<std::size_t>(servers_in_round_, 2));
         attempt_deadline_ =
             attempt_started_ + std::max<std::chrono::milliseconds>(share, shortest_attempt);
         // The C client skips a turn after it has failed once.
@@ -316,8 +317,13 @@ void session::verify_chroot() {
 }
 
 void session::session_ready() {
-    rearm_watches();
-    retry_drops();
+    if (drops_to_retry_.empty()) {
+        drops_to_retry_.swap(late_drops_);
+    } else {
+        for (auto& [path, kinds] : late_drops_)
+            drops_to_retry_[path].merge(kinds);
+        late_drops_.clear();
+    }
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
     for (auto& call : calls)
@@ -351,8 +357,8 @@ void session::session_lost(error_code reason) {
     }
     retire_handle();
     monitor_.close();
-    rearm_needed_ = false;
     late_drops_.clear();
+    drops_to_retry_.clear();
     set_state(session_state::lost, reason);
     watches_.drop_all(reason);
     fail_queued(reason);

@@ -32,11 +32,13 @@ public:
     /// An event came. The node is disarmed already. Runs on the client's executor.
     virtual void fired(watch_event_type type) noexcept = 0;
 
-    /// The session is gone or the client closed: no event will come. The node is disarmed already.
+    /// The session is gone or the client closed: no event will come. The node was disarmed when that
+    /// became known; with very many watches this call comes some turns of the loop later, and not at
+    /// all if the node has been armed again by then.
     virtual void dropped(const error_code& reason) noexcept = 0;
 
     /// Whether the server watches for us.
-    bool armed() const noexcept { return is_linked(); }
+    bool armed() const noexcept { return is_linked() && *current_; }
 
     /// Whether a reading operation that will arm it is on its way.
     bool arming() const noexcept { return pending_ != nullptr; }
@@ -49,7 +51,9 @@ protected:
 
 private:
     friend class operation;
+    friend class watch_registry;
     operation* pending_ = nullptr;
+    const bool* current_ = nullptr;  ///< whether what it is linked into is of this session
 };
 
 }  // namespace corozk::detail

@@ -5,6 +5,8 @@ namespace corozk::detail {
 
 namespace {
 
+constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
+
 /// A path in a packet: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
     return path.size() + 4;
@@ -21,14 +23,16 @@ void watch_registry::armed(watch_kind kind,
                            const std::string& path,
                            std::int64_t zxid,
                            watch_node* node) {
-    auto [it, inserted] = of(kind).try_emplace(path);
-    entry& e = it->second;
-    if (inserted || !e.in_c_client)
+    entry& e = of(kind)[path];
+    if (!e.in_c_client)
         c_client_bytes_ += packed_size(path);
     e.in_c_client = true;
     e.zxid = zxid;
-    if (node)
-        e.nodes.push_back(*node);
+    if (!node)
+        return;
+    node->unlink();  // it may still be among those to be told of an earlier session's end
+    node->current_ = &tables_->current;
+    e.nodes.push_back(*node);
 }
 
 std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_event_type type) {
@@ -37,7 +41,7 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
     if (it == m.end())
         return 0;
     release_bytes(it->second, it->first);
-    waiters nodes;
+    watch_tables::waiters nodes;
     nodes.swap(it->second.nodes);
     m.erase(it);
     std::size_t count = 0;
@@ -51,17 +55,37 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
 }
 
 void watch_registry::drop_all(const error_code& reason) {
-    waiters nodes;
-    for (map& m : maps_) {
-        for (auto& [path, e] : m)
-            nodes.splice(nodes.end(), e.nodes);
-        m.clear();
-    }
     c_client_bytes_ = 0;
-    while (!nodes.empty()) {
-        watch_node& node = nodes.front();
-        nodes.pop_front();
-        node.dropped(reason);
+    if (size() == 0)
+        return;
+    auto fresh = std::make_unique<watch_tables>();
+    tables_->current = false;
+    dropped_.push_back({std::exchange(tables_, std::move(fresh)), reason});
+}
+
+void watch_registry::tell_dropped(std::size_t count) {
+    while (!dropped_.empty()) {
+        dropped_tables& d = dropped_.front();
+        for (auto& detached = d.tables->detached; !detached.empty(); detached.pop_front()) {
+            if (count-- == 0)
+                return;
+        }
+        for (map& m : d.tables->maps) {
+            while (!m.empty()) {
+                auto& nodes = m.begin()->second.nodes;
+                while (!nodes.empty()) {
+                    if (count-- == 0)
+                        return;
+                    watch_node& node = nodes.front();
+                    nodes.pop_front();
+                    node.dropped(d.reason);
+                }
+                if (count-- == 0)
+                    return;
+                m.erase(m.begin());
+            }
+        }
+        dropped_.pop_front();
     }
 }
 
@@ -83,40 +107,56 @@ void watch_registry::forget(watch_kind kind, const std::string& path) {
     m.erase(it);
 }
 
+/// The C client forgets all kinds of watches on a path together.
+void watch_registry::detach(const std::string& path) {
+    for (watch_kind kind : all_kinds) {
+        auto it = of(kind).find(path);
+        if (it == of(kind).end() || !it->second.in_c_client)
+            continue;
+        release_bytes(it->second, path);
+        it->second.in_c_client = false;
+        tables_->detached.emplace_back(kind, path);
+    }
+}
+
 std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::size_t count) {
     std::vector<std::string> paths;
-    for (map& m : maps_) {
-        for (auto& [path, e] : m) {
-            if (c_client_bytes_ <= bytes || paths.size() >= count)
+    for (; next_kind_ < all_kinds.size(); ++next_kind_, next_path_.clear()) {
+        map& m = of(all_kinds[next_kind_]);
+        for (auto it = m.lower_bound(next_path_); it != m.end(); ++it) {
+            if (c_client_bytes_ <= bytes || paths.size() >= count) {
+                next_path_ = it->first;
                 return paths;
-            if (!e.in_c_client)
-                continue;
-            paths.push_back(path);
-            // The C client forgets all kinds of watches on a path together.
-            for (map& other : maps_) {
-                auto it = other.find(path);
-                if (it == other.end())
-                    continue;
-                release_bytes(it->second, path);
-                it->second.in_c_client = false;
             }
+            if (!it->second.in_c_client)
+                continue;
+            paths.push_back(it->first);
+            detach(it->first);
         }
     }
+    next_kind_ = 0;  // and from the beginning, should there be more
     return paths;
 }
 
-std::vector<watch_registry::surplus> watch_registry::take_detached() {
+void watch_registry::detach_again(watch_kind kind, const std::string& path) {
+    auto it = of(kind).find(path);
+    if (it != of(kind).end() && !it->second.in_c_client)
+        tables_->detached.emplace_back(kind, path);
+}
+
+std::vector<watch_registry::surplus> watch_registry::take_detached(std::size_t count) {
     std::vector<surplus> result;
-    for (std::size_t k = 0; k < maps_.size(); ++k) {
-        for (auto it = maps_[k].begin(); it != maps_[k].end();) {
-            if (it->second.in_c_client) {
-                ++it;
-            } else if (it->second.nodes.empty()) {
-                it = maps_[k].erase(it);
-            } else {
-                result.emplace_back(static_cast<watch_kind>(k), it->first, it->second.zxid);
-                ++it;
-            }
+    auto& detached = tables_->detached;
+    while (!detached.empty() && result.size() < count) {
+        auto [kind, path] = std::move(detached.front());
+        detached.pop_front();
+        auto it = of(kind).find(path);
+        if (it == of(kind).end() || it->second.in_c_client)
+            continue;
+        if (it->second.nodes.empty()) {
+            of(kind).erase(it);
+        } else {
+            result.emplace_back(kind, std::move(path), it->second.zxid);
         }
     }
     return result;

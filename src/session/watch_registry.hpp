@@ -8,21 +8,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace corozk::detail {
 
-/// Who waits for which node of the server.
-///
-/// The C client is given one watcher for everything: with a context per watch it blocks for seconds
-/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is
-/// known here. An entry stays while the server (or the C client) watches, even if nobody waits any
-/// more.
-class watch_registry {
-public:
+/// What is watched in one session.
+struct watch_tables {
     using waiters = boost::intrusive::list<watch_node, boost::intrusive::constant_time_size<false>>;
 
     struct entry {
@@ -32,9 +29,34 @@ public:
         std::int64_t zxid = 0;
 
         /// Whether the C client has it in its own tables, and thus in its SetWatches packet.
-        bool in_c_client = true;
+        bool in_c_client = false;
     };
 
+    // Ordered: a hash table of this size stops the loop for milliseconds when it grows.
+    using map = std::map<std::string, entry, std::less<>>;
+
+    map& of(watch_kind kind) noexcept { return maps[static_cast<std::size_t>(kind)]; }
+    const map& of(watch_kind kind) const noexcept { return maps[static_cast<std::size_t>(kind)]; }
+
+    std::array<map, 3> maps;
+
+    /// What is to be set again after the reconnect; may name what has gone since.
+    std::deque<std::pair<watch_kind, std::string>> detached;
+
+    /// Whether the server watches; not after the end of the session.
+    bool current = true;
+};
+
+/// Who waits for which node of the server.
+///
+/// The C client is given one watcher for everything: with a context per watch it blocks for seconds
+/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is
+/// known here. An entry stays while the server (or the C client) watches, even if nobody waits any
+/// more.
+///
+/// What concerns all watches at once is done in pieces, so that no number of watches stops the loop.
+class watch_registry {
+public:
     /// A watch that the C client does not keep for us and that must be set again after a reconnect.
     struct surplus {
         surplus() = default;
@@ -52,8 +74,14 @@ public:
     /// @return how many were told.
     std::size_t fire(watch_kind kind, std::string_view path, watch_event_type type);
 
-    /// Tells everybody that nothing will come any more.
+    /// Nothing will come any more: all are disarmed at once, and told by `tell_dropped`.
     void drop_all(const error_code& reason);
+
+    /// Tells the next ones, about `count`, that they were dropped.
+    void tell_dropped(std::size_t count);
+
+    /// Whether somebody is still to be told.
+    bool telling() const noexcept { return !dropped_.empty(); }
 
     /// Whether somebody waits for this node.
     bool has_waiters(watch_kind kind, const std::string& path) const;
@@ -67,32 +95,46 @@ public:
     /// @return their paths, at most `count`; each has to be taken from the C client, too.
     std::vector<std::string> detach_surplus(std::size_t bytes, std::size_t count);
 
-    /// Everything that the C client does not keep and somebody waits for; entries without waiters
-    /// are forgotten.
-    std::vector<surplus> take_detached();
+    /// Setting this one again did not work: once more after the next reconnect.
+    void detach_again(watch_kind kind, const std::string& path);
+
+    /// At most `count` of what the C client does not keep and somebody waits for; each only once.
+    /// Entries without waiters are forgotten.
+    std::vector<surplus> take_detached(std::size_t count);
+
+    /// Whether `take_detached` has something to give.
+    bool has_detached() const noexcept { return !tables_->detached.empty(); }
 
     /// Bytes of the paths that the C client would put into one SetWatches packet.
     std::size_t c_client_bytes() const noexcept { return c_client_bytes_; }
 
     std::size_t size() const noexcept {
-        return maps_[0].size() + maps_[1].size() + maps_[2].size();
+        const auto& maps = tables_->maps;
+        return maps[0].size() + maps[1].size() + maps[2].size();
     }
 
 private:
-    struct hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const noexcept {
-            return std::hash<std::string_view>()(text);
-        }
+    using map = watch_tables::map;
+    using entry = watch_tables::entry;
+
+    struct dropped_tables {
+        std::unique_ptr<watch_tables> tables;
+        error_code reason;
     };
-    using map = std::unordered_map<std::string, entry, hash, std::equal_to<>>;
 
-    map& of(watch_kind kind) noexcept { return maps_[static_cast<std::size_t>(kind)]; }
-    const map& of(watch_kind kind) const noexcept { return maps_[static_cast<std::size_t>(kind)]; }
+    map& of(watch_kind kind) noexcept { return tables_->of(kind); }
+    const map& of(watch_kind kind) const noexcept { return std::as_const(*tables_).of(kind); }
     void release_bytes(const entry& e, const std::string& path) noexcept;
+    void detach(const std::string& path);
 
-    std::array<map, 3> maps_;
+    std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
     std::size_t c_client_bytes_ = 0;
+
+    // Where `detach_surplus` goes on.
+    std::size_t next_kind_ = 0;
+    std::string next_path_;
+
+    std::deque<dropped_tables> dropped_;
 };
 
 }  // namespace corozk::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fault_engine.hpp"
+#include "one_acquire.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
@@ -90,74 +90,7 @@ awaitable<void> probe(client&, std::string folder) {
     co_await all_are_free(folder);
 }
 
-/// One acquisition for the sweep over turns.
-class one_acquire final : public interruptible {
-public:
-    one_acquire(client& c, std::string folder, bool blocked)
-        : multi_(std::make_unique<multi_lock>(three_of(c, folder))) {
-        if (blocked) {
-            rival_ = std::make_unique<admin>(shared_server().port());
-            blocker_ = rival_->plant(third(folder) + "/0123456789abcdef0123456789abcdef-write-",
-                                     {},
-                                     node_kind::ephemeral_sequential);
-        }
-        multi_->acquire(boost::asio::bind_cancellation_slot(
-            cancel_.slot(), [this](error_code ec, multi_ownership held) {
-                ++acquired_;
-                result_ = ec;
-                held_ = std::move(held);
-                if (ec)
-                    return;
-                held_.lost([this](error_code, error_code, std::string) { ++lost_; });
-                if (interrupted_)
-                    held_ = multi_ownership();
-            }));
-        folder_ = std::move(folder);
-    }
-
-    void turned() override {
-        if (rival_ && !blocker_.empty() && watches_below(third(folder_)) > 0)
-            unblock();
-        if (acquired_ > 0 && held_) {
-            held_.release([this](error_code) { ++released_; });
-            releasing_ = true;
-        }
-    }
-    void unblock() override {
-        if (!blocker_.empty())
-            rival_->erase(std::exchange(blocker_, std::string()));
-    }
-    void cancel() override {
-        interrupted_ = true;
-        held_ = multi_ownership();
-        cancel_.emit(boost::asio::cancellation_type::terminal);
-    }
-    void destroy_object() override {
-        interrupted_ = true;
-        held_ = multi_ownership();
-        multi_.reset();
-    }
-    bool finished() const override {
-        if (acquired_ == 0)
-            return false;
-        return result_ || (lost_ > 0 && (!releasing_ || released_ > 0));
-    }
-    int most_calls() const override { return std::max({acquired_, lost_, released_}); }
-
-private:
-    std::unique_ptr<multi_lock> multi_;
-    std::unique_ptr<admin> rival_;
-    std::string blocker_;
-    std::string folder_;
-    multi_ownership held_;
-    error_code result_;
-    int acquired_ = 0;
-    int lost_ = 0;
-    int released_ = 0;
-    bool releasing_ = false;
-    bool interrupted_ = false;
-    boost::asio::cancellation_signal cancel_;
-};
+constexpr const char* somebodys_name = "0123456789abcdef0123456789abcdef-write-";
 
 }  // namespace
 
@@ -189,7 +122,10 @@ TEST_CASE("multi_lock: interrupted after any turn") {
     bool blocked = GENERATE(false, true);
     interrupt_at_every_turn(
         [blocked](client& c, const std::string& folder, owner_registry&) {
-            return std::make_unique<one_acquire>(c, folder, blocked);
+            auto start = [](multi_lock& m, auto handler) { m.acquire(std::move(handler)); };
+            planted_blocker ahead{third(folder), blocked ? somebodys_name : ""};
+            return std::make_unique<one_acquire<multi_lock, multi_ownership>>(
+                std::make_unique<multi_lock>(three_of(c, folder)), ahead, start);
         },
         probe,
         what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fault_engine.hpp"
+#include "one_acquire.hpp"
 #include <corozk/recipe/priority_lock.hpp>
 
 #include <algorithm>
@@ -125,78 +125,7 @@ awaitable<void> refused(fault_stage& stage) {
     co_await ahead.release();
 }
 
-/// One acquisition for the sweep over turns.
-class one_acquire final : public interruptible {
-public:
-    one_acquire(client& c, std::string folder, bool blocked, bool reads)
-        : lock_(std::make_unique<priority_lock>(c, folder)), folder_(std::move(folder)) {
-        if (blocked) {
-            rival_ = std::make_unique<admin>(shared_server().port());
-            blocker_ = rival_->plant(folder_ + "/0123456789abcdef0123456789abcdef-write--7-",
-                                     {},
-                                     node_kind::ephemeral_sequential);
-        }
-        auto handler = boost::asio::bind_cancellation_slot(
-            cancel_.slot(), [this](error_code ec, ownership held) {
-                ++acquired_;
-                result_ = ec;
-                held_ = std::move(held);
-                if (ec)
-                    return;
-                held_.lost([this](error_code, error_code) { ++lost_; });
-                if (interrupted_)
-                    held_ = ownership();
-            });
-        if (reads) {
-            lock_->acquire_read(0, std::move(handler));
-        } else {
-            lock_->acquire(0, std::move(handler));
-        }
-    }
-
-    void turned() override {
-        if (rival_ && !blocker_.empty() && watches_below(folder_) > 0)
-            unblock();
-        if (acquired_ > 0 && held_) {
-            held_.release([this](error_code) { ++released_; });
-            releasing_ = true;
-        }
-    }
-    void unblock() override {
-        if (!blocker_.empty())
-            rival_->erase(std::exchange(blocker_, std::string()));
-    }
-    void cancel() override {
-        interrupted_ = true;
-        held_ = ownership();
-        cancel_.emit(boost::asio::cancellation_type::terminal);
-    }
-    void destroy_object() override {
-        interrupted_ = true;
-        held_ = ownership();
-        lock_.reset();
-    }
-    bool finished() const override {
-        if (acquired_ == 0)
-            return false;
-        return result_ || (lost_ > 0 && (!releasing_ || released_ > 0));
-    }
-    int most_calls() const override { return std::max({acquired_, lost_, released_}); }
-
-private:
-    std::unique_ptr<priority_lock> lock_;
-    std::unique_ptr<admin> rival_;
-    std::string blocker_;
-    std::string folder_;
-    ownership held_;
-    error_code result_;
-    int acquired_ = 0;
-    int lost_ = 0;
-    int released_ = 0;
-    bool releasing_ = false;
-    bool interrupted_ = false;
-    boost::asio::cancellation_signal cancel_;
-};
+constexpr const char* somebodys_name = "0123456789abcdef0123456789abcdef-write--7-";
 
 }  // namespace
 
@@ -235,8 +164,17 @@ TEST_CASE("priority_lock: interrupted after any turn") {
     bool blocked = GENERATE(false, true);
     bool reads = GENERATE(false, true);
     interrupt_at_every_turn(
-        [blocked, reads](client& c, std::string folder, owner_registry&) {
-            return std::make_unique<one_acquire>(c, std::move(folder), blocked, reads);
+        [blocked, reads](client& c, const std::string& folder, owner_registry&) {
+            auto start = [reads](priority_lock& l, auto handler) {
+                if (reads) {
+                    l.acquire_read(0, std::move(handler));
+                } else {
+                    l.acquire(0, std::move(handler));
+                }
+            };
+            planted_blocker ahead{folder, blocked ? somebodys_name : ""};
+            return std::make_unique<one_acquire<priority_lock, ownership>>(
+                std::make_unique<priority_lock>(c, folder), ahead, start);
         },
         probe,
         what);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -15,6 +16,8 @@ using namespace corozk;
 using namespace corozk::detail;
 
 namespace {
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 class recorder final : public watch_node {
 public:
@@ -89,16 +92,70 @@ TEST_CASE("watch registry: drops everything with the reason") {
     registry.armed(watch_kind::exists, "/b", 0, &b);
     registry.armed(watch_kind::children, "/c", 1, &c);
     registry.drop_all(errc::closed);
+    CHECK(registry.size() == 0);
+    CHECK(registry.c_client_bytes() == 0);
+    for (recorder* r : {&a, &b, &c}) {
+        CHECK_FALSE(r->armed());
+        CHECK(r->ends.empty());
+    }
+    CHECK(registry.telling());
+    registry.tell_dropped(all);
+    CHECK_FALSE(registry.telling());
     for (recorder* r : {&a, &b, &c}) {
         CHECK(r->events.empty());
         REQUIRE(r->ends.size() == 1);
         CHECK(r->ends[0] == errc::closed);
-        CHECK_FALSE(r->armed());
     }
-    CHECK(registry.size() == 0);
-    CHECK(registry.c_client_bytes() == 0);
     registry.drop_all(errc::closed);
+    CHECK_FALSE(registry.telling());
     CHECK(a.ends.size() == 1);
+}
+
+TEST_CASE("watch registry: many are told in pieces, and not if they watch again meanwhile") {
+    constexpr std::size_t count = 100;
+    watch_registry registry;
+    std::vector<recorder> nodes(count);
+    for (std::size_t i = 0; i < count; ++i)
+        registry.armed(watch_kind::data, "/" + std::to_string(1000 + i), 1, &nodes[i]);
+    registry.drop_all(zk_errc::session_expired);
+    auto told = [&nodes] {
+        return std::count_if(
+            nodes.begin(), nodes.end(), [](const recorder& r) { return !r.ends.empty(); });
+    };
+    registry.tell_dropped(20);
+    const auto first = told();
+    CHECK(first > 0);
+    CHECK(first <= 20);
+
+    // The last one watches the same in the next session, which ends as well.
+    recorder& again = nodes.back();
+    CHECK_FALSE(again.armed());
+    registry.armed(watch_kind::data, "/again", 2, &again);
+    CHECK(again.armed());
+    CHECK(registry.contains(watch_kind::data, "/again"));
+    std::size_t pieces = 0;
+    while (registry.telling()) {
+        registry.tell_dropped(20);
+        ++pieces;
+    }
+    CHECK(pieces >= count / 20);
+    CHECK(again.ends.empty());
+    CHECK(told() == static_cast<long>(count - 1));
+
+    CHECK(registry.fire(watch_kind::data, "/again", watch_event_type::erased) == 1);
+    CHECK(again.events.size() == 1);
+}
+
+TEST_CASE("watch registry: two sessions may end before anybody is told") {
+    watch_registry registry;
+    recorder a, b;
+    registry.armed(watch_kind::data, "/a", 1, &a);
+    registry.drop_all(zk_errc::session_expired);
+    registry.armed(watch_kind::data, "/a", 1, &b);
+    registry.drop_all(errc::closed);
+    registry.tell_dropped(all);
+    CHECK(a.ends == std::vector<error_code>{zk_errc::session_expired});
+    CHECK(b.ends == std::vector<error_code>{errc::closed});
 }
 
 TEST_CASE("watch registry: who is told may watch again or free another waiter at once") {
@@ -130,6 +187,7 @@ TEST_CASE("watch registry: who is told may watch again or free another waiter at
     first.other = std::make_unique<chain>(registry);
     registry.armed(watch_kind::data, "/a", 1, first.other.get());
     registry.drop_all(errc::closed);
+    registry.tell_dropped(all);
     CHECK_FALSE(first.other);
 }
 
@@ -180,7 +238,12 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     }
     if (abandoned == path_of(0))
         both.disarm();
-    std::vector<watch_registry::surplus> again = registry.take_detached();
+    std::vector<watch_registry::surplus> again = registry.take_detached(7);
+    CHECK(again.size() == 7);
+    while (registry.has_detached()) {
+        for (auto& s : registry.take_detached(7))
+            again.push_back(std::move(s));
+    }
     std::set<std::string> paths;
     for (const auto& s : again) {
         CHECK(s.path != abandoned);
@@ -195,10 +258,16 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     CHECK(paths.size() == detached.size() - 1);
     CHECK_FALSE(registry.contains(watch_kind::data, abandoned));
 
+    // One of them could not be set, and is taken once more.
+    registry.detach_again(again[0].kind, again[0].path);
+    auto once_more = registry.take_detached(7);
+    REQUIRE(once_more.size() == 1);
+    CHECK(once_more[0].path == again[0].path);
+
     // Set again: back in the packet, and the waiter is still there.
     for (const auto& s : again)
         registry.armed(s.kind, s.path, s.zxid, nullptr);
-    CHECK(registry.take_detached().empty());
+    CHECK(registry.take_detached(7).empty());
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {
         told += registry.fire(watch_kind::data, path_of(i), watch_event_type::data_changed);

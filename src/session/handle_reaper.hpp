@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "session/handle.hpp"
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace corozk::detail {
+
+/// Frees handles beside the loop of an execution context: taking the C client's tables of 50,000
+/// watches apart lasts for 40 ms. Its thread is started with the first handle and joined with the
+/// context.
+class handle_reaper final : public boost::asio::execution_context::service {
+public:
+    using key_type = handle_reaper;
+    static boost::asio::execution_context::id id;
+
+    explicit handle_reaper(boost::asio::execution_context& context) : service(context) {}
+
+    /// Takes a handle which has no requests inside any more.
+    void take(std::unique_ptr<handle> h);
+
+private:
+    void shutdown() noexcept override;
+
+    std::mutex mutex_;
+    std::optional<boost::asio::thread_pool> pool_;
+    bool shut_down_ = false;
+};
+
+}  // namespace corozk::detail
