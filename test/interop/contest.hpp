@@ -85,6 +85,22 @@ public:
     admin hand;
 };
 
+/// Runs a test's body with a client of ours. Nobody may have been inside who should not have been.
+template <class Body>
+void meet(meeting& at, Body body) {
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await interop_client();
+            co_await body(zk);
+            co_await zk.close();
+        },
+        party_limit);
+    run_to_idle(context);
+    CHECK(violations(at.hand, at.record_path) == std::vector<std::string>());
+}
+
 namespace detail {
 
 /// One of our contenders, with a session of its own.

@@ -36,33 +36,26 @@ TEST_CASE("additions of both parties are all counted") {
                  at.arguments({std::string("task=add"),
                                std::string("kind=") + foreign.kind,
                                "count=" + std::to_string(additions)}));
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            counter_options options;
-            options.format = foreign.format;
-            counter ours(zk, at.path, options);
-            // Theirs makes the node, and we join in.
-            std::int64_t seen = 0;
-            auto they_count = [&] {
-                auto stat = at.hand.stat(at.path);
-                return stat && stat->version > 0;
-            };
-            co_await theirs.until(they_count, "the first addition");
-            for (int i = 0; i < additions; ++i) {
-                std::int64_t value = co_await ours.add(2);
-                CHECK(value > seen);
-                seen = value;
-            }
-            co_await theirs.end();
-            std::int64_t total = co_await ours.get();
-            CHECK(total == 3 * additions);
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        counter_options options;
+        options.format = foreign.format;
+        counter ours(zk, at.path, options);
+        // Theirs makes the node, and we join in.
+        std::int64_t seen = 0;
+        auto they_count = [&] {
+            auto stat = at.hand.stat(at.path);
+            return stat && stat->version > 0;
+        };
+        co_await theirs.until(they_count, "the first addition");
+        for (int i = 0; i < additions; ++i) {
+            std::int64_t value = co_await ours.add(2);
+            CHECK(value > seen);
+            seen = value;
+        }
+        co_await theirs.end();
+        std::int64_t total = co_await ours.get();
+        CHECK(total == 3 * additions);
+    });
 }
 
 TEST_CASE("another library goes on from the value that we wrote") {
@@ -70,58 +63,43 @@ TEST_CASE("another library goes on from the value that we wrote") {
     const foreign_counter& foreign = foreign_counters[which];
     CAPTURE(name_of(foreign.with), foreign.kind);
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            counter_options options;
-            options.format = foreign.format;
-            counter ours(zk, at.path, options);
-            std::int64_t value = co_await ours.add(-1000);  // we make the node
-            CHECK(value == -1000);
-            party theirs(
-                foreign.with,
-                at.arguments(
-                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=7"}));
-            co_await theirs.end();
-            value = co_await ours.get();
-            CHECK(value == -993);
-            counter_exchange exchange = co_await ours.compare_and_set(-993, 41);
-            CHECK(exchange.exchanged);
-            party again(
-                foreign.with,
-                at.arguments(
-                    {std::string("task=add"), std::string("kind=") + foreign.kind, "count=1"}));
-            co_await again.end();
-            value = co_await ours.get();
-            CHECK(value == 42);
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        counter_options options;
+        options.format = foreign.format;
+        counter ours(zk, at.path, options);
+        std::int64_t value = co_await ours.add(-1000);  // we make the node
+        CHECK(value == -1000);
+        party theirs(
+            foreign.with,
+            at.arguments(
+                {std::string("task=add"), std::string("kind=") + foreign.kind, "count=7"}));
+        co_await theirs.end();
+        value = co_await ours.get();
+        CHECK(value == -993);
+        counter_exchange exchange = co_await ours.compare_and_set(-993, 41);
+        CHECK(exchange.exchanged);
+        party again(foreign.with,
+                    at.arguments(
+                        {std::string("task=add"), std::string("kind=") + foreign.kind, "count=1"}));
+        co_await again.end();
+        value = co_await ours.get();
+        CHECK(value == 42);
+    });
 }
 
 TEST_CASE("a counter of another format is not touched") {
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            party theirs(party_kind::curator, at.arguments({"task=add", "kind=long", "count=1"}));
-            co_await theirs.end();
-            for (counter_format format :
-                 {counter_format::native, counter_format::curator_integer, counter_format::kazoo}) {
-                counter_options options;
-                options.format = format;
-                counter ours(zk, at.path, options);
-                auto [ec, value] = co_await ours.add(1, as_tuple());
-                CHECK(ec == errc::foreign_data);
-            }
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        party theirs(party_kind::curator, at.arguments({"task=add", "kind=long", "count=1"}));
+        co_await theirs.end();
+        for (counter_format format :
+             {counter_format::native, counter_format::curator_integer, counter_format::kazoo}) {
+            counter_options options;
+            options.format = format;
+            counter ours(zk, at.path, options);
+            auto [ec, value] = co_await ours.add(1, as_tuple());
+            CHECK(ec == errc::foreign_data);
+        }
+    });
     CHECK(at.hand.data(at.path) == std::string("\0\0\0\0\0\0\0\1", 8));
 }

@@ -50,45 +50,38 @@ TEST_CASE("our lock waits behind another library's and sees it") {
     CAPTURE(name_of(which));
     meeting at;
     party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            lock ours(zk, at.path, options_with(which));
-            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
-            co_await theirs.until(they_are_inside, "holding the lock");
-            pending_result<ownership> acquiring;
-            ours.acquire(acquiring.handler());
-            auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
-            co_await theirs.until(both_are_there, "our contender's node");
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        lock ours(zk, at.path, options_with(which));
+        auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+        co_await theirs.until(they_are_inside, "holding the lock");
+        pending_result<ownership> acquiring;
+        ours.acquire(acquiring.handler());
+        auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
+        co_await theirs.until(both_are_there, "our contender's node");
 
-            std::vector<contender_info> line = co_await ours.contenders();
-            REQUIRE(line.size() == 2);
-            CHECK(line[0].holds);
-            CHECK(line[0].session_id != zk.session_id());
-            CHECK(line[0].session_id != 0);
-            if (which == party_kind::kazoo)
-                CHECK(line[0].data == "them");
-            CHECK_FALSE(line[1].holds);
-            CHECK(line[1].session_id == zk.session_id());
-            CHECK(line[1].data == our_party);
-            CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
-            auto [ec, none] = co_await ours.try_acquire(as_tuple());
-            CHECK(ec == errc::would_block);
-            CHECK_FALSE(acquiring.done());
+        std::vector<contender_info> line = co_await ours.contenders();
+        REQUIRE(line.size() == 2);
+        CHECK(line[0].holds);
+        CHECK(line[0].session_id != zk.session_id());
+        CHECK(line[0].session_id != 0);
+        if (which == party_kind::kazoo)
+            CHECK(line[0].data == "them");
+        CHECK_FALSE(line[1].holds);
+        CHECK(line[1].session_id == zk.session_id());
+        CHECK(line[1].data == our_party);
+        CHECK(line[1].waits_for == std::vector<std::string>{line[0].path});
+        auto [ec, none] = co_await ours.try_acquire(as_tuple());
+        CHECK(ec == errc::would_block);
+        CHECK_FALSE(acquiring.done());
 
-            at.tell_to_leave();
-            error_code acquired = co_await finished(acquiring);
-            REQUIRE_FALSE(acquired);
-            CHECK(at.inside(name_of(which)) == 0);
-            CHECK(acquiring.value().valid());
-            co_await theirs.end();
-            co_await acquiring.value().release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+        at.tell_to_leave();
+        error_code acquired = co_await finished(acquiring);
+        REQUIRE_FALSE(acquired);
+        CHECK(at.inside(name_of(which)) == 0);
+        CHECK(acquiring.value().valid());
+        co_await theirs.end();
+        co_await acquiring.value().release();
+    });
     CHECK(at.hand.children(at.path).empty());
 }
 
@@ -96,40 +89,32 @@ TEST_CASE("another library's lock waits behind ours") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            lock ours(zk, at.path, options_with(which));
-            ownership held = co_await ours.acquire();
-            party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
-            // It watches what is ahead of it: so it waits.
-            auto they_wait = [&] { return watches_below(held.path()) == 2; };
-            co_await theirs.until(they_wait, "waiting for our node");
-            CHECK(at.inside(name_of(which)) == 0);
-            std::vector<contender_info> line = co_await ours.contenders();
-            REQUIRE(line.size() == 2);
-            CHECK(line[0].path == held.path());
-            CHECK(line[1].waits_for == std::vector<std::string>{held.path()});
-            if (which == party_kind::kazoo) {
-                party onlooker(which, at.arguments({"task=contenders", "kind=mutex"}));
-                co_await onlooker.end();
-                std::vector<std::string> seen{our_party, "them"};
-                CHECK(onlooker.lines() == seen);
-            }
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        lock ours(zk, at.path, options_with(which));
+        ownership held = co_await ours.acquire();
+        party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
+        // It watches what is ahead of it: so it waits.
+        auto they_wait = [&] { return watches_below(held.path()) == 2; };
+        co_await theirs.until(they_wait, "waiting for our node");
+        CHECK(at.inside(name_of(which)) == 0);
+        std::vector<contender_info> line = co_await ours.contenders();
+        REQUIRE(line.size() == 2);
+        CHECK(line[0].path == held.path());
+        CHECK(line[1].waits_for == std::vector<std::string>{held.path()});
+        if (which == party_kind::kazoo) {
+            party onlooker(which, at.arguments({"task=contenders", "kind=mutex"}));
+            co_await onlooker.end();
+            std::vector<std::string> seen{our_party, "them"};
+            CHECK(onlooker.lines() == seen);
+        }
 
-            co_await held.release();
-            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
-            co_await theirs.until(they_are_inside, "holding the lock");
-            at.tell_to_leave();
-            co_await theirs.end();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+        co_await held.release();
+        auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+        co_await theirs.until(they_are_inside, "holding the lock");
+        at.tell_to_leave();
+        co_await theirs.end();
+    });
     CHECK(at.hand.children(at.path).empty());
-    CHECK(violations(at.hand, at.record_path).empty());
 }
 
 TEST_CASE("a contender of another library that is broken makes room for ours") {
@@ -138,68 +123,52 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
     meeting at;
     auto theirs =
         std::make_unique<party>(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            lock ours(zk, at.path, options_with(which));
-            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
-            co_await theirs->until(they_are_inside, "holding the lock");
-            std::vector<contender_info> line = co_await ours.contenders();
-            REQUIRE(line.size() == 1);
-            pending_result<ownership> acquiring;
-            ours.acquire(acquiring.handler());
-            auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
-            co_await theirs->until(both_are_there, "our contender's node");
-            theirs.reset();  // killed: its session lives on
-            std::string broken = line[0].path;
-            co_await ours.break_lock(broken);
-            error_code acquired = co_await finished(acquiring);
-            CHECK_FALSE(acquired);
-            co_await acquiring.value().release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        lock ours(zk, at.path, options_with(which));
+        auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+        co_await theirs->until(they_are_inside, "holding the lock");
+        std::vector<contender_info> line = co_await ours.contenders();
+        REQUIRE(line.size() == 1);
+        pending_result<ownership> acquiring;
+        ours.acquire(acquiring.handler());
+        auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
+        co_await theirs->until(both_are_there, "our contender's node");
+        theirs.reset();  // killed: its session lives on
+        std::string broken = line[0].path;
+        co_await ours.break_lock(broken);
+        error_code acquired = co_await finished(acquiring);
+        CHECK_FALSE(acquired);
+        co_await acquiring.value().release();
+    });
     CHECK(at.hand.children(at.path).empty());
 }
 
 TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator does") {
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            lock ours(zk, at.path, options_with(party_kind::curator));
-            party holder(party_kind::curator, at.arguments({"task=revocable", "kind=mutex"}));
-            auto they_are_inside = [&] { return at.inside("curator") == 1; };
-            co_await holder.until(they_are_inside, "holding the lock");
-            std::vector<contender_info> line = co_await ours.contenders();
-            REQUIRE(line.size() == 1);
-            pending_result<ownership> acquiring;
-            ours.acquire(acquiring.handler());
-            std::string theirs = line[0].path;
-            co_await ours.request_release(theirs);
-            error_code acquired = co_await finished(acquiring);
-            REQUIRE_FALSE(acquired);
-            co_await holder.end();
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        lock ours(zk, at.path, options_with(party_kind::curator));
+        party holder(party_kind::curator, at.arguments({"task=revocable", "kind=mutex"}));
+        auto they_are_inside = [&] { return at.inside("curator") == 1; };
+        co_await holder.until(they_are_inside, "holding the lock");
+        std::vector<contender_info> line = co_await ours.contenders();
+        REQUIRE(line.size() == 1);
+        pending_result<ownership> acquiring;
+        ours.acquire(acquiring.handler());
+        std::string theirs = line[0].path;
+        co_await ours.request_release(theirs);
+        error_code acquired = co_await finished(acquiring);
+        REQUIRE_FALSE(acquired);
+        co_await holder.end();
 
-            ownership& held = acquiring.value();
-            pending_result<> asked;
-            held.release_requested(asked.handler());
-            party revoker(party_kind::curator,
-                          at.arguments({"task=revoke", "node=" + held.path()}));
-            co_await revoker.end();
-            error_code heard = co_await finished(asked);
-            CHECK_FALSE(heard);
-            CHECK(held.valid());
-            co_await held.release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+        ownership& held = acquiring.value();
+        pending_result<> asked;
+        held.release_requested(asked.handler());
+        party revoker(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
+        co_await revoker.end();
+        error_code heard = co_await finished(asked);
+        CHECK_FALSE(heard);
+        CHECK(held.valid());
+        co_await held.release();
+    });
     CHECK(at.hand.children(at.path).empty());
-    CHECK(violations(at.hand, at.record_path).empty());
 }

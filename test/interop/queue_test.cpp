@@ -46,25 +46,18 @@ TEST_CASE("we take what another library put, in its order") {
     CAPTURE(name_of(which));
     meeting at;
     party theirs(which, at.arguments({"task=put", "kind=queue", count_argument()}));
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            queue ours(zk, at.path, options_with(which));
-            std::vector<std::string> taken;
-            for (int i = 0; i < item_count; ++i) {
-                queue_item item = co_await ours.take();
-                taken.push_back(item.data);
-            }
-            CHECK(taken == numbered(name_of(which), item_count));
-            co_await theirs.end();
-            auto [ec, none] = co_await ours.try_take(as_tuple());
-            CHECK(ec == errc::would_block);
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        queue ours(zk, at.path, options_with(which));
+        std::vector<std::string> taken;
+        for (int i = 0; i < item_count; ++i) {
+            queue_item item = co_await ours.take();
+            taken.push_back(item.data);
+        }
+        CHECK(taken == numbered(name_of(which), item_count));
+        co_await theirs.end();
+        auto [ec, none] = co_await ours.try_take(as_tuple());
+        CHECK(ec == errc::would_block);
+    });
     CHECK(at.hand.children(at.path).empty());
 }
 
@@ -72,28 +65,21 @@ TEST_CASE("another library takes what we put, in our order") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            queue ours(zk, at.path, options_with(which));
-            std::vector<std::string> items = numbered(our_party, item_count);
-            co_await ours.put(items[0]);  // the folder is ours
-            party theirs(which, at.arguments({"task=take", "kind=queue"}));
-            for (std::size_t i = 1; i < items.size() / 2; ++i)
-                co_await ours.put(items[i]);
-            std::vector<std::string> rest(items.begin() + item_count / 2, items.end());
-            co_await ours.put_many(rest);
-            co_await ours.put("stop");
-            co_await theirs.end();
-            CHECK(theirs.lines() == items);
-            std::size_t left = co_await ours.size();
-            CHECK(left == 0);
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        queue ours(zk, at.path, options_with(which));
+        std::vector<std::string> items = numbered(our_party, item_count);
+        co_await ours.put(items[0]);  // the folder is ours
+        party theirs(which, at.arguments({"task=take", "kind=queue"}));
+        for (std::size_t i = 1; i < items.size() / 2; ++i)
+            co_await ours.put(items[i]);
+        std::vector<std::string> rest(items.begin() + item_count / 2, items.end());
+        co_await ours.put_many(rest);
+        co_await ours.put("stop");
+        co_await theirs.end();
+        CHECK(theirs.lines() == items);
+        std::size_t left = co_await ours.size();
+        CHECK(left == 0);
+    });
     auto folder = at.hand.stat(at.path);
     if (which == party_kind::kazoo) {
         // Kazoo does not expect its folders to go.
@@ -159,52 +145,44 @@ TEST_CASE("both parties put and take: every item is taken once") {
 
 TEST_CASE("priorities mean the same to us and to Kazoo") {
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            priority_queue ours(zk, at.path, options_with(party_kind::kazoo));
-            party theirs(
-                party_kind::kazoo,
-                at.arguments({"task=put", "kind=queue", "count=9", "priorities=100,5,999"}));
-            co_await theirs.end();
-            co_await ours.put("between", 50);
-            co_await ours.put("first", 0);
-            std::vector<std::string> taken;
-            std::vector<std::int32_t> priorities;
-            for (int i = 0; i < 11; ++i) {
-                queue_item item = co_await ours.take();
-                taken.push_back(item.data);
-                priorities.push_back(item.priority);
-            }
-            std::vector<std::string> expected{"first",
-                                              "kazoo-1",
-                                              "kazoo-4",
-                                              "kazoo-7",
-                                              "between",
-                                              "kazoo-0",
-                                              "kazoo-3",
-                                              "kazoo-6",
-                                              "kazoo-2",
-                                              "kazoo-5",
-                                              "kazoo-8"};
-            CHECK(taken == expected);
-            std::vector<std::int32_t> numbers{0, 5, 5, 5, 50, 100, 100, 100, 999, 999, 999};
-            CHECK(priorities == numbers);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        priority_queue ours(zk, at.path, options_with(party_kind::kazoo));
+        party theirs(party_kind::kazoo,
+                     at.arguments({"task=put", "kind=queue", "count=9", "priorities=100,5,999"}));
+        co_await theirs.end();
+        co_await ours.put("between", 50);
+        co_await ours.put("first", 0);
+        std::vector<std::string> taken;
+        std::vector<std::int32_t> priorities;
+        for (int i = 0; i < 11; ++i) {
+            queue_item item = co_await ours.take();
+            taken.push_back(item.data);
+            priorities.push_back(item.priority);
+        }
+        std::vector<std::string> expected{"first",
+                                          "kazoo-1",
+                                          "kazoo-4",
+                                          "kazoo-7",
+                                          "between",
+                                          "kazoo-0",
+                                          "kazoo-3",
+                                          "kazoo-6",
+                                          "kazoo-2",
+                                          "kazoo-5",
+                                          "kazoo-8"};
+        CHECK(taken == expected);
+        std::vector<std::int32_t> numbers{0, 5, 5, 5, 50, 100, 100, 100, 999, 999, 999};
+        CHECK(priorities == numbers);
 
-            co_await ours.put("stop", 999);
-            co_await ours.put("late", 100);
-            co_await ours.put("soon", 7);
-            co_await ours.put("later", 101);
-            party taker(party_kind::kazoo, at.arguments({"task=take", "kind=queue"}));
-            co_await taker.end();
-            std::vector<std::string> in_order{"soon", "late", "later"};
-            CHECK(taker.lines() == in_order);
-            auto [ec] = co_await ours.put("no", 1000, as_tuple());
-            CHECK(ec == errc::bad_option);
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+        co_await ours.put("stop", 999);
+        co_await ours.put("late", 100);
+        co_await ours.put("soon", 7);
+        co_await ours.put("later", 101);
+        party taker(party_kind::kazoo, at.arguments({"task=take", "kind=queue"}));
+        co_await taker.end();
+        std::vector<std::string> in_order{"soon", "late", "later"};
+        CHECK(taker.lines() == in_order);
+        auto [ec] = co_await ours.put("no", 1000, as_tuple());
+        CHECK(ec == errc::bad_option);
+    });
 }

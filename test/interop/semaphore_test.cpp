@@ -79,62 +79,54 @@ TEST_CASE("another library's lease counts for us") {
     CAPTURE(name_of(which));
     meeting at;
     party theirs(which, at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            semaphore ours(zk, at.path, 2, options_with(which));
-            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
-            co_await theirs.until(they_are_inside, "holding a lease");
-            std::int32_t available = co_await ours.available();
-            CHECK(available == 1);
-            ownership first = co_await ours.try_acquire();
-            CHECK(first.valid());
-            available = co_await ours.available();
-            CHECK(available == 0);
-            std::vector<contender_info> holders = co_await ours.holders();
-            REQUIRE(holders.size() == 2);
-            CHECK(holders[0].data == "them");
-            CHECK(holders[0].session_id != zk.session_id());
-            CHECK(holders[1].path == first.path());
-            auto [no, none] = co_await ours.try_acquire(1, as_tuple());
-            CHECK(no == errc::would_block);
-            auto [many, nothing] = co_await ours.acquire(2, as_tuple());
-            CHECK(many == errc::not_supported);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        semaphore ours(zk, at.path, 2, options_with(which));
+        auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+        co_await theirs.until(they_are_inside, "holding a lease");
+        std::int32_t available = co_await ours.available();
+        CHECK(available == 1);
+        ownership first = co_await ours.try_acquire();
+        CHECK(first.valid());
+        available = co_await ours.available();
+        CHECK(available == 0);
+        std::vector<contender_info> holders = co_await ours.holders();
+        REQUIRE(holders.size() == 2);
+        CHECK(holders[0].data == "them");
+        CHECK(holders[0].session_id != zk.session_id());
+        CHECK(holders[1].path == first.path());
+        auto [no, none] = co_await ours.try_acquire(1, as_tuple());
+        CHECK(no == errc::would_block);
+        auto [many, nothing] = co_await ours.acquire(2, as_tuple());
+        CHECK(many == errc::not_supported);
 
-            pending_result<ownership> second;
-            pending_result<ownership> third;
-            ours.acquire(1, second.handler());
-            ours.acquire(1, third.handler());
-            auto queued = [&] {
-                return at.hand.children(gate(at, which)).size() == 2 &&
-                       at.hand.children(leases(at, which)).size() == 3;
-            };
-            co_await theirs.until(queued, "our contenders' nodes");
-            std::vector<contender_info> line = co_await ours.contenders();
-            CHECK(line.size() == 5);  // the first of those who wait stands in both folders
-            CHECK(std::count_if(line.begin(), line.end(), [](const contender_info& c) {
-                      return c.holds;
-                  }) == 2);
-            CHECK_FALSE(second.done());
-            CHECK_FALSE(third.done());
+        pending_result<ownership> second;
+        pending_result<ownership> third;
+        ours.acquire(1, second.handler());
+        ours.acquire(1, third.handler());
+        auto queued = [&] {
+            return at.hand.children(gate(at, which)).size() == 2 &&
+                   at.hand.children(leases(at, which)).size() == 3;
+        };
+        co_await theirs.until(queued, "our contenders' nodes");
+        std::vector<contender_info> line = co_await ours.contenders();
+        CHECK(line.size() == 5);  // the first of those who wait stands in both folders
+        CHECK(std::count_if(
+                  line.begin(), line.end(), [](const contender_info& c) { return c.holds; }) == 2);
+        CHECK_FALSE(second.done());
+        CHECK_FALSE(third.done());
 
-            at.tell_to_leave();
-            error_code granted = co_await finished(second);
-            REQUIRE_FALSE(granted);
-            CHECK(at.inside(name_of(which)) == 0);
-            CHECK_FALSE(third.done());
-            co_await first.release();
-            granted = co_await finished(third);
-            CHECK_FALSE(granted);
-            co_await theirs.end();
-            co_await second.value().release();
-            co_await third.value().release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+        at.tell_to_leave();
+        error_code granted = co_await finished(second);
+        REQUIRE_FALSE(granted);
+        CHECK(at.inside(name_of(which)) == 0);
+        CHECK_FALSE(third.done());
+        co_await first.release();
+        granted = co_await finished(third);
+        CHECK_FALSE(granted);
+        co_await theirs.end();
+        co_await second.value().release();
+        co_await third.value().release();
+    });
     CHECK(at.hand.children(leases(at, which)).empty());
     CHECK(at.hand.children(gate(at, which)).empty());
 }
@@ -143,82 +135,65 @@ TEST_CASE("our permits count for another library") {
     auto which = GENERATE(party_kind::curator, party_kind::kazoo);
     CAPTURE(name_of(which));
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            semaphore ours(zk, at.path, 2, options_with(which));
-            ownership first = co_await ours.acquire();
-            ownership second = co_await ours.acquire();
-            party theirs(which,
-                         at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
-            // Curator makes its lease before it counts, Kazoo afterwards.
-            auto they_wait = [&] {
-                std::size_t there = which == party_kind::curator ? 3 : 2;
-                return at.hand.children(gate(at, which)).size() == 1 &&
-                       at.hand.children(leases(at, which)).size() == there;
-            };
-            co_await theirs.until(they_wait, "waiting for a lease");
-            CHECK(at.inside(name_of(which)) == 0);
-            if (which == party_kind::kazoo) {
-                party onlooker(which,
-                               at.arguments({"task=contenders", "kind=semaphore", "limit=2"}));
-                co_await onlooker.end();
-                std::vector<std::string> both{our_party, our_party};
-                CHECK(onlooker.lines() == both);
-            }
-            // One of us who comes later stands behind it.
-            pending_result<ownership> third;
-            ours.acquire(1, third.handler());
-            auto queued = [&] { return at.hand.children(gate(at, which)).size() == 2; };
-            co_await theirs.until(queued, "our contender's node");
-            CHECK(at.inside(name_of(which)) == 0);
-            co_await second.release();
-            auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
-            co_await theirs.until(they_are_inside, "holding a lease");
-            CHECK_FALSE(third.done());
-            at.tell_to_leave();
-            error_code granted = co_await finished(third);
-            CHECK_FALSE(granted);
-            co_await theirs.end();
-            co_await first.release();
-            co_await third.value().release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        semaphore ours(zk, at.path, 2, options_with(which));
+        ownership first = co_await ours.acquire();
+        ownership second = co_await ours.acquire();
+        party theirs(which,
+                     at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
+        // Curator makes its lease before it counts, Kazoo afterwards.
+        auto they_wait = [&] {
+            std::size_t there = which == party_kind::curator ? 3 : 2;
+            return at.hand.children(gate(at, which)).size() == 1 &&
+                   at.hand.children(leases(at, which)).size() == there;
+        };
+        co_await theirs.until(they_wait, "waiting for a lease");
+        CHECK(at.inside(name_of(which)) == 0);
+        if (which == party_kind::kazoo) {
+            party onlooker(which, at.arguments({"task=contenders", "kind=semaphore", "limit=2"}));
+            co_await onlooker.end();
+            std::vector<std::string> both{our_party, our_party};
+            CHECK(onlooker.lines() == both);
+        }
+        // One of us who comes later stands behind it.
+        pending_result<ownership> third;
+        ours.acquire(1, third.handler());
+        auto queued = [&] { return at.hand.children(gate(at, which)).size() == 2; };
+        co_await theirs.until(queued, "our contender's node");
+        CHECK(at.inside(name_of(which)) == 0);
+        co_await second.release();
+        auto they_are_inside = [&] { return at.inside(name_of(which)) == 1; };
+        co_await theirs.until(they_are_inside, "holding a lease");
+        CHECK_FALSE(third.done());
+        at.tell_to_leave();
+        error_code granted = co_await finished(third);
+        CHECK_FALSE(granted);
+        co_await theirs.end();
+        co_await first.release();
+        co_await third.value().release();
+    });
     CHECK(at.hand.children(leases(at, which)).empty());
     CHECK(at.hand.children(gate(at, which)).empty());
-    CHECK(violations(at.hand, at.record_path).empty());
 }
 
 TEST_CASE("we and Kazoo compare limits") {
     meeting at;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await interop_client();
-            semaphore ours(zk, at.path, 3, options_with(party_kind::kazoo));
-            ownership held = co_await ours.acquire();
-            party theirs(party_kind::kazoo,
-                         at.arguments({"task=hold", "kind=semaphore", "limit=2"}));
-            std::string complaint;
-            try {
-                co_await theirs.end();
-            } catch (const std::runtime_error& e) {
-                complaint = e.what();
-            }
-            CHECK_THAT(complaint, Catch::Contains("Inconsistent max leases: 3, expected: 2"));
-            semaphore other(zk, at.path, 2, options_with(party_kind::kazoo));
-            auto [ec, none] = co_await other.acquire(1, as_tuple());
-            CHECK(ec == errc::limit_mismatch);
-            co_await held.release();
-            co_await zk.close();
-        },
-        party_limit);
-    run_to_idle(context);
+    meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
+        semaphore ours(zk, at.path, 3, options_with(party_kind::kazoo));
+        ownership held = co_await ours.acquire();
+        party theirs(party_kind::kazoo, at.arguments({"task=hold", "kind=semaphore", "limit=2"}));
+        std::string complaint;
+        try {
+            co_await theirs.end();
+        } catch (const std::runtime_error& e) {
+            complaint = e.what();
+        }
+        CHECK_THAT(complaint, Catch::Contains("Inconsistent max leases: 3, expected: 2"));
+        semaphore other(zk, at.path, 2, options_with(party_kind::kazoo));
+        auto [ec, none] = co_await other.acquire(1, as_tuple());
+        CHECK(ec == errc::limit_mismatch);
+        co_await held.release();
+    });
     // Kazoo does not expect its folders to go.
     auto folder = at.hand.stat(at.path);
     REQUIRE(folder);
