@@ -15,7 +15,7 @@ namespace {
 
 std::string frame_with(std::int32_t xid, std::string_view body) {
     detail::jute_writer frame;
-    frame.int32(xid).int64(7).int32(0).raw(body);
+    frame.int32(xid).int64(0x0102030405060708).int32(0).raw(body);
     return detail::framed(frame.bytes());
 }
 
