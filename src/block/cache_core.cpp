@@ -256,7 +256,11 @@ task<> cache_core::settle(reading& r) {
     if (ec == errc::closed || children_ec == errc::closed)
         co_return;
     // What we may not read is there all the same.
-    if (!e.present || e.node.stat != get.record || ec) {
+    if (ec) {
+        changed_ = changed_ || !e.present || !e.node.data.empty();
+        e.present = true;
+        e.node.data.clear();
+    } else if (!e.present || e.node.stat != get.record) {
         changed_ = true;
         e.present = true;
         e.node.data = std::move(get.answer);
@@ -272,6 +276,8 @@ task<> cache_core::settle(reading& r) {
         }
         adopt_children(e, std::move(names));
     }
+    if (ec && !e.data_watch.armed())
+        co_await watch_unreadable(r.path);
 }
 
 void cache_core::adopt_children(entry& e, std::set<std::string> names) {
@@ -286,6 +292,25 @@ void cache_core::adopt_children(entry& e, std::set<std::string> names) {
             add(std::move(path), e.level + 1);
     }
     e.children = std::move(names);
+}
+
+/// Anybody may ask whether a node exists, with a watch. (A server that is not older than 2024 sends
+/// its event to those only who may read the node. But a watch that an earlier reading left there is
+/// then ours again, and is taken back in the end.)
+task<> cache_core::watch_unreadable(std::string path) {
+    request exists(port_, op_code::exists, path);
+    exists.attach(entries_.find(path)->second->data_watch);
+    error_code ec = co_await exists;
+    auto it = entries_.find(path);
+    if (it == entries_.end())
+        co_return;
+    entry& e = *it->second;
+    if (!ec && e.node.stat != exists.record) {
+        e.node.stat = exists.record;
+        changed_ = true;
+    }
+    if (ec == zk_errc::no_node || worth_another_try(ec))
+        mark(e);
 }
 
 task<> cache_core::watch_for_root() {

@@ -103,6 +103,7 @@ private:
     task<> read_some();
     task<> settle(reading& r);
     task<> watch_for_root();
+    task<> watch_unreadable(std::string path);
     void mark(entry& e) noexcept;
     void mark_all();
     void add(std::string path, std::size_t level);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <sys/time.h>
 #include <utility>
@@ -217,8 +218,13 @@ void on_stat(int rc, const Stat* s, const void* data) {
     arrive(op, rc);
 }
 
+/// No answer is as large: the C client hands over what it has not been able to read, too.
+constexpr std::int32_t absurd_size = 256 * 1024 * 1024;
+
 void on_data(int rc, const char* value, int size, const Stat* s, const void* data) {
     operation& op = operation_of(data);
+    if (rc == ZOK && size > absurd_size)
+        return arrive(op, ZMARSHALLINGERROR);
     if (rc == ZOK && value && size > 0)
         op.answer.assign(value, static_cast<std::size_t>(size));
     if (rc == ZOK && s)
@@ -228,6 +234,12 @@ void on_data(int rc, const char* value, int size, const Stat* s, const void* dat
 
 void on_children(int rc, const String_vector* names, const Stat* s, const void* data) {
     operation& op = operation_of(data);
+    constexpr auto name_size = static_cast<std::int32_t>(sizeof(char*));
+    if (rc == ZOK && names && (!names->data || names->count > absurd_size / name_size)) {
+        if (names->count > 0)
+            return arrive(op, ZMARSHALLINGERROR);
+        names = nullptr;
+    }
     if (rc == ZOK && names) {
         auto count = static_cast<std::size_t>(std::max(names->count, 0));
         std::size_t typical = count ? std::strlen(names->data[0]) + 1 : 0;
@@ -567,7 +579,11 @@ session_password handle::password() const noexcept {
 }
 
 std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
-    return std::chrono::milliseconds(zoo_recv_timeout(impl_->zh));
+    // The C client takes two thirds of it in 32 bits; beyond that it would wait for nothing, and
+    // never connect again. A timeout of which a server cannot be in its right mind has passed.
+    constexpr int longest = std::numeric_limits<int>::max() / 2;
+    int timeout = zoo_recv_timeout(impl_->zh);
+    return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
 }
 
 std::array<unsigned char, 12> handle::close_packet() noexcept {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -14,8 +16,25 @@ namespace corozk::detail {
 template <class Value = void>
 class [[nodiscard]] task;
 
+#ifndef NDEBUG
+/// How many coroutines of drivers live that were made on this thread: for tests.
+inline thread_local long live_frames = 0;
+#endif
+
 class task_promise_base {
 public:
+#ifndef NDEBUG
+    static void* operator new(std::size_t size) {
+        void* frame = ::operator new(size);
+        ++live_frames;
+        return frame;
+    }
+    static void operator delete(void* frame, std::size_t size) noexcept {
+        --live_frames;
+        ::operator delete(frame, size);
+    }
+#endif
+
     struct final_awaiter {
         bool await_ready() const noexcept { return false; }
         template <class Promise>

@@ -32,8 +32,12 @@ public:
           verify_(std::move(verify)) {}
 
     /// Owned from now on, until `leave` or until it is not valid any more.
-    /// @param alone nobody else may own anything meanwhile, nor have asked before
-    void enter(const ownership& o, std::int64_t session_id, bool alone = true) {
+    /// @param alone nobody else may own anything meanwhile
+    /// @param in_line grants follow the order in which everybody asked
+    void enter(const ownership& o,
+               std::int64_t session_id,
+               bool alone = true,
+               bool in_line = true) {
         for (const auto& [other, other_alone] : inside_) {
             if ((alone || other_alone) && !expired_by_force)
                 verify_(!other->valid(), "nobody else believes to own it");
@@ -55,6 +59,8 @@ public:
         verify_(owner->czxid == o.fencing_token(), "the fencing token is the node's creation");
         verify_(o.fencing_token() > last_token_, "fencing tokens grow");
         last_token_ = o.fencing_token();
+        if (!in_line)
+            return;
         for (const std::string& name : names) {
             auto record = observer_.stat(folder_ + "/" + name);
             // No contender that is older (the folder's nodes are numbered in this order).

@@ -49,6 +49,11 @@ awaitable<void> follow_tree(stage& s) {
             seen = state.revision;
             if (has(state, a, data))
                 break;
+            if (s.forbidden()) {
+                s.check(state.exists && state.nodes->size() == 1, "only the root is seen");
+                s.check(state.nodes->begin()->second.data.empty(), "and nothing of what it holds");
+                co_return;
+            }
         }
         std::string name = std::string("has ") + data;
         co_await s.state(name);
@@ -81,6 +86,10 @@ awaitable<void> follow_node(stage& s) {
         co_await s.state(name);
         co_await write(s, path(s) + "/a", data);
         node_state state = co_await next.result();
+        if (s.forbidden()) {
+            s.check(state.data.empty(), "what may not be read has no data");
+            co_return;
+        }
         for (seen = state.revision; state.data != data; seen = state.revision) {
             call<node_state> more(s, "next");
             cache->next(seen, more.token());
@@ -98,6 +107,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.outlives_session = true;
     s.leaves_data = true;
     s.foreign_in = "/root";
+    s.needs_no_permission = true;  // a cache goes without
     s.without[fault::own_node_deleted] = "a cache has no node";
     return s;
 }

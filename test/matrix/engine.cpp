@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine.hpp"
 
+#include "session/task.hpp"
 #include "stage.hpp"
 #include <corozk/error.hpp>
 #include <corozk/testing/four_letter.hpp>
 #include <corozk/testing/raw_session.hpp>
 #include <corozk/testing/run.hpp>
+#include <corozk/testing/turn_clock.hpp>
 
 #include <boost/asio/post.hpp>
 
@@ -29,7 +31,11 @@ namespace {
 constexpr auto steady_session = 30'000ms;
 constexpr auto brief_session = 400ms;  // the server's least
 constexpr auto beyond_session = 900ms;
+// Two thirds of it without a word from the server, and a client tries another connection.
+constexpr auto noticing_session = 1'200ms;
+constexpr auto noticed = 950ms;
 constexpr const char* credential = "matrix:secret";
+constexpr const char* others_credential = "stranger:secret";
 
 /// Nodes of others: near misses of the names of ours, and no names at all.
 const std::vector<std::string> foreign_names{"somebody",
@@ -52,6 +58,15 @@ client_options options_for(std::string hosts, std::chrono::milliseconds session)
     return options;
 }
 
+/// Coroutines of the library's drivers; not counted in a release build.
+long frames() {
+#ifndef NDEBUG
+    return detail::live_frames;
+#else
+    return 0;
+#endif
+}
+
 void expire(fault_proxy& proxy, std::uint16_t port) {
     testing::session_record victim = proxy.session();
     testing::expire_session(port, victim.session_id, victim.password);
@@ -71,7 +86,13 @@ public:
     outcome operator()();
 
 private:
-    bool brief() const { return which_ == fault::long_hole || which_ == fault::client_stopped; }
+    bool brief() const {
+        return which_ == fault::noticed_hole || which_ == fault::long_hole ||
+               which_ == fault::client_stopped;
+    }
+    bool with_acl() const {
+        return which_ == fault::restricted_acl || which_ == fault::forbidding_acl;
+    }
     bool in_a_state() const { return where_.what == place::kind::state; }
 
     awaitable<void> prepare();
@@ -103,6 +124,7 @@ private:
     std::optional<testing::rule_id> rule_;
     bool beside_runs_ = false;
     std::string beside_failed_;
+    std::int64_t watches_before_ = 0;
     bool arrived_ = false;
     outcome result_;
 };
@@ -120,25 +142,33 @@ awaitable<void> performance::prepare() {
         admin(port_).plant(set.root);
     }
     set.folder = base + "/folder";
-    if (which_ == fault::restricted_acl)
+    if (with_acl())
         set.entries = creator_acl();
     set.apply = [this](stage& s) { return apply(s); };
 
-    auto session = brief() ? brief_session : steady_session;
+    auto session = which_ == fault::noticed_hole ? noticing_session
+                   : brief()                     ? brief_session
+                                                 : steady_session;
     client_options ours_options = options_for(proxy_.hosts() + set.root, session);
     std::string direct = "127.0.0.1:" + std::to_string(port_) + set.root;
     client_options theirs_options = options_for(direct, steady_session);
     client ours = co_await client::connect(context_.get_executor(), ours_options);
     client theirs = co_await client::connect(context_.get_executor(), theirs_options);
-    if (which_ == fault::restricted_acl) {
-        co_await ours.add_auth("digest", credential);
+    if (with_acl()) {
+        co_await ours.add_auth("digest",
+                               which_ == fault::restricted_acl ? credential : others_credential);
         co_await theirs.add_auth("digest", credential);
+    }
+    if (which_ == fault::forbidding_acl) {
+        create_options for_them_only;
+        for_them_only.acl = &set.entries;
+        co_await theirs.ensure_path(set.folder, for_them_only);
     }
     session_ = ours.implementation();
     stage_ = std::make_unique<stage>(
         context_, proxy_, std::move(set), std::move(ours), std::move(theirs));
     stage_->owners.expired_by_force = which_ == fault::expired;
-    if (which_ == fault::restricted_acl)
+    if (with_acl())
         stage_->observer().session().add_auth("digest", credential);
 }
 
@@ -170,6 +200,9 @@ void performance::arm() {
         case fault::short_hole:
             set(testing::black_hole_from_here(50ms));
             break;
+        case fault::noticed_hole:
+            set(testing::black_hole_from_here(noticed));
+            break;
         case fault::long_hole:
             set(testing::black_hole_from_here(beyond_session));
             break;
@@ -198,11 +231,14 @@ awaitable<void> performance::apply(stage& s) {
             expire(proxy_, port_);
             break;
         case fault::short_hole:
+        case fault::noticed_hole:
         case fault::long_hole:
-            if (rival && which_ == fault::long_hole)
+            if (rival && which_ != fault::short_hole)
                 start_beside(s.theirs(), false);
             proxy_.black_hole(true);
-            timer.expires_after(which_ == fault::long_hole ? beyond_session : 50ms);
+            timer.expires_after(which_ == fault::long_hole      ? beyond_session
+                                : which_ == fault::noticed_hole ? noticed
+                                                                : 50ms);
             co_await timer.async_wait(boost::asio::use_awaitable);
             s.owners.compare();
             proxy_.black_hole(false);
@@ -307,6 +343,12 @@ awaitable<void> performance::wait_until_nothing_is_left() {
     co_await eventually_async([&] { return testing::watches_below(port_, folder) == 0; },
                               stage_->patience(),
                               "no watch is left");
+    // Of all kinds: the list above has no watches on children.
+    if (!party_) {
+        co_await eventually_async([&] { return testing::watch_count(port_) == watches_before_; },
+                                  stage_->patience(),
+                                  "the server's count of watches is back");
+    }
 }
 
 /// For a failure's text.
@@ -366,12 +408,16 @@ awaitable<void> performance::play_and_end() {
         result_.hit = stage_->applied();
     if (which_ == fault::none || where_.what == place::kind::whole)
         result_.hit = true;
+    if (stage_->forbidden() && !what_.needs_no_permission)
+        stage_->check(stage_->refused(), "something was refused");
     // A brief session may end by itself where the machine is busy.
     if (over && !result_.hit && !brief())
         stage_->check(false, "ended before the fault");
 }
 
 awaitable<void> performance::act() {
+    if (!party_)
+        watches_before_ = testing::watch_count(port_);
     co_await prepare();
     arm();
     co_await play_and_end();
@@ -392,11 +438,15 @@ awaitable<void> performance::act() {
 
 outcome performance::operator()() {
     std::string failure;
+    testing::turn_clock clock;
+    long frames_before = frames();
     try {
         testing::run(
             context_, [this] { return act(); }, 150s);
         testing::run_to_idle(context_, 10s);
         stage_->check(session_.expired(), "the session is gone, and all coroutines with it");
+        long left = frames() - frames_before;
+        stage_->check(left == 0, "coroutine frames are left: " + std::to_string(left));
     } catch (const std::exception& e) {
         failure = e.what();
     } catch (const scenario_over&) {
@@ -404,6 +454,7 @@ outcome performance::operator()() {
     }
     if (party_ && !arrived_)
         party_->arrive();
+    result_.longest_turn = clock.longest();
     if (stage_) {
         if (failure.empty())
             stage_->check_calls();

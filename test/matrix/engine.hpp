@@ -5,6 +5,7 @@
 #include "restart.hpp"
 #include "scenario.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,9 +34,11 @@ struct outcome {
     std::uint64_t requests = 0;
     std::vector<std::string> states;    ///< those of the scenario, in order
     std::vector<std::string> failures;  ///< what did not hold
+    std::chrono::nanoseconds longest_turn{};
 };
 
-/// Runs the case against a server, on this thread.
+/// Runs the case against a server, on this thread. Without a party the server is this case's alone:
+/// then its count of watches is compared, too.
 /// @param party for the cases that share the server's restart; null elsewhere
 outcome run_case(const scenario& what,
                  fault which,

@@ -15,8 +15,9 @@ enum class fault : std::uint8_t {
     answer_lost,   ///< carried out, and the connection cut
     cut_after_answer,
     answer_delayed,
-    short_hole,  ///< too short for anybody to notice
-    long_hole,   ///< the session does not live
+    short_hole,    ///< too short for anybody to notice
+    noticed_hole,  ///< the client gives the connection up, the session may live
+    long_hole,     ///< the session does not live
     cancel_terminal,
     cancel_partial,
     cancel_total,
@@ -32,6 +33,7 @@ enum class fault : std::uint8_t {
     second_object,     ///< another object of the same session does the same
     chroot,
     restricted_acl,  ///< all nodes are for their creator only
+    forbidding_acl,  ///< ... and ours is somebody else
 };
 
 /// Where in a scenario a fault can be put.
@@ -58,6 +60,7 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::cut_after_answer, "cut after answer", "cut", places::frames_only, false},
     fault_traits{fault::answer_delayed, "answer delayed", "delay", places::frames_only, false},
     fault_traits{fault::short_hole, "short hole", "hole<", places::frames, false},
+    fault_traits{fault::noticed_hole, "noticed hole", "hole~", places::frames, true},
     fault_traits{fault::long_hole, "long hole", "hole>", places::frames, true},
     fault_traits{fault::cancel_terminal, "cancel terminal", "c.term", places::answers, false},
     fault_traits{fault::cancel_partial, "cancel partial", "c.part", places::answers, false},
@@ -74,6 +77,7 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::second_object, "second object", "second", places::states, false},
     fault_traits{fault::chroot, "chroot", "chroot", places::run, false},
     fault_traits{fault::restricted_acl, "restricted ACL", "acl", places::run, false},
+    fault_traits{fault::forbidding_acl, "forbidding ACL", "no acl", places::run, false},
 };
 
 inline const fault_traits& traits_of(fault f) {
@@ -94,7 +98,8 @@ inline std::optional<fault> fault_named(std::string_view name) {
 
 /// The session is gone afterwards, or may be.
 inline bool ends_session(fault f) {
-    return f == fault::long_hole || f == fault::expired || f == fault::client_stopped;
+    return f == fault::noticed_hole || f == fault::long_hole || f == fault::expired ||
+           f == fault::client_stopped;
 }
 
 /// Operations are ended by their own side.

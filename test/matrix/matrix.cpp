@@ -75,12 +75,14 @@ private:
     void print(std::ostream& out) const;
 
     request wanted_;
-    std::unique_ptr<testing::server> server_;
+    /// One for each thread: a case has its server for itself.
+    std::vector<std::unique_ptr<testing::server>> servers_;
     std::map<std::string, shape> shapes_;
     std::vector<one_case> cases_;
     std::vector<one_case> restarts_;
     std::mutex mutex_;
     std::map<std::pair<std::string, fault>, cell> cells_;
+    std::map<fault, std::pair<std::chrono::nanoseconds, std::string>> longest_;
     std::size_t total_ = 0;
     std::size_t done_ = 0;
     std::size_t failed_ = 0;
@@ -156,6 +158,9 @@ void matrix::record(const one_case& c, const outcome& o) {
     cell& here = cells_[{c.what->full_name(), c.which}];
     ++(o.hit ? here.run : here.missed);
     ++done_;
+    auto& longest = longest_[c.which];
+    if (o.longest_turn > longest.first)
+        longest = {o.longest_turn, c.name()};
     if (!o.failures.empty()) {
         ++here.failed;
         ++failed_;
@@ -173,18 +178,18 @@ void matrix::record(const one_case& c, const outcome& o) {
 
 void matrix::run_all() {
     std::atomic<std::size_t> next{0};
-    auto work = [&] {
+    auto work = [&](const testing::server& s) {
         for (;;) {
             std::size_t i = next++;
             if (i >= cases_.size())
                 return;
             const one_case& c = cases_[i];
-            record(c, run_case(*c.what, c.which, c.where, server_->port()));
+            record(c, run_case(*c.what, c.which, c.where, s.port()));
         }
     };
     std::vector<std::jthread> workers;
-    for (std::size_t i = 0; i < wanted_.threads; ++i)
-        workers.emplace_back(work);
+    for (const auto& s : servers_)
+        workers.emplace_back([&work, &s] { work(*s); });
 }
 
 /// As many cases at a time as go into one restart.
@@ -215,12 +220,12 @@ void matrix::measure() {
     for (const scenario* s : wanted)
         cases_.emplace_back(*s, fault::none, place());
     std::atomic<std::size_t> next{0};
-    auto work = [&] {
+    auto work = [&](const testing::server& server) {
         for (;;) {
             std::size_t i = next++;
             if (i >= wanted.size())
                 return;
-            outcome o = run_case(*wanted[i], fault::none, place(), server_->port());
+            outcome o = run_case(*wanted[i], fault::none, place(), server.port());
             record(cases_[i], o);
             std::lock_guard guard(mutex_);
             shape& seen = shapes_[wanted[i]->full_name()];
@@ -231,8 +236,8 @@ void matrix::measure() {
     total_ = wanted.size();
     {
         std::vector<std::jthread> workers;
-        for (std::size_t i = 0; i < wanted_.threads; ++i)
-            workers.emplace_back(work);
+        for (const auto& s : servers_)
+            workers.emplace_back([&work, &s] { work(*s); });
     }
     cases_.clear();
     for (const scenario* s : wanted)
@@ -247,7 +252,14 @@ bool matrix::run(std::ostream& out) {
         all_scenarios().begin(), all_scenarios().end(), [](const scenario& a, const scenario& b) {
             return a.full_name() < b.full_name();
         });
-    server_ = std::make_unique<testing::server>(options_of_servers());
+    servers_.resize(wanted_.single.empty() ? wanted_.threads : 1);
+    {
+        std::vector<std::jthread> starting;
+        for (auto& s : servers_) {
+            starting.emplace_back(
+                [&s] { s = std::make_unique<testing::server>(options_of_servers()); });
+        }
+    }
     for (std::size_t i = 0; i < wanted_.repeat; ++i) {
         cases_.clear();
         restarts_.clear();
@@ -268,7 +280,7 @@ bool matrix::run(std::ostream& out) {
 }
 
 void matrix::print(std::ostream& out) const {
-    std::size_t width = 8;
+    std::size_t width = 16;
     std::vector<const scenario*> rows;
     for (const scenario& s : all_scenarios()) {
         if (std::none_of(cells_.begin(), cells_.end(), [&](const auto& c) {
@@ -303,6 +315,24 @@ void matrix::print(std::ostream& out) const {
         }
         out << "\n";
     }
+    out << std::left << std::setw(pad) << "longest turn, ms" << std::right << std::fixed
+        << std::setprecision(2);
+    for (const fault_traits& f : fault_table) {
+        auto found = longest_.find(f.id);
+        out << std::setw(9);
+        if (found != longest_.end()) {
+            out << static_cast<double>(found->second.first.count()) / 1e6;
+        } else {
+            out << "";
+        }
+    }
+    out << "\n";
+    auto worst = std::max_element(
+        longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
+            return a.second.first < b.second.first;
+        });
+    if (worst != longest_.end())
+        out << "the longest turn of the loop: " << worst->second.second << "\n";
     out << run << " cases run, " << failed_ << " failed; " << missed
         << " found nothing to happen to\n";
 }

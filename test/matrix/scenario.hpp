@@ -44,6 +44,9 @@ struct scenario {
     /// Leaves nodes that belong to nobody's session. Otherwise the folder is empty in the end.
     bool leaves_data = false;
 
+    /// Needs no permission at the server: an ACL that forbids everything forbids it nothing.
+    bool needs_no_permission = false;
+
     /// Below the folder: where foreign children are put.
     std::string foreign_in;
 

@@ -62,6 +62,12 @@ bool stage::deprived() const {
     }
 }
 
+bool stage::refused() const {
+    return std::any_of(calls_.begin(), calls_.end(), [](const auto& c) {
+        return c->calls > 0 && c->ec == zk_errc::no_auth;
+    });
+}
+
 bool stage::permits(const error_code& ec, party whose) const {
     auto also = setting_.what->may_end_with.find(setting_.which);
     if (also != setting_.what->may_end_with.end() &&
@@ -82,7 +88,10 @@ bool stage::permits(const error_code& ec, party whose) const {
         case fault::destroy_client:
             return ec == errc::closed || ec == errc::ownership_lost || is_session_lost(ec) ||
                    is_outcome_unknown(ec);
+        case fault::forbidding_acl:
+            return ec == zk_errc::no_auth;
         case fault::expired:
+        case fault::noticed_hole:
         case fault::long_hole:
         case fault::client_stopped:
             return !setting_.what->outlives_session &&
@@ -166,12 +175,16 @@ void stage::check_calls() {
     }
 }
 
-awaitable<void> take_turn(stage& s, call<ownership>& asked, std::string_view state, bool alone) {
+awaitable<void> take_turn(stage& s,
+                          call<ownership>& asked,
+                          std::string_view state,
+                          bool alone,
+                          bool in_line) {
     ownership held = co_await asked.result();
     call<error_code> lost(s, "lost");
     call<> released(s, "release");
     {
-        tenure owner(s, held, s.ours(), alone);
+        tenure owner(s, held, s.ours(), alone, in_line);
         held.lost(lost.token());
         co_await s.state(
             state, [&] { return lost.done() || !held.valid() || s.ours().counters().watches > 0; });
@@ -187,9 +200,9 @@ awaitable<void> take_turn(stage& s, call<ownership>& asked, std::string_view sta
     co_await lost.ended();
 }
 
-awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone) {
+awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone, bool in_line) {
     s.check(held.valid(), "the next one's grant is valid");
-    { tenure owner(s, held, c, alone); }
+    { tenure owner(s, held, c, alone, in_line); }
     co_await held.release();
 }
 

@@ -131,6 +131,11 @@ public:
     /// The fault has taken from us what belonged to our session, or to our nodes.
     bool deprived() const;
 
+    /// The fault forbids: ours has no permission for anything.
+    bool forbidden() const { return setting_.which == fault::forbidding_acl; }
+    /// The server has refused something of ours.
+    bool refused() const;
+
     // For calls and objects -------------------------------------------------------------------
 
     void add(std::shared_ptr<call_record> record) { calls_.push_back(std::move(record)); }
@@ -299,8 +304,9 @@ private:
 /// Being an owner, as the registry has it.
 class tenure {
 public:
-    tenure(stage& s, const ownership& o, client& whose, bool alone = true) : stage_(s), owned_(o) {
-        s.owners.enter(o, whose.status().session_id, alone);
+    tenure(stage& s, const ownership& o, client& whose, bool alone = true, bool in_line = true)
+        : stage_(s), owned_(o) {
+        s.owners.enter(o, whose.status().session_id, alone, in_line);
     }
     tenure(const tenure&) = delete;
     tenure& operator=(const tenure&) = delete;
@@ -328,9 +334,11 @@ Options options_of(const stage& s) {
 awaitable<void> take_turn(stage& s,
                           call<ownership>& asked,
                           std::string_view state,
-                          bool alone = true);
+                          bool alone = true,
+                          bool in_line = true);
 
 /// As a probe: somebody else's whole turn.
-awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone = true);
+awaitable<void> others_turn(
+    stage& s, client& c, ownership held, bool alone = true, bool in_line = true);
 
 }  // namespace corozk::matrix

@@ -2,6 +2,8 @@
 
 #include "corozk/testing/four_letter.hpp"
 
+#include "corozk/testing/turn_clock.hpp"
+
 #include "tcp_socket.hpp"
 
 #include <array>
@@ -47,6 +49,7 @@ std::int64_t parse_session(std::string_view text) {
 std::string four_letter(std::uint16_t port,
                         std::string_view word,
                         std::chrono::milliseconds limit) {
+    const aside not_the_loops;
     const auto until = detail::deadline_in(limit);
     detail::tcp_socket socket{port, until};
     socket.send(word, until);
@@ -66,6 +69,7 @@ std::string four_letter(std::uint16_t port,
 }
 
 std::map<std::string, std::string> mntr(std::uint16_t port, std::chrono::milliseconds limit) {
+    const aside not_the_loops;
     std::map<std::string, std::string> result;
     for_each_line(serving(port, "mntr", limit), [&](std::string_view line) {
         if (const auto tab = line.find('\t'); tab != std::string_view::npos) {
@@ -110,6 +114,7 @@ std::int64_t packets_sent(std::uint16_t port) {
 }
 
 std::map<std::string, std::int64_t> ephemerals(std::uint16_t port) {
+    const aside not_the_loops;
     std::map<std::string, std::int64_t> result;
     bool in_section = false;
     std::int64_t owner = 0;
@@ -128,6 +133,7 @@ std::map<std::string, std::int64_t> ephemerals(std::uint16_t port) {
 }
 
 std::map<std::string, std::set<std::int64_t>> watches_by_path(std::uint16_t port) {
+    const aside not_the_loops;
     std::map<std::string, std::set<std::int64_t>> result;
     std::string path;
     for_each_line(serving(port, "wchp", four_letter_limit), [&](std::string_view line) {
@@ -141,6 +147,7 @@ std::map<std::string, std::set<std::int64_t>> watches_by_path(std::uint16_t port
 }
 
 std::map<std::int64_t, std::set<std::string>> watches_by_session(std::uint16_t port) {
+    const aside not_the_loops;
     std::map<std::int64_t, std::set<std::string>> result;
     std::int64_t session = 0;
     for_each_line(serving(port, "wchc", four_letter_limit), [&](std::string_view line) {
@@ -154,6 +161,7 @@ std::map<std::int64_t, std::set<std::string>> watches_by_session(std::uint16_t p
 }
 
 std::size_t watches_below(std::uint16_t port, const std::string& path) {
+    const aside not_the_loops;
     std::size_t count = 0;
     for (const auto& [watched, sessions] : watches_by_path(port)) {
         if (watched == path || watched.starts_with(path + "/")) {

@@ -2,6 +2,8 @@
 
 #include "corozk/testing/raw_session.hpp"
 
+#include "corozk/testing/turn_clock.hpp"
+
 #include "corozk/testing/error.hpp"
 #include "frame_splitter.hpp"
 #include "jute.hpp"
@@ -122,6 +124,7 @@ raw_session::raw_session(std::uint16_t port, raw_session_options options)
 }
 
 void raw_session::connect(std::uint16_t port) {
+    const aside not_the_loops;
     const auto until = detail::deadline_in(options_.operation_timeout);
     connection_ = std::make_unique<connection>(port, until);
     std::string password = options_.password;
@@ -192,6 +195,7 @@ void raw_session::send_raw(std::string_view bytes) {
 }
 
 raw_reply raw_session::receive(std::int32_t xid) {
+    const aside not_the_loops;
     return receive(xid, detail::deadline_in(options_.operation_timeout));
 }
 
@@ -240,6 +244,7 @@ raw_reply raw_session::receive(std::int32_t xid, std::chrono::steady_clock::time
 }
 
 std::string raw_session::call(op_code op, std::string_view path, std::string_view body) {
+    const aside not_the_loops;
     auto reply = receive(send(op, body));
     if (reply.error != zk_code::ok) {
         throw zookeeper_error{reply.error, fmt::format("{} {}", to_string(op), path)};
@@ -360,6 +365,7 @@ watch_notification raw_session::next_notification(std::chrono::milliseconds limi
 }
 
 void raw_session::close() {
+    const aside not_the_loops;
     if (!connection_) {
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "corozk/testing/error.hpp"
 #include "corozk/testing/eventually.hpp"
+#include "corozk/testing/turn_clock.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -55,7 +56,16 @@ inline void run_until(boost::asio::io_context& context,
                       const bool& done,
                       std::chrono::steady_clock::time_point deadline) {
     context.restart();
-    while (!done && context.run_one_until(deadline) > 0) {
+    turn_clock* const clock = turn_clock::current();
+    bool ran = true;
+    while (!done && ran) {
+        if (clock != nullptr) {
+            clock->begin();
+        }
+        ran = context.run_one_until(deadline) > 0;
+        if (clock != nullptr) {
+            clock->end();
+        }
     }
 }
 
@@ -143,8 +153,8 @@ auto run(boost::asio::io_context& context,
  */
 inline void run_to_idle(boost::asio::io_context& context,
                         std::chrono::milliseconds limit = std::chrono::seconds{5}) {
-    context.restart();
-    context.run_for(limit);
+    const bool never = false;
+    detail::run_until(context, never, std::chrono::steady_clock::now() + limit);
     if (!context.stopped()) {
         throw timeout_error{"the io_context has leftover work after " +
                             std::to_string(limit.count()) + " ms"};

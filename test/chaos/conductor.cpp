@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conductor.hpp"
+
+#include "client.hpp"
+#include <corozk/testing/admin.hpp>
+#include <corozk/testing/eventually.hpp>
+#include <corozk/testing/four_letter.hpp>
+
+#include <csignal>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+namespace corozk::chaos {
+
+using namespace std::chrono_literals;
+using testing::fault_proxy;
+
+namespace {
+
+constexpr int session_ms = 3'000;
+
+void say(const std::string& what) {
+    std::cerr << "chaos: " << what << std::endl;
+}
+
+}  // namespace
+
+conductor::conductor(std::string self, plan p)
+    : self_(std::move(self)), plan_(p), random_(p.seed), clients_(p.clients) {}
+
+conductor::milliseconds conductor::between(int least, int most) {
+    return milliseconds(std::uniform_int_distribution<int>(least, most)(random_));
+}
+
+std::size_t conductor::one_of(std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_);
+}
+
+void conductor::check(bool holds, const std::string& what) {
+    if (!holds)
+        problems_.push_back(what);
+}
+
+testing::ensemble_options conductor::with_routes() {
+    testing::ensemble_options options;
+    options.quorum_route = [this](std::size_t asks, std::size_t whom, std::uint16_t port) {
+        auto& route = routes_.at(asks).at(whom);
+        if (!route)
+            route = std::make_unique<testing::stream_proxy>();
+        route->forward_to(port);
+        return route->port();
+    };
+    return options;
+}
+
+std::string conductor::hosts_of(std::size_t client) const {
+    std::string hosts;
+    for (const auto& proxy : proxies_[client % 2])
+        hosts += (hosts.empty() ? "" : ",") + proxy->hosts();
+    return hosts;
+}
+
+void conductor::start_client(std::size_t which) {
+    member& m = clients_[which];
+    ++m.life;
+    testing::process_options options;
+    std::string name = std::to_string(which) + "." + std::to_string(m.life);
+    options.command = {self_,
+                       "--client",
+                       name,
+                       "--hosts",
+                       hosts_of(which),
+                       "--resource",
+                       std::to_string(resource_.port())};
+    options.output = folder_.path() / ("client-" + std::to_string(which));
+    m.process = std::make_unique<testing::process_guard>(options);
+}
+
+void conductor::later(milliseconds in, std::function<void()> undo) {
+    undone_.emplace(clock::now() + in, std::move(undo));
+}
+
+void conductor::run_undone(bool all) {
+    while (!undone_.empty() && (all || undone_.begin()->first <= clock::now())) {
+        auto undo = std::move(undone_.begin()->second);
+        undone_.erase(undone_.begin());
+        undo();
+    }
+}
+
+/// One server at a time, now and then two: then nobody serves.
+void conductor::fault_of_server() {
+    std::size_t which = one_of(3);
+    auto busy = std::count(server_busy_.begin(), server_busy_.end(), true);
+    if (server_busy_[which] || (busy > 0 && !one_in(6)) || busy > 1)
+        return;
+    server_busy_[which] = true;
+    testing::server& s = (*servers_)[which];
+    switch (one_of(3)) {
+        case 0:
+            note("server killed");
+            s.kill();
+            later(between(200, 3'000), [this, which] {
+                (*servers_)[which].launch();
+                server_busy_[which] = false;
+            });
+            break;
+        case 1:
+            // As long as a slow disk takes, or a process that collects its garbage.
+            note("server stopped");
+            s.stop();
+            later(between(100, 2 * session_ms), [this, which] {
+                (*servers_)[which].cont();
+                server_busy_[which] = false;
+            });
+            break;
+        default: {
+            note("server cut off from the others");
+            auto hold = [this, which](bool on) {
+                for (std::size_t other = 0; other < 3; ++other) {
+                    for (auto* route : {routes_[which][other].get(), routes_[other][which].get()}) {
+                        if (route)
+                            route->hold_answers(on);
+                    }
+                }
+            };
+            hold(true);
+            later(between(500, 5'000), [this, which, hold] {
+                hold(false);
+                server_busy_[which] = false;
+            });
+        }
+    }
+}
+
+void conductor::fault_of_client() {
+    std::size_t which = one_of(clients_.size());
+    member& m = clients_[which];
+    if (m.busy)
+        return;
+    if (one_in(3)) {
+        note("client killed");
+        m.busy = true;
+        m.process->kill();
+        later(between(0, 2'000), [this, which] {
+            start_client(which);
+            clients_[which].busy = false;
+        });
+        return;
+    }
+    note("client stopped");
+    m.busy = true;
+    m.process->stop();
+    later(between(50, 2 * session_ms), [this, which] {
+        clients_[which].process->cont();
+        clients_[which].busy = false;
+    });
+}
+
+void conductor::fault_of_network() {
+    fault_proxy& proxy = *proxies_[one_of(2)][one_of(3)];
+    switch (one_of(4)) {
+        case 0:
+            note("connections cut");
+            proxy.cut();
+            break;
+        case 1: {
+            auto way = one_in(2) ? testing::direction::to_client : testing::direction::to_server;
+            note("network: one direction lost");
+            proxy.black_hole(true, way);
+            later(between(50, 4'000), [&proxy, way] { proxy.black_hole(false, way); });
+            break;
+        }
+        case 2:
+            note("network: delay");
+            proxy.set_delay(testing::direction::to_client, between(1, 300));
+            later(between(100, 2'000),
+                  [&proxy] { proxy.set_delay(testing::direction::to_client, 0ms); });
+            break;
+        default: {
+            // All servers for half of the clients.
+            note("network: partition");
+            auto& row = proxies_[one_of(2)];
+            for (auto& p : row)
+                p->black_hole(true);
+            later(between(100, 2 * session_ms), [&row] {
+                for (auto& p : row)
+                    p->black_hole(false);
+            });
+        }
+    }
+}
+
+void conductor::jump_clock() {
+    member& m = clients_[one_of(clients_.size())];
+    if (m.busy || !m.process->running())
+        return;
+    bool asleep = one_in(2);
+    note(asleep ? "client's clock jumped ahead" : "client's wall clock jumped");
+    sigval by{};
+    by.sival_int = static_cast<int>(asleep ? between(200, 10'000).count()
+                                           : between(-3'600'000, 3'600'000).count());
+    ::sigqueue(m.process->pid(), asleep ? SIGUSR1 : SIGUSR2, by);
+}
+
+void conductor::fault() {
+    switch (one_of(6)) {
+        case 0:
+        case 1:
+            return fault_of_server();
+        case 2:
+            return fault_of_client();
+        case 3:
+        case 4:
+            return fault_of_network();
+        default:
+            return jump_clock();
+    }
+}
+
+void conductor::calm_down() {
+    run_undone(true);
+    for (std::size_t i = 0; i < 3; ++i) {
+        if (!(*servers_)[i].running())
+            (*servers_)[i].launch();
+    }
+    servers_->wait_until_serving();
+}
+
+/// Everybody gets on, now that nothing goes wrong.
+void conductor::see_progress() {
+    auto before = resource_.entries();
+    auto all_have = [&] {
+        auto now = resource_.entries();
+        for (std::size_t i = 0; i < clients_.size(); ++i) {
+            std::string name = std::to_string(i);
+            if (now[name] <= before[name])
+                return false;
+        }
+        return true;
+    };
+    try {
+        testing::eventually(all_have, 60s, "every client owns again");
+    } catch (const std::exception& e) {
+        check(false, e.what());
+    }
+}
+
+void conductor::end_clients() {
+    for (member& m : clients_)
+        m.process->signal(SIGTERM);
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        bool ended = clients_[i].process->wait(60s);
+        int status = clients_[i].process->exit_status().value_or(-1);
+        check(ended, "client " + std::to_string(i) + " did not end");
+        check(!ended || status == 0,
+              "client " + std::to_string(i) + " ended with " + std::to_string(status));
+        clients_[i].process->kill();
+    }
+}
+
+final_state conductor::look() {
+    final_state last;
+    testing::admin hand((*servers_)[0].port());
+    std::string folder = root;
+    // Of clients that were killed the sessions go in their time.
+    std::uint16_t leader = (*servers_)[servers_->leader().value_or(0)].port();
+    testing::eventually(
+        [&] { return testing::ephemerals(leader).empty(); }, 60s, "no session left");
+    for (const std::string& name : hand.children(folder + "/queue"))
+        last.queued.push_back(hand.data(folder + "/queue/" + name));
+    for (const std::string& name : hand.children(folder + "/effects"))
+        last.effects.push_back(hand.data(folder + "/effects/" + name));
+    if (hand.exists(folder + "/counter")) {
+        std::istringstream number(hand.data(folder + "/counter"));
+        number >> last.counter;
+    }
+    check(hand.children(folder + "/lock").empty(), "nobody is left in the lock's line");
+    check(hand.children(folder + "/leader").empty(), "nobody is left in the election");
+    return last;
+}
+
+bool conductor::operator()() {
+    std::cout << "seed " << plan_.seed << ", " << plan_.clients << " clients, 3 servers, "
+              << plan_.length.count() << " s" << std::endl;
+    say("starting the servers");
+    servers_ = std::make_unique<testing::ensemble>(with_routes());
+    for (auto& row : proxies_) {
+        for (std::size_t i = 0; i < 3; ++i)
+            row[i] = std::make_unique<fault_proxy>((*servers_)[i].port());
+    }
+    {
+        testing::admin hand((*servers_)[0].port());
+        hand.plant(std::string(root) + "/guarded", "0");
+        hand.plant(std::string(root) + "/effects");
+    }
+    for (std::size_t i = 0; i < clients_.size(); ++i)
+        start_client(i);
+    auto end = clock::now() + plan_.length;
+    auto next_word = clock::now() + 20s;
+    while (clock::now() < end) {
+        fault();
+        auto until = clock::now() + between(50, 800);
+        while (clock::now() < until) {
+            run_undone(false);
+            std::this_thread::sleep_for(10ms);
+        }
+        if (clock::now() >= next_word) {
+            next_word = clock::now() + 20s;
+            judgement j = resource_.told().judge(final_state());
+            say(std::to_string(j.accesses) + " accesses, " + std::to_string(j.hand_overs) +
+                " hand-overs, " + std::to_string(j.fenced) + " fenced");
+        }
+    }
+    say("all faults are over");
+    calm_down();
+    see_progress();
+    end_clients();
+    final_state last;
+    try {
+        last = look();
+    } catch (const std::exception& e) {
+        check(false, e.what());
+    }
+    judgement j = resource_.told().judge(last);
+    std::cout << "accesses           " << j.accesses << " (" << j.fenced
+              << " of lost owners refused)\n"
+              << "hand-overs         " << j.hand_overs << " (" << j.overlaps
+              << " before the last owner had left)\n"
+              << "guarded writes     " << j.guarded_writes << "\n"
+              << "leaders' terms     " << j.terms << "\n"
+              << "items              " << j.put << " put, " << last.effects.size() << " done, "
+              << last.queued.size() << " left\n"
+              << "additions          " << j.added << ", the counter is " << last.counter << "\n"
+              << "in doubt           " << j.in_doubt << "\n"
+              << "longest turn       " << std::fixed << std::setprecision(2)
+              << static_cast<double>(resource_.longest_turn().count()) / 1e6 << " ms\n";
+    for (const auto& [what, times] : faults_)
+        std::cout << "fault: " << std::left << std::setw(32) << what << times << "\n";
+    for (const std::string& violation : j.violations)
+        std::cout << "VIOLATION: " << violation << "\n";
+    for (const std::string& problem : problems_)
+        std::cout << "PROBLEM: " << problem << "\n";
+    bool good = j.violations.empty() && problems_.empty();
+    if (!good) {
+        for (std::size_t i = 0; i < clients_.size(); ++i) {
+            std::ifstream said(folder_.path() / ("client-" + std::to_string(i)));
+            std::stringstream text;
+            text << said.rdbuf();
+            if (!text.str().empty())
+                std::cout << "client " << i << " said:\n" << text.str() << "\n";
+        }
+    }
+    std::cout << (good ? "nothing lost, nothing doubled" : "FAILED") << "; seed " << plan_.seed
+              << std::endl;
+    return good;
+}
+
+}  // namespace corozk::chaos

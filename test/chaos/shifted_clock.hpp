@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clocks of a client process, which jump: every library of the process sees it.
+#pragma once
+
+namespace corozk::chaos {
+
+/// Handles SIGUSR1 (the monotonic clock jumps ahead, as in a laptop that was asleep) and SIGUSR2
+/// (the clock on the wall jumps, either way); the signal's value says by how many milliseconds.
+void obey_clock_signals();
+
+}  // namespace corozk::chaos

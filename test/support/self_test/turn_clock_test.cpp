@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "corozk/testing/run.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <thread>
+
+using namespace corozk::testing;
+using namespace std::chrono_literals;
+
+namespace {
+
+void work(std::chrono::nanoseconds how_long) {
+    const auto until = turn_clock::now() + how_long;
+    while (turn_clock::now() < until) {
+    }
+}
+
+}  // namespace
+
+TEST_CASE("turn clock: the longest turn, without what is set aside and without waiting") {
+    boost::asio::io_context context;
+    boost::asio::post(context, [] { work(1ms); });
+    boost::asio::post(context, [] {
+        work(5ms);
+        const aside test;
+        work(50ms);
+        const aside more;
+        work(1ms);
+    });
+    boost::asio::post(context, [] { std::this_thread::sleep_for(60ms); });
+    turn_clock clock;
+    run_to_idle(context);
+    CHECK(clock.longest() >= 5ms);
+    CHECK(clock.longest() < 50ms);
+    CHECK(turn_clock::current() == &clock);
+}
+
+TEST_CASE("turn clock: one inside another") {
+    turn_clock outer;
+    {
+        const turn_clock inner;
+        CHECK(turn_clock::current() == &inner);
+    }
+    CHECK(turn_clock::current() == &outer);
+}
