@@ -9,6 +9,7 @@
 #include <corozk/error.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
+#include <corozk/recipe/any_line.hpp>
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/configuration.hpp>

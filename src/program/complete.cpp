@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "complete.hpp"
+
+#include "application.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+namespace corozk::program {
+
+namespace {
+
+namespace asio = boost::asio;
+using names = std::vector<std::string>;
+
+const CLI::App* command_among(const CLI::App& app, const names& words) {
+    for (const std::string& word : words) {
+        for (const CLI::App* sub : app.get_subcommands({})) {
+            if (sub->get_name() == word)
+                return sub;
+        }
+    }
+    return nullptr;
+}
+
+const CLI::Option* option_named(const CLI::App* app, const std::string& word) {
+    if (!app || word.size() < 2 || word.front() != '-')
+        return nullptr;
+    for (const CLI::Option* option : app->get_options()) {
+        if (option->check_name(word))
+            return option;
+    }
+    return nullptr;
+}
+
+void add_options(const CLI::App* app, names& result) {
+    if (!app)
+        return;
+    for (const CLI::Option* option : app->get_options()) {
+        for (const std::string& name : option->get_lnames())
+            result.push_back("--" + name);
+    }
+}
+
+/// "a, b" and "{a,b}" are lists.
+names split_list(std::string text) {
+    names result;
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == ',' || c == ' '; }, '\n');
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty())
+            result.push_back(line);
+    }
+    return result;
+}
+
+/// The words that an option takes, where these are a list.
+names values_of(const CLI::Option& option) {
+    std::string type = option.get_type_name();
+    auto open = type.find('{');
+    auto close = type.find('}');
+    if (open == std::string::npos || close == std::string::npos)
+        return {};
+    return split_list(type.substr(open + 1, close - open - 1));
+}
+
+names actions_of(const CLI::App& command) {
+    const CLI::Option* action = command.get_option_no_throw("ACTION");
+    return action ? split_list(action->get_description()) : names();
+}
+
+/// The children of the folder that the word is in.
+names paths_for(const settings& s, const std::string& word) {
+    std::string folder = word.substr(0, word.rfind('/'));
+    std::string listed_path = folder.empty() ? "/" : folder;
+    names result;
+    client_options options = to_client_options(s);
+    options.connect_timeout = std::chrono::seconds(1);
+    options.logger.level = log_level::off;
+    asio::io_context context(1);
+    auto look = [&]() -> asio::awaitable<void> {
+        auto tuple = asio::as_tuple(asio::use_awaitable);
+        auto [connected, zk] = co_await client::connect(options, tuple);
+        if (connected)
+            co_return;
+        auto [ec, listed] = co_await zk.children(listed_path, tuple);
+        for (const std::string& name : listed.names)
+            result.push_back(folder + "/" + name);
+        co_await zk.close(tuple);
+    };
+    asio::co_spawn(context, look, asio::detached);
+    context.run_for(std::chrono::seconds(3));
+    return result;
+}
+
+names candidates(application& known, const names& before, const std::string& word) {
+    const CLI::App* command = command_among(known.app(), before);
+    names result;
+    if (!before.empty()) {
+        const CLI::Option* option = option_named(command, before.back());
+        if (!option)
+            option = option_named(&known.app(), before.back());
+        if (option && option->get_items_expected_max() > 0)
+            return values_of(*option);
+    }
+    if (word.starts_with('-')) {
+        add_options(command, result);
+        add_options(&known.app(), result);
+        return result;
+    }
+    if (!command) {
+        for (const CLI::App* sub : known.app().get_subcommands({}))
+            result.push_back(sub->get_name());
+        return result;
+    }
+    if (word.starts_with('/')) {
+        settings s = known.options();
+        auto hosts = std::find(before.begin(), before.end(), "--hosts");
+        if (hosts != before.end() && hosts + 1 != before.end())
+            s.hosts = *(hosts + 1);
+        return paths_for(s, word);
+    }
+    result = actions_of(*command);
+    bool said = std::any_of(result.begin(), result.end(), [&](const std::string& action) {
+        return std::find(before.begin(), before.end(), action) != before.end();
+    });
+    if (said)
+        result.clear();
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::string> complete(application& known, const std::vector<std::string>& words) {
+    if (words.empty())
+        return {};
+    names before(words.begin(), words.end() - 1);
+    std::string word = words.back();
+    known.read_environment();
+    names result = candidates(known, before, word);
+    std::erase_if(result, [&](const std::string& c) { return !c.starts_with(word); });
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+}  // namespace corozk::program

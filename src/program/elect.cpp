@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acquire_again.hpp"
+#include "exit_code.hpp"
+#include "option_types.hpp"
+#include <corozk/recipe/election.hpp>
+
+namespace corozk::program {
+
+namespace {
+
+namespace asio = boost::asio;
+
+class elect_command final : public command {
+public:
+    std::string synopsis() const override { return "PATH -- COMMAND [ARGUMENT...]"; }
+
+    void describe(CLI::App& app) override {
+        app.add_option("PATH", path_, "the election's folder; created when it is needed")
+            ->required();
+        app.add_flag("--again",
+                     again_,
+                     "when the leadership is lost, stop the command, stand for election again, and "
+                     "run it anew");
+        app.add_option("--naming", naming_, "standard, curator (LeaderLatch) or kazoo (Election)")
+            ->check(CLI::IsMember({"standard", "curator", "kazoo"}));
+        wait_.describe(app);
+        run_.describe(app);
+        app.footer(
+            "Stands for election, waits until it leads, runs the command, and resigns when that \n"
+            "ends. One candidate leads at any time; when it goes, the next one is woken.\n"
+            "\n"
+            "The environment, the signals and what happens when the leadership is lost: as for\n"
+            "corozk lock.\n"
+            "\n"
+            "Examples\n"
+            "  corozk elect /scheduler -- ./scheduler\n"
+            "  corozk elect --again /scheduler -- ./scheduler   # as a service\n"
+            "  corozk contenders /scheduler                     # who leads?");
+    }
+
+    command_line takes_command() const override { return command_line::required; }
+
+    asio::awaitable<int> run(surroundings& here) override {
+        election_options options(run_.identity_for(here.options));
+        options.entries = here.options.acl;
+        options.naming = naming_ == "curator" ? election_naming::curator
+                         : naming_ == "kazoo" ? election_naming::kazoo
+                                              : election_naming::standard;
+        election e(here.zk, path_, options);
+        auto until = wait_.until();
+        auto once = [&] { return wait_.try_only ? e.try_campaign() : e.campaign_until(until); };
+        int code = 0;
+        do {
+            code = co_await acquire_and_run(here, wait_, run_, path_, once);
+        } while (again_ && code == ownership_was_lost);
+        co_return code;
+    }
+
+private:
+    std::string path_;
+    bool again_ = false;
+    std::string naming_ = "standard";
+    wait_options wait_;
+    run_options run_;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_elect() {
+    return std::make_unique<elect_command>();
+}
+
+}  // namespace corozk::program

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exit_code.hpp"
+#include "path_and_action.hpp"
+#include "run_under.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+namespace corozk::program {
+
+namespace {
+
+namespace asio = boost::asio;
+using clock = std::chrono::steady_clock;
+
+class queue_command final : public command {
+public:
+    std::string synopsis() const override {
+        return "put|take|consume|peek|size PATH [ITEM...] [-- COMMAND...]";
+    }
+
+    void describe(CLI::App& app) override {
+        words_.describe(app);
+        app.add_option("-p,--priority",
+                       priority_,
+                       "put: the items' priority; the lower number is taken first");
+        app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
+        app.add_flag("--whole", whole_, "put: standard input is one item, not one in each line");
+        app.add_option(
+               "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)")
+            ->check(CLI::NonNegativeNumber);
+        auto* try_flag =
+            app.add_flag("-n,--try", try_only_, "do not wait: end with 75 if there is no item");
+        add_duration(app, "-w,--deadline", deadline_, "wait at most so long, then end with 75")
+            ->excludes(try_flag);
+        app.add_option("--bound", bound_, "put: wait while so many items are in the queue");
+        app.add_option("--format", format_, "native, curator or kazoo: how items are named")
+            ->check(CLI::IsMember({"native", "curator", "kazoo"}));
+        run_.describe(app);
+        app.footer(
+            "Actions\n"
+            "  put      appends each of WORDS as an item, or each line of standard input\n"
+            "  take     removes the first item and prints it\n"
+            "  consume  claims the first item and runs the command with it on standard input; the\n"
+            "           item is removed when the command ends with 0, and goes back otherwise\n"
+            "  peek     prints the first item and leaves it\n"
+            "  size     prints how many items there are\n"
+            "\n"
+            "take gives each item to exactly one taker; if that one dies with it, it is gone.\n"
+            "consume gives it to another one then. Its command finds COROZK_ITEM (the item's "
+            "name),\n"
+            "COROZK_PRIORITY, COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and\n"
+            "COROZK_HOSTS in its environment; it is stopped when the claim is lost (exit code "
+            "79).\n"
+            "\n"
+            "Examples\n"
+            "  corozk queue put /jobs 'resize a.png' 'resize b.png'\n"
+            "  find . -name '*.png' | corozk queue put /jobs\n"
+            "  corozk queue take --deadline 30s /jobs\n"
+            "  corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it \"$job\"'");
+    }
+
+    void check() override {
+        words_.check();
+        if (!words_.rest().empty() && words_.action() != "put")
+            throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
+        if (priority_ && words_.action() != "put")
+            throw bad_word("--priority belongs to 'put'; say --prioritized");
+    }
+
+    command_line takes_command() const override {
+        if (words_.action() == "consume")
+            return command_line::required;
+        // Items that begin with a dash.
+        return words_.action() == "put" ? command_line::optional : command_line::none;
+    }
+
+    asio::awaitable<int> run(surroundings& here) override {
+        queue_options options;
+        options.acl = here.options.acl;
+        options.bound = bound_;
+        options.format = format_ == "curator" ? queue_format::curator
+                         : format_ == "kazoo" ? queue_format::kazoo
+                                              : queue_format::native;
+        int code = 0;
+        if (priority_ || prioritized_) {
+            priority_queue q(here.zk, words_.path(), options);
+            code = co_await work(here, q);
+        } else {
+            queue q(here.zk, words_.path(), options);
+            code = co_await work(here, q);
+        }
+        co_return code;
+    }
+
+private:
+    template <class Queue>
+    asio::awaitable<int> work(surroundings& here, Queue& q) {
+        const std::string& action = words_.action();
+        if (action == "size") {
+            std::size_t size = co_await here.interrupts.race<std::size_t>(q.size());
+            here.out.result(std::to_string(size), size);
+        } else if (action == "peek") {
+            queue_item item = co_await here.interrupts.race<queue_item>(q.peek());
+            show(here, item);
+        } else if (action == "put") {
+            std::vector<std::string> items = items_to_put(here.options.command);
+            for (std::string& item : items)
+                co_await here.interrupts.race<void>(put_one(q, std::move(item)));
+        } else if (action == "take") {
+            for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
+                auto operation = try_only_ ? q.try_take() : q.take_until(until());
+                queue_item item = co_await here.interrupts.race<queue_item>(std::move(operation));
+                show(here, item);
+            }
+        } else {
+            for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
+                auto operation = try_only_ ? q.try_consume() : q.consume_until(until());
+                queue_claim claim =
+                    co_await here.interrupts.race<queue_claim>(std::move(operation));
+                int code = co_await consume_one(here, claim);
+                if (code != 0)
+                    co_return code;
+            }
+        }
+        co_return 0;
+    }
+
+    asio::awaitable<void> put_one(queue& q, std::string item) {
+        return try_only_ ? q.try_put(std::move(item)) : q.put_until(std::move(item), until());
+    }
+
+    asio::awaitable<void> put_one(priority_queue& q, std::string item) {
+        std::int32_t priority = priority_.value_or(0);
+        return try_only_ ? q.try_put(std::move(item), priority)
+                         : q.put_until(std::move(item), priority, until());
+    }
+
+    asio::awaitable<int> consume_one(surroundings& here, queue_claim& claim) {
+        child_description what;
+        what.words = here.options.command;
+        what.grace = run_.grace;
+        what.input = claim.data();
+        what.environment = {{"COROZK_HOSTS", here.options.hosts},
+                            {"COROZK_PATH", words_.path()},
+                            {"COROZK_NODE", claim.path()},
+                            {"COROZK_ITEM", claim.name()},
+                            {"COROZK_PRIORITY", std::to_string(claim.priority())},
+                            {"COROZK_FENCING_TOKEN", std::to_string(claim.fencing_token())}};
+        std::function<asio::awaitable<std::string>()> lost =
+            [&claim]() -> asio::awaitable<std::string> {
+            co_await claim.lost();
+            co_return std::string("the claim is gone: the session was lost, or somebody erased it");
+        };
+        run_result ended = co_await run_under(here, std::move(what), claim.name(), lost);
+        if (ended.lost)
+            co_return ended.code;
+        if (ended.code == 0)
+            co_await claim.acknowledge();
+        else
+            co_await claim.release();
+        co_return ended.code;
+    }
+
+    std::vector<std::string> items_to_put(const std::vector<std::string>& behind) const {
+        std::vector<std::string> items = words_.rest();
+        items.insert(items.end(), behind.begin(), behind.end());
+        if (!items.empty())
+            return items;
+        std::string input = read_standard_input();
+        if (whole_) {
+            items.push_back(std::move(input));
+            return items;
+        }
+        std::istringstream lines(input);
+        for (std::string line; std::getline(lines, line);)
+            items.push_back(line);
+        return items;
+    }
+
+    static void show(surroundings& here, const queue_item& item) {
+        boost::json::object value;
+        value["name"] = item.name;
+        value["priority"] = item.priority;
+        value["data"] = item.data;
+        here.out.result(item.data, value);
+    }
+
+    clock::time_point until() const {
+        return deadline_ ? clock::now() + *deadline_ : clock::time_point::max();
+    }
+
+    path_and_action words_{"queue", {"put", "take", "consume", "peek", "size"}};
+    std::optional<std::int32_t> priority_;
+    bool prioritized_ = false;
+    bool whole_ = false;
+    bool try_only_ = false;
+    std::uint64_t count_ = 1;
+    std::size_t bound_ = 0;
+    std::optional<std::chrono::milliseconds> deadline_;
+    std::string format_ = "native";
+    run_options run_;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_queue() {
+    return std::make_unique<queue_command>();
+}
+
+}  // namespace corozk::program

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "settings.hpp"
+
+#include <cstdio>
+#include <string>
+
+namespace corozk::program {
+
+client_options to_client_options(const settings& s) {
+    client_options options(s.hosts);
+    options.session_timeout = s.session_timeout;
+    options.connect_timeout = s.connect_timeout;
+    options.auth = s.auth;
+    if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty())
+        options.tls = s.tls;
+    auto write = [](log_level level, std::string_view line) {
+        std::string text("corozk: ");
+        text.append(to_string(level)).append(": ").append(line).append("\n");
+        std::fputs(text.c_str(), stderr);
+    };
+    options.logger = logger(s.verbose ? log_level::info : log_level::error, write);
+    return options;
+}
+
+}  // namespace corozk::program

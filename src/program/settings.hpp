@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/options.hpp>
+#include <corozk/types.hpp>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace corozk::program {
+
+/// What the options say that every command takes.
+struct settings {
+    std::string hosts = "127.0.0.1:2181";
+    std::vector<auth_info> auth;
+    corozk::acl acl;  ///< of new nodes; empty: open
+    std::chrono::milliseconds session_timeout{10'000};
+    std::chrono::milliseconds connect_timeout{10'000};
+    tls_options tls;
+    bool json = false;
+    bool verbose = false;
+
+    /// The command line behind "--".
+    std::vector<std::string> command;
+};
+
+client_options to_client_options(const settings& s);
+
+}  // namespace corozk::program

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command.hpp"
+#include "exit_code.hpp"
+#include "option_types.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/json/array.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace corozk::program {
+
+namespace {
+
+namespace asio = boost::asio;
+
+class tree_command final : public command {
+public:
+    std::string synopsis() const override { return "[PATH]"; }
+
+    void describe(CLI::App& app) override {
+        app.add_option("PATH", path_, "where to begin (default /)");
+        app.add_option("-d,--depth", depth_, "how many levels below it (default: all)");
+        app.add_flag("--data", data_, "show what is in the nodes");
+        app.footer(
+            "A node that goes with a session shows which one. Nodes that may not be read are\n"
+            "shown with a question mark.\n"
+            "\n"
+            "Exit code 1 if there is no such node.\n"
+            "\n"
+            "Examples\n"
+            "  corozk tree /app\n"
+            "  corozk tree --depth 1 --data /app/config\n"
+            "  corozk tree --json / | jq '.children[].name'");
+    }
+
+    asio::awaitable<int> run(surroundings& here) override {
+        boost::json::object root;
+        std::string text;
+        bool there =
+            co_await here.interrupts.race<bool>(read(here.zk, path_, path_, 0, root, text));
+        if (!there) {
+            complain(fmt::format("{}: no such node", path_), here.options.json);
+            co_return answer_is_no;
+        }
+        here.out.result(text, root);
+        co_return done;
+    }
+
+private:
+    /// Adds a node and what is below it. @return whether there was one
+    asio::awaitable<bool> read(client& zk,
+                               std::string path,
+                               std::string name,
+                               std::size_t level,
+                               boost::json::object& value,
+                               std::string& text) {
+        auto tuple = asio::as_tuple(asio::use_awaitable);
+        auto [ec, node] = co_await zk.get(path, tuple);
+        if (ec == zk_errc::no_node)
+            co_return false;
+        if (ec && ec != zk_errc::no_auth)
+            throw boost::system::system_error(ec, path);
+        text += fmt::format("{:{}}{}", "", level * 2, printable(name));
+        value["name"] = name;
+        value["path"] = path;
+        if (ec) {
+            text += "  ?\n";
+            value["readable"] = false;
+            co_return true;
+        }
+        describe_node(node, value, text);
+        if (level >= depth_ || node.stat.num_children == 0)
+            co_return true;
+        auto [listed, below] = co_await zk.children(path, tuple);
+        if (listed)
+            co_return true;
+        std::sort(below.names.begin(), below.names.end());
+        boost::json::array children;
+        for (const std::string& child : below.names) {
+            std::string child_path = path == "/" ? "/" + child : path + "/" + child;
+            boost::json::object child_value;
+            bool there =
+                co_await read(zk, std::move(child_path), child, level + 1, child_value, text);
+            if (there)
+                children.push_back(std::move(child_value));
+        }
+        value["children"] = std::move(children);
+        co_return true;
+    }
+
+    void describe_node(const node_data& node, boost::json::object& value, std::string& text) const {
+        value["version"] = node.stat.version;
+        value["bytes"] = node.stat.data_length;
+        value["created"] =
+            utc(std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.ctime)));
+        if (node.stat.ephemeral_owner != 0) {
+            std::string session = session_name(node.stat.ephemeral_owner);
+            text += fmt::format("  (session {})", session);
+            value["session"] = session;
+        }
+        if (data_) {
+            value["data"] = node.data;
+            if (!node.data.empty())
+                text += fmt::format("  = {}", printable(node.data));
+        }
+        text += "\n";
+    }
+
+    std::string path_ = "/";
+    std::size_t depth_ = std::numeric_limits<std::size_t>::max();
+    bool data_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_tree() {
+    return std::make_unique<tree_command>();
+}
+
+}  // namespace corozk::program

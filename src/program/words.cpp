@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "words.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+namespace corozk::program {
+
+namespace {
+
+struct unit {
+    std::string_view name;
+    double milliseconds;
+};
+constexpr std::array units{unit{"ms", 1},
+                           unit{"s", 1000},
+                           unit{"", 1000},
+                           unit{"m", 60'000},
+                           unit{"min", 60'000},
+                           unit{"h", 3'600'000}};
+
+permission parse_permissions(std::string_view letters) {
+    permission result = permission::none;
+    for (char c : letters) {
+        switch (c) {
+            case 'c':
+                result = result | permission::create;
+                break;
+            case 'd':
+                result = result | permission::erase;
+                break;
+            case 'r':
+                result = result | permission::read;
+                break;
+            case 'w':
+                result = result | permission::write;
+                break;
+            case 'a':
+                result = result | permission::admin;
+                break;
+            default:
+                throw bad_word(fmt::format(
+                    "'{}' is no permission: c create, d delete, r read, w write, a admin", c));
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::chrono::milliseconds parse_duration(std::string_view text) {
+    double number = 0;
+    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view rest(end, text.data() + text.size());
+    for (const unit& u : units) {
+        double value = number * u.milliseconds;
+        // A thousand years: far from where the arithmetic ends.
+        if (ec == std::errc() && rest == u.name && value >= 0 && value < 3.2e13)
+            return std::chrono::milliseconds(std::llround(value));
+    }
+    throw bad_word(fmt::format("'{}' is no duration; say 250ms, 30s, 5m or 2h", text));
+}
+
+auth_info parse_auth(std::string_view text) {
+    auto colon = text.find(':');
+    // What was written may be half a password: it is not repeated.
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size())
+        throw bad_word("credentials are written SCHEME:CREDENTIAL, as in digest:user:password");
+    return auth_info(std::string(text.substr(0, colon)), std::string(text.substr(colon + 1)));
+}
+
+std::vector<auth_info> parse_auth_file(const std::string& name) {
+    std::istringstream lines(read_file(name));
+    std::vector<auth_info> result;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty() && line.back() == '\r')
+            line.pop_back();
+        if (!line.empty() && line.front() != '#')
+            result.push_back(parse_auth(line));
+    }
+    if (result.empty())
+        throw bad_word(fmt::format("{} has no credentials in it", name));
+    return result;
+}
+
+corozk::acl parse_acl(std::string_view text) {
+    if (text == "open")
+        return open_acl();
+    if (text == "creator")
+        return creator_acl();
+    if (text == "read-only")
+        return read_only_acl();
+    auto first = text.find(':');
+    auto last = text.rfind(':');
+    if (first == std::string_view::npos || first == last || first == 0)
+        throw bad_word(fmt::format(
+            "'{}' is no access control list; say open, creator, read-only or SCHEME:ID:cdrwa",
+            text));
+    corozk::acl result;
+    result.emplace_back(parse_permissions(text.substr(last + 1)),
+                        std::string(text.substr(0, first)),
+                        std::string(text.substr(first + 1, last - first - 1)));
+    return result;
+}
+
+std::pair<std::string, std::string> parse_part(std::string_view text) {
+    auto equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+        throw bad_word(fmt::format("'{}' is no part; say NAME=VALUE or NAME=@FILE", text));
+    std::string name(text.substr(0, equals));
+    std::string value(text.substr(equals + 1));
+    if (value.starts_with('@'))
+        value = read_file(value.substr(1));
+    return {std::move(name), std::move(value)};
+}
+
+std::string read_file(const std::string& name) {
+    std::ifstream file(name, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file.is_open() || file.bad())
+        throw bad_word(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    return text;
+}
+
+std::string read_standard_input() {
+    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace corozk::program

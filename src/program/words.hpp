@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What single words of the command line mean. All throw bad_word.
+#pragma once
+
+#include <corozk/options.hpp>
+#include <corozk/types.hpp>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::program {
+
+/// The text says what would have been right. It never quotes a credential.
+class bad_word : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds.
+std::chrono::milliseconds parse_duration(std::string_view text);
+
+/// "digest:user:password"; the credential is what stands behind the first colon.
+auth_info parse_auth(std::string_view text);
+
+/// One per line; empty lines and lines that begin with '#' do not count.
+std::vector<auth_info> parse_auth_file(const std::string& name);
+
+/// "open", "creator", "read-only", or "SCHEME:ID:cdrwa".
+corozk::acl parse_acl(std::string_view text);
+
+/// "NAME=VALUE", or "NAME=@FILE" for what is in the file.
+std::pair<std::string, std::string> parse_part(std::string_view text);
+
+std::string read_file(const std::string& name);
+std::string read_standard_input();
+
+}  // namespace corozk::program

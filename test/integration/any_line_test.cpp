@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pending_result.hpp"
+#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/election.hpp>
+#include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/priority_lock.hpp>
+#include <corozk/recipe/semaphore.hpp>
+#include <corozk/recipe/shared_lock.hpp>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One that holds, one that waits: both are seen, and the holder's end lets the other one proceed.
+awaitable<void> seen_and_broken(client& zk,
+                                std::string path,
+                                ownership& held,
+                                pending_result<ownership>& waiting) {
+    any_line line(zk, path);
+    std::vector<contender_info> found;
+    while (found.size() < 2)
+        found = co_await line.contenders();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].holds);
+    CHECK_FALSE(found[1].holds);
+    CHECK(found[1].waits_for == std::vector<std::string>{found[0].path});
+    CHECK(found[0].session_id == zk.session_id());
+    co_await line.break_contender(found[0].path);
+    error_code why = co_await held.lost();
+    CHECK(why == errc::ownership_lost);
+    co_await eventually_async([&] { return waiting.calls() == 1; }, 20s, "the next one");
+    CHECK_FALSE(waiting.error());
+    auto [ec] = co_await line.break_contender(found[0].path, as_tuple());
+    CHECK(ec == zk_errc::no_node);
+}
+
+}  // namespace
+
+TEST_CASE("any_line: sees and breaks the contenders of every recipe that queues") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        pending_result<ownership> next[5];
+        lock l(zk, path + "/lock");
+        ownership a = co_await l.acquire();
+        l.acquire(next[0].handler());
+        co_await seen_and_broken(zk, path + "/lock", a, next[0]);
+        shared_lock s(zk, path + "/shared");
+        ownership b = co_await s.acquire_write();
+        s.acquire_read(next[1].handler());
+        co_await seen_and_broken(zk, path + "/shared", b, next[1]);
+        semaphore p(zk, path + "/semaphore", 2);
+        ownership c = co_await p.acquire(2);
+        p.acquire(1, next[2].handler());
+        co_await seen_and_broken(zk, path + "/semaphore", c, next[2]);
+        election e(zk, path + "/election");
+        ownership d = co_await e.campaign();
+        e.campaign(next[3].handler());
+        co_await seen_and_broken(zk, path + "/election", d, next[3]);
+        priority_lock r(zk, path + "/priority");
+        ownership f = co_await r.acquire(1);
+        r.acquire(0, next[4].handler());
+        co_await seen_and_broken(zk, path + "/priority", f, next[4]);
+    });
+}
+
+TEST_CASE("any_line: asks first; a holder that hears it is not broken") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        lock l(zk, path);
+        any_line line(zk, path);
+        ownership held = co_await l.acquire();
+        pending_result<bool> asked;
+        line.insist_on_release(held.path(), 20s, asked.handler());
+        co_await held.release_requested();
+        co_await held.release();
+        co_await eventually_async([&] { return asked.calls() == 1; }, 20s, "the answer");
+        CHECK_FALSE(asked.error());
+        CHECK_FALSE(asked.value());
+        ownership deaf = co_await l.acquire();
+        bool removed = co_await line.insist_on_release(deaf.path(), 10ms);
+        CHECK(removed);
+    });
+}
+
+TEST_CASE("any_line: nobody there, bad paths, a closed client") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        any_line line(zk, path);
+        std::vector<contender_info> found = co_await line.contenders();
+        CHECK(found.empty());
+        auto [none] = co_await line.break_contender(path + "/x", as_tuple());
+        CHECK(none == zk_errc::no_node);
+        any_line bad(zk, "nope");
+        auto [ec, nothing] = co_await bad.contenders(as_tuple());
+        CHECK(ec == errc::bad_path);
+        any_line moved(std::move(line));
+        auto [closed] = co_await line.break_contender(path + "/x", as_tuple());
+        CHECK(closed == errc::closed);
+        any_line orphan(client(), path);
+        auto [gone, empty] = co_await orphan.contenders(as_tuple());
+        CHECK(gone == errc::closed);
+    });
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program_run.hpp"
+
+#include <filesystem>
+#include <set>
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+const std::vector<std::string> commands{"lock",
+                                        "elect",
+                                        "semaphore",
+                                        "barrier",
+                                        "queue",
+                                        "config",
+                                        "contenders",
+                                        "break",
+                                        "deadlocks",
+                                        "tree"};
+
+std::set<std::string> words_of(const std::string& text) {
+    std::istringstream in(text);
+    std::set<std::string> result;
+    for (std::string word; in >> word;)
+        result.insert(word);
+    return result;
+}
+
+std::set<std::string> completed(std::vector<std::string> words) {
+    words.insert(words.begin(), "--complete");
+    auto run = run_program(words);
+    CHECK(run.code == 0);
+    return words_of(run.out);
+}
+
+/// What a shell offers for the last of these words.
+std::set<std::string> shell_offers(const std::vector<std::string>& shell) {
+    temporary_directory folder;
+    process_options what;
+    what.command = shell;
+    what.output = folder.path() / "out";
+    std::string path = std::filesystem::path(COROZK_PROGRAM).parent_path();
+    what.environment = {{"COROZK_HOSTS", the_server().hosts()},
+                        {"PATH", path + ":" + std::getenv("PATH")},
+                        {"HOME", folder.path()},
+                        {"TERM", "dumb"}};
+    process_guard process(what);
+    REQUIRE(process.wait(program_limit));
+    std::ifstream in(what.output);
+    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    INFO(text);
+    CHECK(process.exit_status() == 0);
+    return words_of(text);
+}
+
+std::set<std::string> bash_offers(const std::string& words) {
+    return shell_offers({"bash",
+                         "--norc",
+                         "-c",
+                         "source '" COROZK_COMPLETION_DIR "/corozk.bash'; COMP_WORDS=(corozk " +
+                             words +
+                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _corozk; "
+                             "printf '%s\\n' \"${COMPREPLY[@]}\""});
+}
+
+/// Types the words and a tab into a shell of its own, and shows what stands there then.
+std::set<std::string> zsh_offers(const std::string& words) {
+    return shell_offers({"zsh",
+                         "-f",
+                         "-c",
+                         R"(
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PROMPT=''; fpath=()" COROZK_COMPLETION_DIR R"( \$fpath); autoload -U compinit; compinit -u -D; bindkey -e"
+zpty -w shell "echo re''ady"
+zpty -r shell text '*ready*'
+zpty -w -n shell ')" + words + R"('$'\t'
+zpty -w -n shell $'\x01echo \'BEGIN \x05 END\'\n'
+zpty -r shell text $'*BEGIN*END*\n*BEGIN*END*'
+print -r -- "$text"
+zpty -d shell
+)"});
+}
+
+}  // namespace
+
+TEST_CASE("corozk --help: every command explains itself, with examples") {
+    auto all = run_program({"--help"});
+    CHECK(all.code == 0);
+    CHECK(all.out.find("Exit codes") != std::string::npos);
+    for (const std::string& command : commands) {
+        INFO(command);
+        CHECK(all.out.find("\n  " + command + " ") != std::string::npos);
+        auto help = run_program({command, "--help"});
+        CHECK(help.code == 0);
+        CHECK(help.out.find("Usage: corozk " + command) != std::string::npos);
+        CHECK(help.out.find("Examples\n  corozk " + command) != std::string::npos);
+    }
+    CHECK(run_program({"--version"}).out.starts_with("corozk "));
+}
+
+TEST_CASE("corozk --manual: names every command and every option") {
+    std::string manual = run_program({"--manual"}).out;
+    CHECK(manual.starts_with(".TH COROZK 1"));
+    for (const std::string& command : commands) {
+        CHECK(manual.find(".SS corozk " + command) != std::string::npos);
+        for (std::string option : completed({command, "--"})) {
+            INFO(option);
+            std::string escaped;
+            for (char c : option)
+                escaped += c == '-' ? std::string("\\-") : std::string(1, c);
+            CHECK(manual.find(escaped) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
+    CHECK(completed({""}) == std::set<std::string>(commands.begin(), commands.end()));
+    CHECK(completed({"co"}) == std::set<std::string>{"config", "contenders"});
+    CHECK(completed({"lock", "--pri"}) == std::set<std::string>{"--priority"});
+    CHECK(completed({"lock", "--naming", ""}) ==
+          std::set<std::string>{"standard", "curator", "kazoo"});
+    CHECK(completed({"queue", "p"}) == std::set<std::string>{"put", "peek"});
+    CHECK(completed({"queue", "put", ""}).empty());
+    std::string path = fresh_path();
+    observer().plant(path + "/deep/node");
+    CHECK(completed({"tree", path + "/d"}) == std::set<std::string>{path + "/deep"});
+    CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
+}
+
+TEST_CASE("corozk: completion in bash") {
+    CHECK(bash_offers("con") == std::set<std::string>{"config", "contenders"});
+    CHECK(bash_offers("lock --dead") == std::set<std::string>{"--deadline"});
+    std::string path = fresh_path();
+    observer().plant(path + "/deep/node");
+    CHECK(bash_offers("tree " + path + "/") == std::set<std::string>{path + "/deep"});
+}
+
+TEST_CASE("corozk: completion in zsh") {
+    CHECK(zsh_offers("corozk contend").count("contenders") == 1);
+    CHECK(zsh_offers("corozk lock --dead").count("--deadline") == 1);
+    std::string path = fresh_path();
+    observer().plant(path + "/deep/node");
+    CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program_run.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+void stands(const std::string& path, std::size_t count) {
+    eventually([&] { return observer().children(path).size() == count; },
+               program_limit,
+               "nodes below " + path);
+}
+
+}  // namespace
+
+TEST_CASE("corozk elect: one leads; --again stands for election anew") {
+    std::string path = fresh_path();
+    program_run leader({"elect", "--again", path, "--", "sh", "-c", "echo leads; exec sleep 1000"});
+    leader.says("leads");
+    program_run next({"elect", path, "--", "sh", "-c", "echo second; exec sleep 1000"});
+    stands(path, 2);
+    CHECK(run_program({"elect", "-n", path, "--", "true"}).code == 75);
+    CHECK(run_program({"break", "--holder", path}).code == 0);
+    next.says("second");
+    stands(path, 2);  // the first one is a candidate again
+    next.process().signal(SIGTERM);
+    CHECK(next.end() == 128 + SIGTERM);
+    leader.says("leads\nleads");
+    leader.process().signal(SIGTERM);
+    CHECK(leader.end() == 128 + SIGTERM);
+    CHECK(observer().children(path).empty());
+}
+
+TEST_CASE("corozk semaphore: as many as there are permits; the limit can be changed") {
+    std::string path = fresh_path();
+    auto hold = [&](const char* permits) {
+        return std::vector<std::string>{"semaphore",
+                                        "-l",
+                                        "3",
+                                        "-k",
+                                        permits,
+                                        path,
+                                        "--",
+                                        "sh",
+                                        "-c",
+                                        "echo in; exec sleep 1000"};
+    };
+    program_run two(hold("2"));
+    two.says("in");
+    CHECK(run_program({"semaphore", "-l", "3", "--available", path}).out == "1\n");
+    CHECK(run_program({"semaphore", "-l", "3", "-k", "2", "-n", path, "--", "true"}).code == 75);
+    CHECK(run_program({"semaphore", "-l", "3", "-n", path, "--", "true"}).code == 0);
+    CHECK(run_program({"semaphore", "-l", "3", "-k", "4", path, "--", "true"}).code == 64);
+    CHECK(run_program({"semaphore", "-l", "4", path, "--", "true"}).code == 70);
+    CHECK(run_program({"semaphore", "-l", "4", "--change-limit", path}).code == 0);
+    CHECK(run_program({"semaphore", "-l", "4", "-k", "2", "-n", path, "--", "true"}).code == 0);
+    two.process().signal(SIGTERM);
+    two.end();
+}
+
+TEST_CASE("corozk barrier: set, status, wait, remove") {
+    std::string path = fresh_path();
+    CHECK(run_program({"barrier", "status", path}).code == 1);
+    CHECK(run_program({"barrier", "wait", path}).code == 0);
+    CHECK(run_program({"barrier", "set", path}).code == 0);
+    CHECK(run_program({"barrier", path, "set"}).code == 1);
+    CHECK(run_program({"barrier", "status", path}).out == "set\n");
+    CHECK(run_program({"barrier", "wait", "-w", "200ms", path}).code == 75);
+    program_run waiter({"barrier", "wait", path});
+    eventually([&] { return watches_below(the_server().port(), path) == 1; },
+               program_limit,
+               "the waiter's watch");
+    CHECK(run_program({"barrier", "remove", path}).code == 0);
+    CHECK(waiter.end() == 0);
+    CHECK(run_program({"barrier", "remove", path}).code == 1);
+    CHECK(run_program({"barrier", "open", path}).code == 64);
+}
+
+TEST_CASE("corozk barrier enter: members begin and end together") {
+    std::string path = fresh_path();
+    auto member = [&](const char* script) {
+        return std::vector<std::string>{
+            "barrier", "enter", "-c", "2", path, "--", "sh", "-c", script};
+    };
+    program_run first(member("echo began; exit 3"));
+    stands(path, 1);
+    CHECK(first.out().empty());
+    program_run second(member("echo began; read end; exit 0"), "end\n");
+    CHECK(second.end() == 0);
+    CHECK(first.end() == 3);
+    CHECK(first.out() == "began\n");
+}
+
+TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", path, "one", "two"}).code == 0);
+    CHECK(run_program({"queue", "put", path}, "three\nfour\n").code == 0);
+    CHECK(run_program({"queue", "put", path, "--whole"}, "five\nlines\n").code == 0);
+    CHECK(run_program({"queue", "put", path, "--", "--six"}).code == 0);
+    CHECK(run_program({"queue", "size", path}).out == "6\n");
+    CHECK(run_program({"queue", "peek", path}).out == "one\n");
+    CHECK(run_program({"queue", path, "take", "-c", "2"}).out == "one\ntwo\n");
+    auto failed = run_program({"queue", "consume", path, "--", "sh", "-c", "cat; exit 4"});
+    CHECK(failed.code == 4);
+    CHECK(failed.out == "three");
+    auto done = run_program({"queue", "consume", "-c", "2", path, "--", "sh", "-c", "cat; echo ;"});
+    CHECK(done.code == 0);
+    CHECK(done.out == "three\nfour\n");
+    auto value = boost::json::parse(run_program({"queue", "take", "--json", path}).out);
+    CHECK(value.at("data") == "five\nlines\n");
+    CHECK(run_program({"queue", "take", path}).out == "--six\n");
+    CHECK(run_program({"queue", "take", "-n", path}).code == 75);
+    CHECK(run_program({"queue", "take", "-w", "100ms", path}).code == 75);
+    CHECK(run_program({"queue", "take", path, "word"}).code == 64);
+    // A taker waits until something comes.
+    program_run taker({"queue", "take", path});
+    eventually([&] { return watch_count(the_server().port()) > 0; },
+               program_limit,
+               "the taker's watch");
+    CHECK(run_program({"queue", "put", path, "late"}).code == 0);
+    CHECK(taker.end() == 0);
+    CHECK(taker.out() == "late\n");
+}
+
+TEST_CASE("corozk queue: priorities; a consumer that is killed loses nothing") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", "-p", "5", path, "later"}).code == 0);
+    CHECK(run_program({"queue", "put", "-p", "1", path, "sooner"}).code == 0);
+    program_run consumer({"queue",
+                          "consume",
+                          "--prioritized",
+                          "--session-timeout",
+                          "1s",
+                          path,
+                          "--",
+                          "sh",
+                          "-c",
+                          "cat; exec sleep 1000"});
+    consumer.says("sooner");
+    CHECK(run_program({"queue", "take", "--prioritized", path}).out == "later\n");
+    consumer.process().kill();
+    CHECK(run_program({"queue", "take", "--prioritized", path}).out == "sooner\n");
+}
+
+TEST_CASE("corozk config: get, publish, watch; one value or several parts") {
+    std::string path = fresh_path();
+    CHECK(run_program({"config", "get", path}).code == 1);
+    CHECK(run_program({"config", "publish", path, "first"}).code == 0);
+    CHECK(run_program({"config", "get", path}).out == "first\n");
+    program_run watcher({"config", "watch", "--count", "2", path});
+    watcher.says("first\n");
+    CHECK(run_program({"config", "publish", path}, "second").code == 0);
+    CHECK(watcher.end() == 0);
+    CHECK(watcher.out() == "first\nsecond\n");
+    for (std::string layout : {"ready", "versioned"}) {
+        std::string parts = fresh_path();
+        CHECK(run_program({"config", "get", "--layout", layout, parts}).code == 1);
+        CHECK(run_program({"config", "publish", "--layout", layout, parts, "a=1", "b=x=y"}).code ==
+              0);
+        CHECK(run_program({"config", "get", "--layout", layout, parts}).out == "a=1\nb=x=y\n");
+        auto value = boost::json::parse(
+            run_program({"config", "get", "--json", "--layout", layout, parts}).out);
+        CHECK(value.at("parts").at("b") == "x=y");
+    }
+    CHECK(run_program({"config", "publish", "--layout", "ready", path, "nothing"}).code == 64);
+}
+
+TEST_CASE("corozk contenders: who holds, who waits, since when, from where") {
+    std::string path = fresh_path();
+    CHECK(run_program({"contenders", path}).out == path + ": 0 holding, 0 waiting\n");
+    program_run holder(
+        {"lock", "--identity", "anna", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
+    holder.says("in");
+    program_run watcher({"contenders", "--watch", path});
+    watcher.says("1 holding, 0 waiting");
+    program_run waiter({"lock", "--identity", "otto", path, "--", "true"});
+    stands(path, 2);
+    watcher.says("1 holding, 1 waiting");
+    auto table = run_program({"contenders", path});
+    CHECK(table.code == 0);
+    for (const char* word : {"holds", "waits", "anna", "otto", "127.0.0.1:", "Z"})
+        CHECK(table.out.find(word) != std::string::npos);
+    auto value = boost::json::parse(run_program({"contenders", "--json", path}).out);
+    const auto& all = value.at("contenders").as_array();
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].at("who") == "anna");
+    CHECK(all[0].at("holds") == true);
+    CHECK(all[1].at("holds") == false);
+    CHECK(all[1].at("waits_for").at(0) == all[0].at("node"));
+    CHECK(all[0].at("from").as_string().starts_with("127.0.0.1:"));
+    CHECK(all[0].at("session") != all[1].at("session"));
+    holder.process().signal(SIGTERM);
+    holder.end();
+    CHECK(waiter.end() == 0);
+    watcher.says("0 holding, 0 waiting");
+    watcher.process().signal(SIGINT);
+    CHECK(watcher.end() == 128 + SIGINT);
+}
+
+TEST_CASE("corozk break: a holder, a waiter, nobody; asking first") {
+    std::string path = fresh_path();
+    CHECK(run_program({"break", "--holder", path}).code == 1);
+    program_run holder({"lock", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
+    holder.says("in");
+    program_run waiter({"lock", path, "--", "echo", "mine"});
+    stands(path, 2);
+    auto value = boost::json::parse(run_program({"contenders", "--json", path}).out);
+    std::string node(value.at("contenders").at(0).at("node").as_string());
+    CHECK(run_program({"break", node}).code == 0);
+    CHECK(holder.end() == 79);
+    CHECK(waiter.end() == 0);
+    CHECK(waiter.out() == "mine\n");
+    CHECK(run_program({"break", node}).code == 1);
+    CHECK(run_program({"break", "/"}).code == 64);
+    program_run deaf({"lock", path, "--", "sh", "-c", "echo in; exec sleep 1000"});
+    deaf.says("in");
+    auto asked = run_program({"break", "--holder", "--ask", "200ms", path});
+    CHECK(asked.code == 0);
+    CHECK(asked.out.starts_with("broke "));
+    CHECK(deaf.end() == 79);
+}
+
+TEST_CASE("corozk deadlocks: finds the circle, and the way out") {
+    std::string a = fresh_path(), b = fresh_path();
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client one = co_await connected_client(quiet_options(the_server().hosts()));
+            client two = co_await connected_client(quiet_options(the_server().hosts()));
+            lock one_a(one, a), one_b(one, b), two_a(two, a), two_b(two, b);
+            ownership first = co_await one_a.acquire();
+            ownership second = co_await two_b.acquire();
+            CHECK(run_program({"deadlocks", a, b}).code == 0);
+            outcome<ownership> waits_b, waits_a;
+            one_b.acquire(waits_b.handler());
+            two_a.acquire(waits_a.handler());
+            co_await eventually_async([&] {
+                return observer().children(a).size() == 2 && observer().children(b).size() == 2;
+            });
+            auto found = run_program({"deadlocks", a, b});
+            CHECK(found.code == 1);
+            CHECK(found.out.find("deadlock of 2") != std::string::npos);
+            auto value = boost::json::parse(run_program({"deadlocks", "--json", a, b}).out);
+            REQUIRE(value.at("deadlocks").as_array().size() == 1);
+            std::string node(value.at("deadlocks").at(0).at(0).at("waiter").at("node").as_string());
+            CHECK(run_program({"break", node}).code == 0);
+            CHECK(run_program({"deadlocks", a, b}).code == 0);
+            auto edges = run_program({"deadlocks", "--edges", a, b});
+            CHECK(edges.out.find("waits at") != std::string::npos);
+            co_await one.close(as_tuple());
+            co_await two.close(as_tuple());
+            co_await waits_a.wait();
+            co_await waits_b.wait();
+        },
+        program_limit);
+}
+
+TEST_CASE("corozk tree: nodes, sessions, data") {
+    std::string path = fresh_path();
+    admin hand = observer();
+    hand.plant(path + "/b/c", "text");
+    hand.plant(path + "/a", "\x1b[31mred", node_kind::ephemeral);
+    auto text = run_program({"tree", "--data", path});
+    CHECK(text.code == 0);
+    CHECK(text.out.find("    c  = text") != std::string::npos);
+    CHECK(text.out.find("(session 0x") != std::string::npos);
+    CHECK(text.out.find('\x1b') == std::string::npos);
+    CHECK(text.out.find("  a") < text.out.find("  b"));
+    auto value = boost::json::parse(run_program({"tree", "--json", "-d", "1", path}).out);
+    CHECK(value.at("children").as_array().size() == 2);
+    CHECK_FALSE(value.at("children").at(1).as_object().contains("children"));
+    CHECK(run_program({"tree", path + "/none"}).code == 1);
+}
