@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client.hpp"
 
+#include "crash_report.hpp"
 #include "shifted_clock.hpp"
 #include <corozk/client.hpp>
 #include <corozk/recipe/counter.hpp>
@@ -266,6 +267,7 @@ private:
 }  // namespace
 
 int run_client(const client_role& role) {
+    testing::report_crashes();
     obey_clock_signals();
     life l(role);
     return l();

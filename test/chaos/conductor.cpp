@@ -91,6 +91,19 @@ void conductor::run_undone(bool all) {
     }
 }
 
+/// Nobody ends by himself.
+void conductor::look_after_clients() {
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+        member& m = clients_[i];
+        if (m.busy || m.process->running())
+            continue;
+        check(false,
+              "client " + std::to_string(i) + " ended by itself, with " +
+                  std::to_string(m.process->exit_status().value_or(0)));
+        start_client(i);
+    }
+}
+
 /// One server at a time, now and then two: then nobody serves.
 void conductor::fault_of_server() {
     std::size_t which = one_of(3);
@@ -306,6 +319,7 @@ bool conductor::operator()() {
         auto until = clock::now() + between(50, 800);
         while (clock::now() < until) {
             run_undone(false);
+            look_after_clients();
             std::this_thread::sleep_for(10ms);
         }
         if (clock::now() >= next_word) {

@@ -54,6 +54,7 @@ private:
     void jump_clock();
     void later(milliseconds in, std::function<void()> undo);
     void run_undone(bool all);
+    void look_after_clients();
     void calm_down();
     void see_progress();
     void end_clients();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child.hpp"
 
+#include "crash_report.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/fault_proxy.hpp>
@@ -12,9 +13,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <csignal>
 #include <cstdio>
-#include <execinfo.h>
 #include <iostream>
 #include <mutex>
 #include <random>
@@ -36,24 +35,6 @@ constexpr long memory_limit_kb = 400L * 1024;
 
 auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
-}
-
-/// Which module has crashed is seen from the stack.
-void report_crash(int number) {
-    void* frames[64];
-    int count = ::backtrace(frames, 64);
-    const char head[] = "crashed; the stack:\n";
-    [[maybe_unused]] auto n = ::write(STDERR_FILENO, head, sizeof head - 1);
-    ::backtrace_symbols_fd(frames, count, STDERR_FILENO);
-    std::signal(number, SIG_DFL);
-    std::raise(number);
-}
-
-void watch_for_crashes() {
-    void* warm_up[1];
-    ::backtrace(warm_up, 1);  // loads what it needs: not inside a handler
-    for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
-        std::signal(number, report_crash);
 }
 
 const scenario& scenario_named(const std::string& name) {
@@ -337,7 +318,7 @@ wire_case wire_case::parse(const std::string& text) {
 }
 
 int run_child(const wire_case& what, std::uint16_t server_port) {
-    watch_for_crashes();
+    testing::report_crashes();
     try {
         performance p(what, server_port);
         return p();

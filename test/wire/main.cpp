@@ -2,6 +2,7 @@
 // A server that is broken or hostile, and other programs' nodes where ours should be: every client
 // in a process of its own. Prints a table: attack x scenario.
 #include "child.hpp"
+#include "crash_report.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/server.hpp>
@@ -73,7 +74,7 @@ struct verdict {
 /// Where in the C client a process has ended; empty if somewhere else. What it frees without having
 /// written it may be found out by the next one who allocates.
 std::string place_in_c_client(const std::string& output) {
-    std::size_t begin = output.find("crashed; the stack:");
+    std::size_t begin = output.find(testing::crash_head);
     if (begin == std::string::npos)
         return std::string();
     std::istringstream lines(output.substr(begin));
