@@ -330,7 +330,6 @@ struct handle::impl {
     std::vector<arrival>& inbox;
     log_function log;
     zhandle_t* zh = nullptr;
-    std::size_t watches_set = 0;  ///< ever; the C client does not tell how many it has
 };
 
 handle::handle(std::unique_ptr<impl> p) noexcept : impl_(std::move(p)) {}
@@ -456,20 +455,12 @@ void handle::abort() {
     }
 }
 
-bool handle::better_freed_elsewhere() const noexcept {
-    constexpr std::size_t many = 1024;
-    // After a failed authentication requests are still inside.
-    return impl_->watches_set > many && state() != handle_state::auth_failed;
-}
-
 void handle::silence() noexcept {
     impl_->log = nullptr;
 }
 
 bool handle::submit(operation& op) {
     log_scope scope(impl_->log);
-    if (op.watch)
-        ++impl_->watches_set;
     zhandle_t* zh = impl_->zh;
     const void* data = &op;
     op.inbox = &impl_->inbox;

@@ -106,10 +106,6 @@ public:
     /// Drops the connection; all requests inside are answered with `connection_loss`.
     void abort();
 
-    /// Whether freeing it takes so long that it should not happen on the event loop, and whether it
-    /// may happen elsewhere: nothing is left to be answered. Only after `abort`.
-    bool better_freed_elsewhere() const noexcept;
-
     /// No word to the logger any more.
     void silence() noexcept;
 

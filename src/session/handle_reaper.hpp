@@ -12,9 +12,9 @@
 
 namespace corozk::detail {
 
-/// Frees handles beside the loop of an execution context: taking the C client's tables of 50,000
-/// watches apart lasts for 40 ms. Its thread is started with the first handle and joined with the
-/// context.
+/// Frees handles with many watches beside the loop of an execution context: taking the C client's
+/// tables of 50,000 apart lasts for 40 ms, and those of a session that has expired cannot be emptied
+/// before. Its thread is started with the first handle and joined with the context.
 class handle_reaper final : public boost::asio::execution_context::service {
 public:
     using key_type = handle_reaper;

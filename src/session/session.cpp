@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <sys/socket.h>
 
@@ -110,7 +111,7 @@ void session::abandon() noexcept {
     waiting.clear();
     destroy_drivers();
     watches_.drop_all(errc::closed);
-    watches_.tell_dropped(std::numeric_limits<std::size_t>::max());
+    watches_.tell_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
     inbox_.clear();
     batch_.clear();
     next_arrival_ = 0;
@@ -773,11 +774,15 @@ bool session::chores_left() const noexcept {
 void session::do_chores() {
     if (watches_.telling())
         join_free_memory();
+    // A C client that has nothing to take apart is freed at once.
+    std::function<void(const std::string&)> forget;
+    if (closing() && handle_)
+        forget = [this](const std::string& path) { handle_->forget_watches(path); };
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
         if (watches_.telling()) {
             constexpr std::size_t at_a_time = 4;
-            watches_.tell_dropped(at_a_time);
+            watches_.tell_dropped(at_a_time, forget);
             if (!watches_.telling())
                 complete_close_calls();
         } else if (watches_.has_detached() && rearming_ < max_rearming) {

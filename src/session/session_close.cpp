@@ -60,7 +60,7 @@ void session::begin_closing() {
 /// Until the last answer has come: the C client aborts the program when it gets one that it does
 /// not expect, so nothing of ours may be on its way that it does not know of.
 void session::drain() {
-    if (in_flight_ > 0)
+    if (in_flight_ > 0 || watches_.telling())
         return;
     if (!handle_ || !handle_->connected()) {
         finish_closing(errc::session_left_to_expire);
@@ -140,7 +140,10 @@ void session::retire_handle() {
         return;
     // What is inside is answered with `connection_loss` into the inbox.
     handle_->abort();
-    if (!abandoned_ && handle_->better_freed_elsewhere()) {
+    constexpr std::size_t many = 1024;
+    // After a failed authentication requests are still inside.
+    bool answered = handle_->state() != handle_state::auth_failed;
+    if (!abandoned_ && answered && watches_.size() + watches_.untold() > many) {
         auto& context = boost::asio::query(executor_, boost::asio::execution::context);
         boost::asio::use_service<handle_reaper>(context).take(std::move(handle_));
     }

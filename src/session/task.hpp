@@ -44,10 +44,18 @@ public:
         void await_resume() const noexcept {}
     };
 
-    std::suspend_always initial_suspend() const noexcept { return {}; }
-    final_awaiter final_suspend() const noexcept { return {}; }
-    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
-    void set_continuation(std::coroutine_handle<> h) noexcept { continuation_ = h; }
+    std::suspend_always initial_suspend() const noexcept {
+        return {};
+    }
+    final_awaiter final_suspend() const noexcept {
+        return {};
+    }
+    [[noreturn]] void unhandled_exception() const noexcept {
+        std::terminate();
+    }
+    void set_continuation(std::coroutine_handle<> h) noexcept {
+        continuation_ = h;
+    }
 
 private:
     std::coroutine_handle<> continuation_ = std::noop_coroutine();

@@ -63,7 +63,8 @@ void watch_registry::drop_all(const error_code& reason) {
     dropped_.push_back({std::exchange(tables_, std::move(fresh)), reason});
 }
 
-void watch_registry::tell_dropped(std::size_t count) {
+void watch_registry::tell_dropped(std::size_t count,
+                                  const std::function<void(const std::string&)>& forget) {
     while (!dropped_.empty()) {
         dropped_tables& d = dropped_.front();
         for (auto& detached = d.tables->detached; !detached.empty(); detached.pop_front()) {
@@ -82,11 +83,20 @@ void watch_registry::tell_dropped(std::size_t count) {
                 }
                 if (count-- == 0)
                     return;
+                if (forget && m.begin()->second.in_c_client)
+                    forget(m.begin()->first);
                 m.erase(m.begin());
             }
         }
         dropped_.pop_front();
     }
+}
+
+std::size_t watch_registry::untold() const noexcept {
+    std::size_t count = 0;
+    for (const dropped_tables& d : dropped_)
+        count += d.tables->size();
+    return count;
 }
 
 bool watch_registry::has_waiters(watch_kind kind, const std::string& path) const {

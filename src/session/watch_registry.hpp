@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +38,8 @@ struct watch_tables {
 
     map& of(watch_kind kind) noexcept { return maps[static_cast<std::size_t>(kind)]; }
     const map& of(watch_kind kind) const noexcept { return maps[static_cast<std::size_t>(kind)]; }
+
+    std::size_t size() const noexcept { return maps[0].size() + maps[1].size() + maps[2].size(); }
 
     std::array<map, 3> maps;
 
@@ -77,11 +80,15 @@ public:
     /// Nothing will come any more: all are disarmed at once, and told by `tell_dropped`.
     void drop_all(const error_code& reason);
 
-    /// Tells the next ones, about `count`, that they were dropped.
-    void tell_dropped(std::size_t count);
+    /// Tells the next ones, about `count`, that they were dropped, and calls `forget` for each path
+    /// that the C client has.
+    void tell_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
 
     /// Whether somebody is still to be told.
     bool telling() const noexcept { return !dropped_.empty(); }
+
+    /// How many paths there still are whose waiters are to be told.
+    std::size_t untold() const noexcept;
 
     /// Whether somebody waits for this node.
     bool has_waiters(watch_kind kind, const std::string& path) const;
@@ -108,10 +115,7 @@ public:
     /// Bytes of the paths that the C client would put into one SetWatches packet.
     std::size_t c_client_bytes() const noexcept { return c_client_bytes_; }
 
-    std::size_t size() const noexcept {
-        const auto& maps = tables_->maps;
-        return maps[0].size() + maps[1].size() + maps[2].size();
-    }
+    std::size_t size() const noexcept { return tables_->size(); }
 
 private:
     using map = watch_tables::map;

@@ -99,7 +99,7 @@ TEST_CASE("watch registry: drops everything with the reason") {
         CHECK(r->ends.empty());
     }
     CHECK(registry.telling());
-    registry.tell_dropped(all);
+    registry.tell_dropped(all, nullptr);
     CHECK_FALSE(registry.telling());
     for (recorder* r : {&a, &b, &c}) {
         CHECK(r->events.empty());
@@ -122,7 +122,9 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
         return std::count_if(
             nodes.begin(), nodes.end(), [](const recorder& r) { return !r.ends.empty(); });
     };
-    registry.tell_dropped(20);
+    std::set<std::string> forgotten;
+    auto forget = [&forgotten](const std::string& path) { forgotten.insert(path); };
+    registry.tell_dropped(20, forget);
     const auto first = told();
     CHECK(first > 0);
     CHECK(first <= 20);
@@ -135,10 +137,11 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
     CHECK(registry.contains(watch_kind::data, "/again"));
     std::size_t pieces = 0;
     while (registry.telling()) {
-        registry.tell_dropped(20);
+        registry.tell_dropped(20, forget);
         ++pieces;
     }
     CHECK(pieces >= count / 20);
+    CHECK(forgotten.size() == count);
     CHECK(again.ends.empty());
     CHECK(told() == static_cast<long>(count - 1));
 
@@ -153,7 +156,7 @@ TEST_CASE("watch registry: two sessions may end before anybody is told") {
     registry.drop_all(zk_errc::session_expired);
     registry.armed(watch_kind::data, "/a", 1, &b);
     registry.drop_all(errc::closed);
-    registry.tell_dropped(all);
+    registry.tell_dropped(all, nullptr);
     CHECK(a.ends == std::vector<error_code>{zk_errc::session_expired});
     CHECK(b.ends == std::vector<error_code>{errc::closed});
 }
@@ -187,7 +190,7 @@ TEST_CASE("watch registry: who is told may watch again or free another waiter at
     first.other = std::make_unique<chain>(registry);
     registry.armed(watch_kind::data, "/a", 1, first.other.get());
     registry.drop_all(errc::closed);
-    registry.tell_dropped(all);
+    registry.tell_dropped(all, nullptr);
     CHECK_FALSE(first.other);
 }
 
