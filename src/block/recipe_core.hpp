@@ -230,6 +230,13 @@ inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std:
     p.watch_dropped(kind, path);
 }
 
+/// The same where the watch may have been disarmed for a look that failed: the server may still
+/// watch.
+inline void drop_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
+    watch.disarm();
+    p.watch_dropped(kind, path);
+}
+
 /// Waits until there is a session to which requests can be bound (or the client is closed).
 inline task<> session_alive(port& p, signal& wake) {
     while (!p.alive(p.status().generation) && p.status().state != session_state::closed) {

@@ -157,8 +157,9 @@ task<> configuration_core::read_versions() {
         if (watching && synced == port_.status().revision)
             co_await wake_.wait();
     }
-    forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
-    forget_watch(port_, second, watch_kind::exists, second_path);
+    drop_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
+    if (ready)
+        drop_watch(port_, second, watch_kind::exists, second_path);
 }
 
 /// `bad_version`: it was changed meanwhile, look again.

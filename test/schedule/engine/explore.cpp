@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "explore.hpp"
+
+#include <cstdio>
+#include <ctime>
+#include <random>
+#include <stdexcept>
+#include <unordered_set>
+
+namespace corozk::schedule {
+
+namespace {
+
+char current[256] = "nothing";
+
+/// The time that really passes.
+std::chrono::milliseconds real_time() {
+    timespec t{};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    return std::chrono::milliseconds(t.tv_sec * 1000 + t.tv_nsec / 1'000'000);
+}
+
+/// For whoever wants to know where the program has crashed.
+void now_playing(const std::string& scenario, const char* how, std::uint64_t number) {
+    std::snprintf(
+        current, sizeof current, "%s, %s %ju", scenario.c_str(), how, std::uintmax_t{number});
+}
+
+class stopwatch {
+public:
+    explicit stopwatch(budget limit) : limit_(limit), began_(real_time()) {}
+    bool over(std::uint64_t schedules) const {
+        if (limit_.schedules != 0 && schedules >= limit_.schedules)
+            return true;
+        return limit_.time.count() != 0 && real_time() - began_ >= limit_.time;
+    }
+
+private:
+    budget limit_;
+    std::chrono::milliseconds began_;
+};
+
+/// Depth first: the path of choices so far, and what comes after it.
+class depth_first final : public chooser {
+public:
+    explicit depth_first(std::unordered_set<std::uint64_t>& seen) : seen_(seen) {}
+
+    std::size_t choose(stage& s, const std::vector<move>& moves) override {
+        if (at_ < path_.size())
+            return path_[at_++].chosen;
+        if (!seen_.insert(s.hash()).second)
+            return moves.size();
+        path_.push_back({moves.size(), 0});
+        ++at_;
+        return 0;
+    }
+
+    /// To the next schedule. @return whether there is one
+    bool advance() {
+        at_ = 0;
+        while (!path_.empty() && path_.back().chosen + 1 >= path_.back().count)
+            path_.pop_back();
+        if (path_.empty())
+            return false;
+        ++path_.back().chosen;
+        return true;
+    }
+
+    choice_list choices() const {
+        choice_list list;
+        for (const branch& b : path_)
+            list.push_back(b.chosen);
+        return list;
+    }
+
+private:
+    struct branch {
+        std::size_t count;
+        std::size_t chosen;
+    };
+    std::unordered_set<std::uint64_t>& seen_;
+    std::vector<branch> path_;
+    std::size_t at_ = 0;
+};
+
+/// Each schedule has its own taste: some clients are slow in it, and faults are rare or frequent.
+class random_walk final : public chooser {
+public:
+    explicit random_walk(std::uint64_t seed) : random_(seed) {
+        constexpr int tastes[] = {1, 3, 10, 40};
+        for (int& w : client_weight_)
+            w = tastes[random_() % 4];
+        deliver_weight_ = tastes[random_() % 4];
+        fault_chance_ = 3 + static_cast<int>(random_() % 40);
+    }
+
+    std::size_t choose(stage& s, const std::vector<move>& moves) override {
+        std::size_t faults = 0;
+        for (const move& m : moves)
+            faults += is_fault(m.kind) ? 1 : 0;
+        std::size_t chosen = 0;
+        if (faults == moves.size() || (faults > 0 && random_() % 1000 < chance())) {
+            std::size_t which = random_() % faults;
+            for (std::size_t i = 0; i < moves.size(); ++i) {
+                if (is_fault(moves[i].kind) && which-- == 0)
+                    chosen = i;
+            }
+        } else {
+            std::vector<int> weights;
+            int all = 0;
+            for (const move& m : moves) {
+                int w = 0;
+                if (!is_fault(m.kind)) {
+                    int who = s.client_of(m);
+                    w = who >= 0 ? client_weight_[static_cast<std::size_t>(who) % 8] : 5;
+                    if (m.kind == move_kind::deliver)
+                        w *= deliver_weight_;
+                }
+                weights.push_back(w);
+                all += w;
+            }
+            auto point = static_cast<int>(random_() % static_cast<std::uint64_t>(all));
+            while (point >= weights[chosen])
+                point -= weights[chosen++];
+        }
+        choices_.push_back(chosen);
+        return chosen;
+    }
+
+    const choice_list& choices() const { return choices_; }
+
+private:
+    std::uint64_t chance() const { return static_cast<std::uint64_t>(fault_chance_) * 5; }
+
+    std::mt19937_64 random_;
+    int client_weight_[8];
+    int deliver_weight_;
+    int fault_chance_;
+    choice_list choices_;
+};
+
+class repetition final : public chooser {
+public:
+    explicit repetition(const choice_list& choices) : choices_(choices) {}
+    std::size_t choose(stage&, const std::vector<move>& moves) override {
+        std::size_t chosen = at_ < choices_.size() ? choices_[at_] : 0;
+        ++at_;
+        if (chosen >= moves.size())
+            throw std::invalid_argument("this schedule does not belong to this program");
+        return chosen;
+    }
+
+private:
+    const choice_list& choices_;
+    std::size_t at_ = 0;
+};
+
+}  // namespace
+
+const char* current_schedule() {
+    return current;
+}
+
+std::string schedule_id::text() const {
+    std::string text = scenario + ":" + (how.eager ? "eager" : "full") + ":" +
+                       std::to_string(how.faults) + ":" + std::to_string(how.switches) + ":";
+    for (std::size_t i = 0; i < choices.size();) {
+        std::size_t run = 1;
+        while (i + run < choices.size() && choices[i + run] == choices[i])
+            ++run;
+        if (i > 0)
+            text += ".";
+        text += std::to_string(choices[i]);
+        if (run > 1)
+            text += "x" + std::to_string(run);
+        i += run;
+    }
+    return text;
+}
+
+schedule_id schedule_id::parse(const std::string& text) {
+    schedule_id id;
+    std::vector<std::string> parts(1);
+    for (char c : text) {
+        if (c == ':')
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    if (parts.size() != 5 || (parts[1] != "eager" && parts[1] != "full"))
+        throw std::invalid_argument("not a schedule: " + text);
+    id.scenario = parts[0];
+    id.how.eager = parts[1] == "eager";
+    id.how.faults = std::stoi(parts[2]);
+    id.how.switches = std::stoi(parts[3]);
+    std::string rest = parts[4];
+    while (!rest.empty()) {
+        std::size_t used = 0;
+        std::size_t choice = std::stoul(rest, &used);
+        std::size_t run = 1;
+        rest.erase(0, used);
+        if (rest.starts_with('x')) {
+            run = std::stoul(rest.substr(1), &used);
+            rest.erase(0, used + 1);
+        }
+        id.choices.insert(id.choices.end(), run, choice);
+        if (rest.starts_with('.'))
+            rest.erase(0, 1);
+        else if (!rest.empty())
+            throw std::invalid_argument("not a schedule: " + text);
+    }
+    return id;
+}
+
+result explore_all(const scenario& what, rules how, budget limit) {
+    result r;
+    r.scenario = what.name;
+    stopwatch watch(limit);
+    std::unordered_set<std::uint64_t> seen;
+    depth_first order(seen);
+    do {
+        now_playing(what.name, "schedule", r.schedules);
+        stage s(what, how);
+        s.run(order);
+        ++r.schedules;
+        r.moves += s.steps();
+        if (!s.violations().empty()) {
+            r.failures.push_back({{what.name, how, order.choices()}, 0, s.violations()});
+            break;
+        }
+        if (watch.over(r.schedules)) {
+            r.complete = false;
+            break;
+        }
+    } while (order.advance());
+    r.states = seen.size();
+    return r;
+}
+
+result explore_randomly(const scenario& what, rules how, std::uint64_t first_seed, budget limit) {
+    result r;
+    r.scenario = what.name;
+    stopwatch watch(limit);
+    for (std::uint64_t seed = first_seed; !watch.over(r.schedules); ++seed) {
+        now_playing(what.name, "seed", seed);
+        random_walk order(seed);
+        stage s(what, how);
+        s.run(order);
+        ++r.schedules;
+        r.moves += s.steps();
+        if (!s.violations().empty()) {
+            r.failures.push_back({{what.name, how, order.choices()}, seed, s.violations()});
+            break;
+        }
+    }
+    return r;
+}
+
+result replay(const schedule_id& which, std::vector<std::string>& trace) {
+    const scenario* what = find_scenario(which.scenario);
+    if (!what)
+        throw std::invalid_argument("no such scenario: " + which.scenario);
+    result r;
+    r.scenario = which.scenario;
+    repetition order(which.choices);
+    stage s(*what, which.how);
+    s.keep_trace();
+    s.run(order);
+    trace = s.trace();
+    ++r.schedules;
+    r.moves = s.steps();
+    if (!s.violations().empty())
+        r.failures.push_back({which, 0, s.violations()});
+    return r;
+}
+
+}  // namespace corozk::schedule

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which schedules are played: all of them, random ones, or one again.
+#pragma once
+
+#include "stage.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace corozk::schedule {
+
+using choice_list = std::vector<std::size_t>;
+
+/// What is needed to play a schedule again, as text.
+struct schedule_id {
+    std::string scenario;
+    rules how;
+    choice_list choices;
+
+    std::string text() const;
+    /// @throws std::invalid_argument
+    static schedule_id parse(const std::string& text);
+};
+
+struct failure {
+    schedule_id which;
+    std::uint64_t seed = 0;  ///< 0: not a random one
+    std::vector<std::string> violations;
+};
+
+struct result {
+    std::string scenario;
+    std::uint64_t schedules = 0;
+    std::uint64_t states = 0;  ///< of an exhaustive exploration
+    std::uint64_t moves = 0;
+    bool complete = true;  ///< not ended by its budget
+    std::vector<failure> failures;
+};
+
+struct budget {
+    budget() = default;
+    std::chrono::milliseconds time{0};  ///< 0: no limit
+    std::uint64_t schedules = 0;        ///< 0: no limit
+};
+
+/// All schedules that the rules allow for, without those that lead to a state that was seen before.
+result explore_all(const scenario& what, rules how, budget limit);
+
+/// @param first_seed  of as many as the budget allows for
+result explore_randomly(const scenario& what, rules how, std::uint64_t first_seed, budget limit);
+
+/// What is being played, for a signal handler.
+const char* current_schedule();
+
+/// One schedule again, with what happens in it.
+result replay(const schedule_id& which, std::vector<std::string>& trace);
+
+}  // namespace corozk::schedule

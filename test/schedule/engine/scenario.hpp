@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "move.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace corozk::schedule {
+
+class stage;
+
+/// What is played: some clients, and actors that use them.
+struct scenario {
+    scenario() = default;
+
+    std::string name;
+    int clients = 1;
+
+    /// Servers besides the leader; the clients are spread over all of them.
+    std::size_t followers = 0;
+
+    /// Makes the actors and says what holds.
+    void (*set_up)(stage&) = nullptr;
+
+    /// What goes wrong in the exhaustive exploration ...
+    std::vector<move_kind> faults{move_kind::cut,
+                                  move_kind::lose_answer,
+                                  move_kind::expire,
+                                  move_kind::cancel};
+
+    /// ... and, besides, in the random one.
+    std::vector<move_kind> more_faults{move_kind::cut_late,
+                                       move_kind::silence,
+                                       move_kind::early_time};
+
+    /// What was sent on a connection does not arrive after it broke. For recipes that do not stand
+    /// that; see README.md.
+    scenario without_late_requests() const {
+        scenario s = *this;
+        std::erase(s.more_faults, move_kind::cut_late);
+        return s;
+    }
+
+    /// Not among those that are run when none is named.
+    bool hidden = false;
+
+    scenario with(std::initializer_list<move_kind> kinds) const {
+        scenario s = *this;
+        s.faults.assign(kinds);
+        return s;
+    }
+};
+
+/// In the order of their names.
+const std::vector<scenario>& all_scenarios();
+const scenario* find_scenario(const std::string& name);
+
+/// Put at namespace scope: makes a scenario known.
+struct registered {
+    explicit registered(scenario s);
+};
+
+}  // namespace corozk::schedule

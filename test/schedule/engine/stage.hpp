@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// One schedule as it is played: the model, the clients, the actors, and what happens next.
+#pragma once
+
+#include "actor.hpp"
+#include "model/network.hpp"
+#include "move.hpp"
+#include "scenario.hpp"
+#include <corozk/recipe/ownership.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace corozk::schedule {
+
+/// What may happen, and how freely.
+struct rules {
+    rules() = default;
+
+    /// Answers reach their clients at once: what differs then is the order at the servers, and what
+    /// goes wrong when. Everything else is played only in random schedules.
+    bool eager = true;
+
+    int faults = 0;
+
+    /// How often one client may be interrupted by another although it could go on; negative: always.
+    int switches = -1;
+};
+
+/// Says what happens next; see explore.hpp.
+class chooser {
+public:
+    chooser() = default;
+    chooser(const chooser&) = delete;
+    chooser& operator=(const chooser&) = delete;
+    virtual ~chooser() = default;
+
+    /// @return an index, or moves.size(): enough of this schedule
+    virtual std::size_t choose(stage& s, const std::vector<move>& moves) = 0;
+};
+
+class stage {
+public:
+    stage(const scenario& what, rules how);
+    ~stage();
+    stage(const stage&) = delete;
+    stage& operator=(const stage&) = delete;
+
+    // For scenarios ---------------------------------------------------------------------------
+
+    client& zk(int index) { return *clients_[static_cast<std::size_t>(index)]; }
+
+    using part = awaitable<void> (*)(actor&);
+
+    /// Somebody plays; starts when the schedule starts.
+    void play(std::string name, int client_index, std::function<awaitable<void>(actor&)> body);
+
+    /// Checked after each move.
+    void always(std::function<void(stage&)> invariant) { always_.push_back(std::move(invariant)); }
+
+    /// Checked when everything is over and quiet.
+    void finally(std::function<void(stage&)> invariant) {
+        finally_.push_back(std::move(invariant));
+    }
+
+    void check(bool holds, const std::string& what) {
+        if (!holds)
+            violations_.push_back(what);
+    }
+
+    /// By the model's own records.
+    const model::tree& nodes() const { return server_.leader(); }
+    model::server& zookeeper() { return server_; }
+    bool exists(const std::string& path) const { return nodes().find(path) != nullptr; }
+    std::vector<std::string> children(const std::string& path) const;
+    std::string data(const std::string& path) const;
+
+    /// Nodes that a fault may erase.
+    void may_erase(std::function<std::vector<std::string>(stage&)> which) {
+        erasable_ = std::move(which);
+    }
+
+    /// Folders in which nothing is left in the end.
+    void leaves_nothing_in(std::string folder) { empty_.push_back(std::move(folder)); }
+
+    /// Watches may be left (the scenario keeps an object that watches).
+    void keeps_watches() { keeps_watches_ = true; }
+
+    /// Owners, and whether they exclude each other.
+    class tenure;
+
+    bool happened(move_kind k) const { return happened_.contains(k); }
+    bool any_fault() const { return faults_done_ > 0; }
+    bool session_ended(int client_index) const { return ended_sessions_.contains(client_index); }
+    const std::set<std::string>& erased_nodes() const { return erased_nodes_; }
+
+    /// Free notes of the scenario, for its invariants.
+    std::map<std::string, std::vector<std::string>> notes;
+
+    // For the scheduler -----------------------------------------------------------------------
+
+    /// Plays one schedule. @return false if the chooser had enough of it
+    bool run(chooser& c);
+
+    const std::vector<std::string>& violations() const { return violations_; }
+    const std::vector<std::string>& trace() const { return trace_; }
+    void keep_trace() { tracing_ = true; }
+    std::uint64_t hash() const;
+    int last_client() const { return last_client_; }
+    int client_of(const move& m) const;
+
+    /// Moves that were made, and those among them that were a choice.
+    std::size_t steps() const { return steps_; }
+
+private:
+    friend class tenure;
+
+    bool set_up(chooser& c);
+    bool play_out(chooser& c);
+    bool close_down();
+    std::vector<move> moves();
+    void add_faults(std::vector<move>& list);
+    void apply(const move& m);
+    void note(const move& m);
+    void settle();
+    void check_owners();
+    void quiet_down(std::int64_t for_ms);
+    bool step_freely();
+    bool pass_time();
+    void input(int client_index, std::uint64_t what);
+    int client_of_connection(int connection) const;
+    bool silenced(const model::connection& c) const;
+
+    scenario what_;
+    rules rules_;
+    model::server server_;
+    model::network network_;
+    std::deque<actor> actors_;
+    std::optional<boost::asio::io_context> context_{std::in_place};
+    std::vector<std::unique_ptr<client>> clients_;
+    std::vector<std::function<void(stage&)>> always_;
+    std::vector<std::function<void(stage&)>> finally_;
+    std::function<std::vector<std::string>(stage&)> erasable_;
+    std::vector<std::string> empty_;
+    std::set<const tenure*> owners_;
+    std::vector<std::uint64_t> history_;        ///< of what each client has heard
+    std::map<int, int> connection_clients_;     ///< by connection
+    std::map<int, std::int64_t> silent_until_;  ///< by client
+    std::set<move_kind> happened_;
+    std::set<int> ended_sessions_;  ///< clients whose session a fault has ended
+    std::set<std::string> erased_nodes_;
+    std::vector<std::string> violations_;
+    std::vector<std::string> trace_;
+    bool tracing_ = false;
+    bool finishing_ = false;
+    bool keeps_watches_ = false;
+    int faults_done_ = 0;
+    int switches_done_ = 0;
+    int last_client_ = -1;
+    std::size_t steps_ = 0;
+};
+
+/// Being an owner: who else is one at the same time, by the model's records.
+class stage::tenure {
+public:
+    /// @param weight    of a limited number (`limit`); an exclusive owner has all of it
+    tenure(actor& a, const ownership& held, int weight = 1, int limit = 1);
+    tenure(const tenure&) = delete;
+    tenure& operator=(const tenure&) = delete;
+    ~tenure();
+
+private:
+    friend class stage;
+    actor& actor_;
+    const ownership& held_;
+    std::string path_;
+    int weight_;
+    int limit_;
+};
+
+}  // namespace corozk::schedule

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shipped recipes on a model of ZooKeeper, under a scheduler that decides what happens next.
+#include "engine/explore.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iomanip>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace corozk::schedule;
+
+constexpr const char* usage = R"(usage: test_schedule [OPTION]...
+Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
+  --exhaustive       all schedules with up to --faults faults (the default)
+  --random           random schedules
+  --scenario NAME    only this one, or all of a recipe (lock)
+  --faults N         at most N faults in a schedule (1)
+  --switches N       a client that could go on is interrupted at most N times (always)
+  --seconds N        for each scenario (10; 0: to the end)
+  --schedules N      at most N of each scenario
+  --seed N           the first of the random schedules (1)
+  --replay SCHEDULE  one schedule again, as a failure names it, with what happens in it
+  --list             the scenarios
+)";
+
+struct request {
+    bool random = false;
+    std::string scenario;
+    rules how;
+    budget limit;
+    std::uint64_t seed = 1;
+    std::string replay;
+    bool list = false;
+};
+
+request parse(const std::vector<std::string>& words) {
+    request r;
+    r.how.faults = 1;
+    r.limit.time = std::chrono::seconds(10);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& option = words[i];
+        auto value = [&]() -> const std::string& {
+            if (++i >= words.size())
+                throw std::invalid_argument(option + " needs a value");
+            return words[i];
+        };
+        if (option == "--exhaustive")
+            r.random = false;
+        else if (option == "--random")
+            r.random = true;
+        else if (option == "--scenario")
+            r.scenario = value();
+        else if (option == "--faults")
+            r.how.faults = std::stoi(value());
+        else if (option == "--switches")
+            r.how.switches = std::stoi(value());
+        else if (option == "--seconds")
+            r.limit.time = std::chrono::milliseconds(static_cast<int>(std::stod(value()) * 1000));
+        else if (option == "--schedules")
+            r.limit.schedules = std::stoul(value());
+        else if (option == "--seed")
+            r.seed = std::stoul(value());
+        else if (option == "--replay")
+            r.replay = value();
+        else if (option == "--list")
+            r.list = true;
+        else
+            throw std::invalid_argument("unknown option " + option);
+    }
+    r.how.eager = !r.random;
+    return r;
+}
+
+void print(const failure& f) {
+    std::cout << "FAILED";
+    if (f.seed != 0)
+        std::cout << " with seed " << f.seed;
+    std::cout << "\n";
+    for (const std::string& text : f.violations)
+        std::cout << "  " << text << "\n";
+    std::cout << "  again: --replay " << f.which.text() << std::endl;
+}
+
+bool wanted(const scenario& s, const std::string& name) {
+    if (name.empty())
+        return !s.hidden;
+    return s.name == name || s.name.starts_with(name + ".");
+}
+
+/// A crash is a failure, too.
+extern "C" void on_crash(int signal) {
+    std::fprintf(stderr, "FAILED\n  crashed in %s\n", current_schedule());
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+int play_again(const request& r) {
+    std::vector<std::string> trace;
+    result found = replay(schedule_id::parse(r.replay), trace);
+    for (const std::string& line : trace)
+        std::cout << line << "\n";
+    for (const failure& f : found.failures)
+        print(f);
+    return found.failures.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int play(const request& r) {
+    bool good = true;
+    std::cout << std::left << std::setw(32) << "scenario" << std::right << std::setw(12)
+              << "schedules" << std::setw(12) << (r.random ? "" : "states") << std::setw(14)
+              << "moves"
+              << "  " << (r.random ? "first seed" : "complete") << std::endl;
+    for (const scenario& s : all_scenarios()) {
+        if (!wanted(s, r.scenario))
+            continue;
+        result found =
+            r.random ? explore_randomly(s, r.how, r.seed, r.limit) : explore_all(s, r.how, r.limit);
+        std::cout << std::left << std::setw(32) << s.name << std::right << std::setw(12)
+                  << found.schedules << std::setw(12);
+        if (r.random)
+            std::cout << "";
+        else
+            std::cout << found.states;
+        std::cout << std::setw(14) << found.moves << "  ";
+        if (r.random)
+            std::cout << r.seed;
+        else
+            std::cout << (found.complete && found.failures.empty() ? "yes" : "no");
+        std::cout << std::endl;
+        for (const failure& f : found.failures) {
+            print(f);
+            good = false;
+        }
+    }
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        request r = parse(std::vector<std::string>(argv + 1, argv + argc));
+        for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
+            std::signal(signal, on_crash);
+        if (r.list) {
+            for (const scenario& s : all_scenarios())
+                std::cout << s.name << (s.hidden ? " (only when named)" : "") << "\n";
+            return EXIT_SUCCESS;
+        }
+        return r.replay.empty() ? play(r) : play_again(r);
+    } catch (const std::exception& e) {
+        std::cerr << e.what() << "\n" << usage;
+        return 2;
+    }
+}

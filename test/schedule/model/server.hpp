@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A deterministic model of ZooKeeper: one log, servers that follow it, sessions, watches. Nothing
+// happens by itself: somebody says what happens next.
+#pragma once
+
+#include "tree.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace corozk::model {
+
+/// One TCP connection, with what is on its way in both directions.
+struct connection {
+    int id = 0;
+    std::size_t at = 0;  ///< which server
+    std::int64_t session = 0;
+
+    bool asked = true;          ///< for a session; not answered yet
+    std::int64_t wanted = 0;    ///< which session; 0: a new one
+    std::int64_t password = 0;  ///< of the session that it wants
+    std::int64_t seen = 0;      ///< the latest zxid that the client knows of
+    std::int32_t timeout = 0;   ///< ms
+    bool client_gone = false;   ///< what is still to come from it may come all the same
+    bool server_gone = false;   ///< nothing more comes from the server
+    std::deque<request> requests;
+    std::deque<answer> answers;
+};
+
+struct session_entry {
+    std::int64_t id = 0;
+    std::int64_t password = 0;
+    std::int32_t timeout = 0;  ///< ms
+    int connection = 0;        ///< 0: none
+    std::int64_t heard = 0;    ///< when; ms
+};
+
+class server {
+public:
+    /// @param followers  servers besides the leader
+    explicit server(std::size_t followers = 0);
+
+    // What clients do.
+    connection& connect(std::size_t at);
+    void send(connection& c, request r);
+
+    /// The client has closed it. What it sent may still arrive (`execute`) if it lingers.
+    void hang_up(connection& c, bool lingers = false);
+
+    // What happens next.
+    void accept(connection& c);
+    void execute(connection& c);
+    void follow(std::size_t at);
+    void end_session(std::int64_t id);
+    void erase(const std::string& path);
+
+    /// Ends sessions that were not heard of for too long.
+    void expire_silent(std::int64_t now);
+
+    /// Whether there are sessions without a connection: they will end.
+    bool has_silent_sessions() const;
+    void set_time(std::int64_t ms) { time_ = ms; }
+
+    // What is.
+    std::map<int, connection>& connections() { return connections_; }
+    const std::map<std::int64_t, session_entry>& sessions() const { return sessions_; }
+    connection* find(int id);
+    bool lags(std::size_t at) const { return replicas_[at].applied < log_.size(); }
+    std::size_t servers() const { return replicas_.size(); }
+    const tree& leader() const { return replicas_[0].nodes; }
+    tree& leader() { return replicas_[0].nodes; }
+    std::size_t watches() const;
+    std::string list_watches() const;
+    std::int64_t zxid() const { return zxid_; }
+    void add_to(hasher& h) const;
+
+    /// Empty containers, which the server erases when it comes to it.
+    std::vector<std::string> empty_containers() const;
+
+private:
+    using watch_list = std::map<std::string, std::set<int>>;
+
+    struct replica {
+        tree nodes;
+        std::size_t applied = 0;
+        watch_list data_watches;
+        watch_list child_watches;
+    };
+
+    int plan(const tree& t, const request& r, std::int64_t session, change& c, Stat& before) const;
+    void commit(std::vector<change> changes);
+    void catch_up(std::size_t at);
+    void trigger(replica& r, const std::string& path, int event, std::set<int>* told = nullptr);
+    void trigger_children(replica& r, const std::string& path, int event, std::set<int>& told);
+    void tell(int connection_id, int event, const std::string& path);
+    void write(connection& c, const request& r, answer& a);
+    void read(connection& c, const request& r, answer& a);
+    void multi(connection& c, const request& r, answer& a);
+    void set_watches(connection& c, const request& r, answer& a);
+    int remove_watches(connection& c, const request& r);
+    void forget_watches(int connection_id);
+    void close_from_here(connection& c);
+
+    std::vector<replica> replicas_;  ///< the leader is the first
+    std::vector<log_entry> log_;
+    std::map<int, connection> connections_;
+    std::map<std::int64_t, session_entry> sessions_;
+    std::int64_t zxid_ = 0;
+    std::int64_t time_ = 0;
+    std::int64_t next_session_ = 0x100000000001;
+    int next_connection_ = 1;
+};
+
+}  // namespace corozk::model

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers see whole versions only, in their order, and in the end the last one.
+#include "turns.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* path = "/f/c";
+
+configuration_parts version(const std::string& value) {
+    configuration_parts parts;
+    for (const char* name : {"one", "two"})
+        parts[name] = value;
+    return parts;
+}
+
+/// Publishes two versions, again where the session went.
+template <class Layout>
+awaitable<void> write(actor& a) {
+    Layout mine(a.zk(), path);
+    for (const char* value : {"1", "2"}) {
+        for (;;) {
+            auto firm = a.firm_token();
+            auto [ec] = co_await mine.publish(version(value), firm);
+            if (!ec)
+                break;
+            if (ec != errc::busy && !a.may_see(ec, "publish"))
+                co_return;
+            // The writer of our last session, perhaps.
+            auto executor = co_await boost::asio::this_coro::executor;
+            boost::asio::steady_timer pause(executor, std::chrono::seconds(1));
+            co_await pause.async_wait(boost::asio::use_awaitable);
+        }
+    }
+}
+
+template <class Layout>
+awaitable<void> read(actor& a) {
+    Layout mine(a.zk(), path);
+    std::string last;
+    std::uint64_t seen = 0;
+    while (last != "2") {
+        auto token = a.token();
+        auto [ec, v] = co_await mine.next(seen, token);
+        if (!a.may_see(ec, "next") || ec)
+            co_return;
+        seen = v.revision;
+        if (v.status != configuration_status::published)
+            continue;
+        bool whole = v.parts && v.parts->size() == 2 && *v.parts == version(v.parts->at("one"));
+        a.on().check(whole, "a version is not whole");
+        if (!whole)
+            co_return;
+        a.on().check(v.parts->at("one") >= last, "an older version comes later");
+        last = v.parts->at("one");
+    }
+}
+
+template <class Layout>
+void publish_and_read(stage& s) {
+    s.play("writer", 0, write<Layout>);
+    s.play("reader", 1, read<Layout>);
+}
+
+scenario make(std::string name, void (*set_up)(stage&)) {
+    scenario s;
+    s.name = "configuration." + std::move(name);
+    s.clients = 2;
+    s.set_up = set_up;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("ready", publish_and_read<ready_configuration>).without_late_requests()),
+    registered(make("versions", publish_and_read<versioned_configuration>)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every addition is done exactly once, and every result was the counter's value.
+#include "turns.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <algorithm>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* path = "/f/c";
+
+template <int Times>
+awaitable<void> add(actor& a) {
+    counter c(a.zk(), path);
+    for (int i = 0; i < Times; ++i) {
+        a.on().notes["tried"].push_back(a.name());
+        auto token = a.token();
+        auto [ec, value] = co_await c.add(1, token);
+        if (ec) {
+            // What was sent is found out about, in the next session if need be; what was not sent
+            // for too long is given up.
+            bool silent = ec == errc::not_connected && a.on().happened(move_kind::silence);
+            a.on().check(a.cancelled() || silent, a.name() + " has failed with " + ec.message());
+            co_return;
+        }
+        a.on().notes["done"].push_back(std::to_string(value));
+    }
+}
+
+void exact(stage& s) {
+    std::string text = s.data(path);
+    std::size_t value = text.empty() ? 0 : std::stoul(text);
+    auto& done = s.notes["done"];
+    s.check(value >= done.size(), "an addition is lost: " + text);
+    s.check(value <= s.notes["tried"].size(), "an addition was done twice: " + text);
+    std::sort(done.begin(), done.end());
+    s.check(std::adjacent_find(done.begin(), done.end()) == done.end(),
+            "two additions have one result");
+}
+
+template <int Clients, int Times>
+void together(stage& s) {
+    for (int i = 0; i < Clients; ++i)
+        s.play(std::string(1, static_cast<char>('a' + i)), i, add<Times>);
+    s.finally(exact);
+}
+
+void in_one_session(stage& s) {
+    for (int i = 0; i < 3; ++i)
+        s.play(std::string(1, static_cast<char>('a' + i)), i % 2, add<1>);
+    s.finally(exact);
+}
+
+scenario make(std::string name, int clients, void (*set_up)(stage&)) {
+    scenario s;
+    s.name = "counter." + std::move(name);
+    s.clients = clients;
+    s.set_up = set_up;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("2", 2, together<2, 2>)),
+    registered(make("3", 3, together<3, 1>)),
+    registered(make("3-in-2", 2, in_one_session)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "turns.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <limits>
+
+namespace corozk::schedule {
+
+namespace {
+
+awaitable<void> contend(actor& a) {
+    lock l(a.zk(), folder);
+    auto acquire = [&l](auto token) { return l.acquire(token); };
+    co_await have_a_turn(a, acquire);
+}
+
+/// Gives up as soon as somebody is ahead.
+awaitable<void> try_once(actor& a) {
+    lock l(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, held] = co_await l.try_acquire(token);
+    if (ec) {
+        if (ec != errc::would_block)
+            a.may_see(ec, "try_acquire");
+        co_return;
+    }
+    stage::tenure owner(a, held);
+    co_await a.gate("holding");
+}
+
+/// `spread` sessions; the contenders take one after the other.
+template <int Contenders, int Spread>
+void contest(stage& s) {
+    for (int i = 0; i < Contenders; ++i)
+        s.play(std::string(1, static_cast<char>('a' + i)), i % Spread, contend);
+    s.leaves_nothing_in(folder);
+}
+
+void contest_with_a_try(stage& s) {
+    s.play("a", 0, contend);
+    s.play("tries", 1, try_once);
+    s.leaves_nothing_in(folder);
+}
+
+/// Somebody erases nodes of contenders.
+void erased(stage& s) {
+    contest<2, 2>(s);
+    s.may_erase([](stage& where) {
+        std::vector<std::string> paths;
+        for (const std::string& name : where.children(folder))
+            paths.push_back(std::string(folder) + "/" + name);
+        return paths;
+    });
+}
+
+/// Writes into the nodes of all contenders: a request to release.
+awaitable<void> ask_all(actor& a) {
+    lock l(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, all] = co_await l.contenders(token);
+    for (const contender_info& one : all) {
+        auto [problem] = co_await l.request_release(one.path, token);
+        if (problem == boost::asio::error::operation_aborted)
+            co_return;
+    }
+}
+
+void asked(stage& s) {
+    contest<2, 2>(s);
+    s.play("asks", 2, ask_all);
+}
+
+/// The sequences of the folder begin before the end of the numbers.
+void wrapping(stage& s) {
+    model::log_entry entry;
+    entry.zxid = 1;
+    model::change c;
+    c.path = folder;
+    s.zookeeper().leader().apply(entry, c);
+    s.zookeeper().leader().find(folder)->creates = std::numeric_limits<std::int32_t>::max();
+    contest<3, 3>(s);
+}
+
+scenario make(std::string name, int clients, void (*set_up)(stage&)) {
+    scenario s;
+    s.name = "lock." + std::move(name);
+    s.clients = clients;
+    s.set_up = set_up;
+    return s;
+}
+
+scenario lagging(scenario s) {
+    s.name += "-lagging";
+    s.followers = 1;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("1", 1, contest<1, 1>)),
+    registered(make("2", 2, contest<2, 2>)),
+    registered(make("2-in-1", 1, contest<2, 1>)),
+    registered(make("3", 3, contest<3, 3>)),
+    registered(make("3-in-1", 1, contest<3, 1>)),
+    registered(make("3-in-2", 2, contest<3, 2>)),
+    registered(make("try", 2, contest_with_a_try)),
+    registered(lagging(make("2", 2, contest<2, 2>))),
+    registered(make("asked", 3, asked)),
+    registered(make("wrapping", 3, wrapping)),
+    registered(make("erased", 2, erased)
+                   .with({move_kind::cut, move_kind::lose_answer, move_kind::erase_node})),
+    registered(make("reaped", 2, contest<2, 2>)
+                   .with({move_kind::lose_answer, move_kind::cancel, move_kind::reap})),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

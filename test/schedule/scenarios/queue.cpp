@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// No item is lost, none is taken twice, and those of one producer come in their order.
+#include "turns.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <algorithm>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* path = "/f/q";
+
+awaitable<void> put_two(actor& a) {
+    queue q(a.zk(), path);
+    for (const char* item : {"1", "2"}) {
+        a.on().notes["tried"].push_back(item);
+        auto token = a.firm_token();
+        auto [ec] = co_await q.put(item, token);
+        if (ec) {
+            a.on().check(false, "put " + std::string(item) + ": " + ec.message());
+            co_return;
+        }
+        a.on().notes["put"].push_back(item);
+    }
+}
+
+awaitable<void> take_one(actor& a) {
+    queue q(a.zk(), path);
+    auto token = a.token();
+    auto [ec, item] = co_await q.take(token);
+    if (a.may_see(ec, "take") && !ec)
+        a.on().notes["taken"].push_back(item.data);
+}
+
+awaitable<void> take_two(actor& a) {
+    queue q(a.zk(), path);
+    std::string last;
+    for (int i = 0; i < 2; ++i) {
+        auto token = a.token();
+        auto [ec, item] = co_await q.take(token);
+        if (!a.may_see(ec, "take") || ec)
+            co_return;
+        a.on().notes["taken"].push_back(item.data);
+        a.on().check(last < item.data, "items come in their order");
+        last = item.data;
+    }
+}
+
+/// Works on one until that is done; what it does is part of the acknowledgement.
+awaitable<void> consume_one(actor& a) {
+    queue q(a.zk(), path);
+    for (;;) {
+        auto token = a.token();
+        auto [ec, claim] = co_await q.consume(token);
+        if (ec) {
+            if (!a.may_see(ec, "consume") || a.cancelled())
+                co_return;
+            continue;
+        }
+        co_await a.gate("working");
+        transaction effect;
+        effect.create("/f/effect-" + claim.data());
+        auto firm = a.firm_token();
+        auto [acknowledged] = co_await claim.acknowledge(effect, firm);
+        if (!acknowledged) {
+            a.on().notes["acknowledged"].push_back(claim.data());
+            co_return;
+        }
+        if (!a.may_see(acknowledged, "acknowledge"))
+            co_return;
+        // With the session went the claim, or perhaps not before the work was done.
+        if (is_outcome_unknown(acknowledged))
+            co_return;
+    }
+}
+
+/// Each item that was put is in the queue, was taken, or had its effect: once.
+void nothing_lost(stage& s) {
+    std::vector<std::string> found = s.notes["taken"];
+    for (const std::string& name : s.children(path)) {
+        if (s.exists(std::string(path) + "/" + name))
+            found.push_back(s.data(std::string(path) + "/" + name));
+    }
+    for (const std::string& name : s.children("/f")) {
+        if (name.starts_with("effect-"))
+            found.push_back(name.substr(7));
+    }
+    for (const std::string& item : s.notes["put"]) {
+        auto times = std::count(found.begin(), found.end(), item);
+        s.check(times == 1, "item " + item + " is there " + std::to_string(times) + " times");
+    }
+    for (const std::string& item : s.notes["acknowledged"])
+        s.check(s.exists("/f/effect-" + item), "acknowledged without effect: " + item);
+    for (const std::string& item : s.notes["tried"])
+        s.check(std::count(found.begin(), found.end(), item) <= 1, "item " + item + " is doubled");
+}
+
+void one_consumer(stage& s) {
+    s.play("producer", 0, put_two);
+    s.play("consumer", 1, take_two);
+    s.finally(nothing_lost);
+}
+
+void two_consumers(stage& s) {
+    s.play("producer", 0, put_two);
+    s.play("consumer", 1, take_one);
+    s.play("other", 2, take_one);
+    s.finally(nothing_lost);
+}
+
+void two_workers(stage& s) {
+    s.play("producer", 0, put_two);
+    s.play("worker", 1, consume_one);
+    s.play("other", 2, consume_one);
+    s.finally(nothing_lost);
+}
+
+scenario make(std::string name, int clients, void (*set_up)(stage&)) {
+    scenario s;
+    s.name = "queue." + std::move(name);
+    s.clients = clients;
+    s.set_up = set_up;
+    return s;
+}
+
+const registered all[] = {
+    registered(make("take", 2, one_consumer)),
+    registered(make("take-2", 3, two_consumers)),
+    registered(make("consume-2", 3, two_workers)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

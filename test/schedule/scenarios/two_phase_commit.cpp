@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// One decision, and nobody is told another one; no commit without everybody's vote.
+#include "turns.hpp"
+#include <corozk/recipe/two_phase_commit.hpp>
+
+#include <algorithm>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* path = "/f/tx";
+
+commit_options options_of(commit_form form) {
+    commit_options options;
+    options.form = form;
+    return options;
+}
+
+void told(actor& a, const commit_outcome& o) {
+    a.on().notes["outcome"].push_back(o.committed ? "commit" : "abort");
+    if (o.committed)
+        a.on().check(a.on().notes["commits"].size() == 2, "a commit without all votes");
+}
+
+template <commit_form Form>
+awaitable<void> coordinate(actor& a) {
+    commit_coordinator c(a.zk(), path, options_of(Form));
+    std::vector<std::string> sites{"left", "right"};
+    auto firm = a.firm_token();
+    auto [begun] = co_await c.begin(sites, "payload", firm);
+    if (begun) {
+        a.on().check(false, "begin: " + begun.message());
+        co_return;
+    }
+    auto [ec, outcome] = co_await c.decide(firm);
+    if (a.may_see(ec, "decide") && !ec)
+        told(a, outcome);
+}
+
+template <commit_form Form>
+awaitable<void> take_part(actor& a, const char* name, commit_vote wish) {
+    commit_site site(a.zk(), path, name, options_of(Form));
+    auto firm = a.firm_token();
+    auto [joined, transaction] = co_await site.join(firm);
+    if (!a.may_see(joined, "join") || joined)
+        co_return;
+    if (wish == commit_vote::commit)
+        a.on().notes["commits"].push_back(name);
+    auto [voted, outcome] = co_await site.vote(wish, firm);
+    while (voted) {
+        if (!a.may_see(voted, "vote"))
+            co_return;
+        auto [again, known] = co_await site.outcome(firm);
+        voted = again;
+        outcome = known;
+    }
+    told(a, outcome);
+    auto [finished] = co_await site.finish(firm);
+    a.may_see(finished, "finish");
+}
+
+void agreed(stage& s) {
+    const auto& outcomes = s.notes["outcome"];
+    s.check(!outcomes.empty() || s.any_fault(), "nobody was told anything");
+    for (const std::string& one : outcomes)
+        s.check(one == outcomes.front(), "two outcomes");
+    bool all_wanted = s.notes["commits"].size() == 2;
+    bool undisturbed = !s.happened(move_kind::expire) && !s.happened(move_kind::silence);
+    if (all_wanted && undisturbed && !outcomes.empty())
+        s.check(outcomes.front() == "commit", "aborted although all wanted to commit");
+}
+
+template <commit_form Form, commit_vote Right>
+void transact(stage& s) {
+    s.play("coordinator", 0, coordinate<Form>);
+    s.play("left", 1, [](actor& a) { return take_part<Form>(a, "left", commit_vote::commit); });
+    s.play("right", 2, [](actor& a) { return take_part<Form>(a, "right", Right); });
+    s.finally(agreed);
+}
+
+scenario make(std::string name, void (*set_up)(stage&)) {
+    scenario s;
+    s.name = "two_phase_commit." + std::move(name);
+    s.clients = 3;
+    s.set_up = set_up;
+    return s.with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
+}
+
+const registered all[] = {
+    registered(make("all-sites", transact<commit_form::all_sites, commit_vote::commit>)),
+    registered(make("coordinator", transact<commit_form::coordinator, commit_vote::commit>)),
+    registered(make("abort", transact<commit_form::all_sites, commit_vote::abort>)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule
