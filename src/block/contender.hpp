@@ -152,7 +152,8 @@ private:
     bool release_requested_ = false;
     std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
     own_watch watch_;
-    time_point since_;  ///< it has waited, then held
+    time_point since_;        ///< it has waited, then held
+    std::uint64_t span_ = 0;  ///< a tracer's, while it holds
     error_code lost_reason_;
     std::unique_ptr<user_call<ownership>> call_;
     std::unique_ptr<user_call<error_code>> lost_call_;
