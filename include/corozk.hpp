@@ -6,9 +6,11 @@
 
 #include <corozk/client.hpp>
 #include <corozk/counters.hpp>
+#include <corozk/duration_histogram.hpp>
 #include <corozk/error.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
+#include <corozk/prometheus.hpp>
 #include <corozk/recipe/any_line.hpp>
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/cache.hpp>
@@ -33,6 +35,7 @@
 #include <corozk/recipe/two_phase_commit.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/token.hpp>
+#include <corozk/tracer.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 #include <corozk/version.hpp>

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <corozk/duration_histogram.hpp>
+
 #include <cstdint>
 
 namespace corozk {
 
-/** @brief What a client did so far; totals over all its sessions. For a monitoring system. */
+/**
+ * @brief What a client did so far; totals over all its sessions. For a monitoring system.
+ *
+ * @see `prometheus_text`, which writes them for Prometheus.
+ */
 struct client_counters {
     std::uint64_t requests = 0;           ///< handed to the connection
     std::uint64_t answers = 0;            ///< answered by a server, errors included
@@ -21,9 +26,11 @@ struct client_counters {
     std::uint64_t queued = 0;     ///< waiting for a connection, now
     std::uint64_t watches = 0;    ///< registered, now
 
-    std::uint64_t grants = 0;               ///< locks, permits and leaderships obtained
-    std::chrono::nanoseconds wait_time{0};  ///< from asking to the grant, sum over all grants
-    std::chrono::nanoseconds hold_time{0};  ///< from the grant to release or loss, sum
+    std::uint64_t grants = 0;  ///< locks, permits and leaderships obtained
+
+    duration_histogram request_times;  ///< from sending a request to its answer
+    duration_histogram wait_times;     ///< from asking for a lock, permit, ... to the grant
+    duration_histogram hold_times;     ///< from the grant to release or loss
 };
 
 }  // namespace corozk

@@ -120,6 +120,7 @@ private:
         std::string attached;
         std::weak_ptr<contender> replacement;  ///< is to take its place: an upgrade
         std::shared_ptr<contender> replaced;   ///< the other way round
+        std::uint64_t span = 0;                ///< a tracer's, while it holds
     };
     extras& more() {
         if (!extras_)

@@ -7,6 +7,7 @@
 #include "block/recipe_core.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+#include <corozk/tracer.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -585,14 +586,34 @@ void line::fail(contender& c, error_code reason) {
     wake();
 }
 
+void line::hold_begins(contender& c) {
+    auto asked_at = std::exchange(c.since_, port_.now());
+    ++port_.counters().grants;
+    port_.counters().wait_times.add(c.since_ - asked_at);
+    if (tracer* to = current_tracer()) {
+        std::string path = c.path();
+        trace_point what;
+        what.kind = trace_kind::tenure;
+        what.name = "hold";
+        what.path = path;
+        what.session_id = port_.status().session_id;
+        c.more().span = to->started(what);
+    }
+}
+
+void line::hold_ends(contender& c, error_code reason) {
+    port_.counters().hold_times.add(port_.now() - c.since_);
+    auto span = c.extras_ ? std::exchange(c.extras_->span, 0) : 0;
+    if (tracer* to = current_tracer(); to && span != 0)
+        to->finished(span, reason);
+}
+
 void line::grant(contender& c) {
     waiting_.erase(waiting_.iterator_to(c));
     if (c.request_.try_only)
         --tries_;
     c.stage_ = contender::stage_type::granted;
-    auto asked_at = std::exchange(c.since_, port_.now());
-    ++port_.counters().grants;
-    port_.counters().wait_time += c.since_ - asked_at;
+    hold_begins(c);
     c.timer_node::cancel();
     if (!c.watch_.armed())
         port_.start_timer(c, c.since_ + watch_delay);
@@ -650,7 +671,7 @@ void line::proved(contender& c, operation& answer) {
     auto keep = c.shared_from_this();
     bool granted = c.stage_ == contender::stage_type::granted;
     if (granted) {
-        port_.counters().hold_time += port_.now() - c.since_;
+        hold_ends(c, errc::ownership_lost);
         remove(c);
         c.held().lose(errc::ownership_lost);
     } else {
@@ -666,7 +687,7 @@ void line::release(contender& c) {
         if (c.request_.try_only)
             --tries_;
     } else {
-        port_.counters().hold_time += port_.now() - c.since_;
+        hold_ends(c, error_code());
         if (c.held_)
             c.held_->give_back();
     }
@@ -1182,7 +1203,7 @@ void line::run() noexcept {
             bool granted = c->stage_ == contender::stage_type::granted;
             auto release_call = std::move(c->release_call_);
             if (granted)
-                port_.counters().hold_time += port_.now() - c->since_;
+                hold_ends(*c, reason);
             fail(*c, reason);
             if (granted)
                 c->held().lose(reason);

@@ -145,6 +145,8 @@ private:
     void place(const contender_ptr& c, std::string_view name, const stat& record);
     void fail(contender& c, error_code reason);
     void grant(contender& c);
+    void hold_begins(contender& c);
+    void hold_ends(contender& c, error_code reason);
     void granted_replacement(contender& c, user_call<ownership>& call);
     task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call);
     void prove(contender& c);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,41 @@ enum class op_code : std::uint8_t {
     reconfigure,
     remove_watches,
 };
+
+/// As in the names of the client's operations.
+constexpr std::string_view to_string(op_code code) noexcept {
+    switch (code) {
+        case op_code::create:
+            return "create";
+        case op_code::erase:
+            return "erase";
+        case op_code::set:
+            return "set";
+        case op_code::get:
+            return "get";
+        case op_code::exists:
+            return "exists";
+        case op_code::children:
+            return "children";
+        case op_code::sync:
+            return "sync";
+        case op_code::get_acl:
+            return "get_acl";
+        case op_code::set_acl:
+            return "set_acl";
+        case op_code::multi:
+            return "commit";
+        case op_code::add_auth:
+            return "add_auth";
+        case op_code::get_config:
+            return "config";
+        case op_code::reconfigure:
+            return "reconfigure";
+        case op_code::remove_watches:
+            return "remove_watches";
+    }
+    return "unknown";
+}
 
 /// Whether carrying it out twice, or not knowing whether it was, makes a difference.
 constexpr bool changes_state(op_code code) noexcept {
@@ -112,6 +148,7 @@ public:
     std::uint64_t sent_in = 0;
     time_point queued_at{};
     time_point sent_at{};
+    std::uint64_t span = 0;  ///< a tracer's; 0 if there is none
 
     // The answer.
     error_code error;

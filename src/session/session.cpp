@@ -6,6 +6,7 @@
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session_tracker.hpp"
+#include "session/trace.hpp"
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/post.hpp>
@@ -212,6 +213,8 @@ void session::dispatch_arrivals() {
         batch_.clear();
         batch_.swap(inbox_);
         next_arrival_ = 0;
+        if (!batch_.empty())
+            arrived_at_ = now();
     }
     allowance time;
     while (next_arrival_ < batch_.size()) {
@@ -236,10 +239,12 @@ void session::dispatch_answer(operation& op) {
     op.unlink();
     if (op.state == operation::progress::sent) {
         --in_flight_;
+        trace_end(op);
         if (op.error == zk_errc::connection_loss) {
             ++counters_.connection_losses;
         } else {
             ++counters_.answers;
+            counters_.request_times.add(arrived_at_ - op.sent_at);
             if (!is_session_lost(op.error) && !is_recoverable(op.error)) {
                 clock_.answered(op.sent_at);
             }
@@ -359,6 +364,7 @@ void session::send_queued() {
             continue;
         }
         sent_.push_back(op);
+        trace_start(op, status_.session_id);
         ++in_flight_;
         ++counters_.requests;
         if (op.code == op_code::children)

@@ -225,6 +225,7 @@ private:
     std::unique_ptr<internal_operation> verification_;
 
     client_counters counters_;
+    time_point arrived_at_{};  ///< the answers of this turn
     std::mt19937_64 random_;
 };
 

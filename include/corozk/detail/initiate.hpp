@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/detail/call_site.hpp>
+#include <corozk/detail/traced_handler.hpp>
 #include <corozk/token.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -26,13 +27,22 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) {
-        body_(any_handler<Signature>(std::forward<Handler>(handler)));
+        body_(erased(std::forward<Handler>(handler)));
     }
 
-    call_site take_call_site() { return std::move(where_); }
+    /// For the message of an error; a tracer wants it as well.
+    call_site take_call_site() { return current_tracer() ? where_ : std::move(where_); }
 
 protected:
     Body& body() noexcept { return body_; }
+
+    template <class Handler>
+    any_handler<Signature> erased(Handler&& handler) {
+        any_handler<Signature> result(std::forward<Handler>(handler));
+        if (tracer* to = current_tracer())
+            return traced<Signature>(std::move(result), where_, *to);
+        return result;
+    }
 
 private:
     call_site where_;
@@ -51,7 +61,7 @@ public:
         static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
                       "this completion token brings no executor: pass one as the first argument");
         this->body()(boost::asio::any_io_executor(std::move(executor)),
-                     any_handler<Signature>(std::forward<Handler>(handler)));
+                     this->erased(std::forward<Handler>(handler)));
     }
 };
 
