@@ -108,7 +108,7 @@ void conductor::look_after_clients() {
 void conductor::fault_of_server() {
     std::size_t which = one_of(3);
     auto busy = std::count(server_busy_.begin(), server_busy_.end(), true);
-    if (server_busy_[which] || (busy > 0 && !one_in(6)) || busy > 1)
+    if (server_busy_[which] || (busy > 0 && !one_in(8)) || busy > 1)
         return;
     server_busy_[which] = true;
     testing::server& s = (*servers_)[which];
@@ -151,10 +151,15 @@ void conductor::fault_of_server() {
 
 void conductor::fault_of_client() {
     std::size_t which = one_of(clients_.size());
+    // Who owns, for longer than its session lives: somebody else owns when it goes on.
+    std::string inside = one_in(2) ? resource_.owner() : std::string();
+    bool owner = !inside.empty();
+    if (owner)
+        which = std::stoul(inside);
     member& m = clients_[which];
     if (m.busy)
         return;
-    if (one_in(3)) {
+    if (!owner && one_in(3)) {
         note("client killed");
         m.busy = true;
         m.process->kill();
@@ -164,10 +169,10 @@ void conductor::fault_of_client() {
         });
         return;
     }
-    note("client stopped");
+    note(owner ? "owner stopped" : "client stopped");
     m.busy = true;
     m.process->stop();
-    later(between(50, 2 * session_ms), [this, which] {
+    later(between(owner ? session_ms : 50, 2 * session_ms), [this, which] {
         clients_[which].process->cont();
         clients_[which].busy = false;
     });
@@ -220,14 +225,15 @@ void conductor::jump_clock() {
 }
 
 void conductor::fault() {
-    switch (one_of(6)) {
+    switch (one_of(8)) {
         case 0:
-        case 1:
             return fault_of_server();
+        case 1:
         case 2:
             return fault_of_client();
         case 3:
         case 4:
+        case 5:
             return fault_of_network();
         default:
             return jump_clock();
