@@ -6,6 +6,7 @@
 #include <corozk/testing/eventually.hpp>
 #include <corozk/testing/four_letter.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iomanip>
@@ -291,8 +292,9 @@ final_state conductor::look() {
         [&] { return testing::ephemerals(leader).empty(); }, 60s, "no session left");
     for (const std::string& name : hand.children(folder + "/queue"))
         last.queued.push_back(hand.data(folder + "/queue/" + name));
+    // <item>-<sequence>: an item that had its effect twice would be there twice.
     for (const std::string& name : hand.children(folder + "/effects"))
-        last.effects.push_back(hand.data(folder + "/effects/" + name));
+        last.effects.push_back(name.substr(0, name.rfind('-')));
     if (hand.exists(folder + "/counter")) {
         std::istringstream number(hand.data(folder + "/counter"));
         number >> last.counter;
@@ -343,7 +345,9 @@ bool conductor::operator()() {
     try {
         last = look();
     } catch (const std::exception& e) {
-        check(false, e.what());
+        std::cout << "FAILED: what is left could not be seen: " << e.what() << "; seed "
+                  << plan_.seed << std::endl;
+        return false;
     }
     judgement j = resource_.told().judge(last);
     std::cout << "accesses           " << j.accesses << " (" << j.fenced
@@ -360,8 +364,11 @@ bool conductor::operator()() {
               << static_cast<double>(resource_.longest_turn().count()) / 1e6 << " ms\n";
     for (const auto& [what, times] : faults_)
         std::cout << "fault: " << std::left << std::setw(32) << what << times << "\n";
-    for (const std::string& violation : j.violations)
-        std::cout << "VIOLATION: " << violation << "\n";
+    constexpr std::size_t enough = 20;
+    for (std::size_t i = 0; i < std::min(j.violations.size(), enough); ++i)
+        std::cout << "VIOLATION: " << j.violations[i] << "\n";
+    if (j.violations.size() > enough)
+        std::cout << "... " << j.violations.size() << " violations in all\n";
     for (const std::string& problem : problems_)
         std::cout << "PROBLEM: " << problem << "\n";
     bool good = j.violations.empty() && problems_.empty();
