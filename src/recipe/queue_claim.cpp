@@ -145,6 +145,7 @@ task<claim_impl::verdict> claim_impl::find_out() {
         request sync(port_, op_code::sync, item_path_);
         request claim(port_, op_code::get, claim_path_);
         request item(port_, op_code::exists, item_path_);
+        changed.disarm();  // of the last look, which another cause has ended
         claim.attach(changed);
         sync.send();
         claim.send();

@@ -211,7 +211,7 @@ private:
             create_options another;
             another.mode = create_mode::persistent_sequential;
             transaction steps;
-            steps.create(std::string(root) + "/effects/e-", claim.data(), another);
+            steps.create(std::string(root) + "/effects/" + claim.data() + "-", "", another);
             co_await claim.acknowledge(steps, as_tuple());
             co_await pause(10);
         }

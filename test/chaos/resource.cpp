@@ -101,8 +101,10 @@ std::string resource::answer(const std::string& line) {
         bool late = r.token < highest_;
         r.what = late ? deed::fenced : what == "enter" ? deed::entered : deed::used;
         highest_ = std::max(highest_, r.token);
-        if (r.what == deed::entered)
-            ++entries_[r.who.substr(0, r.who.find('.'))];
+        if (r.what == deed::entered) {
+            owner_ = r.who.substr(0, r.who.find('.'));
+            ++entries_[owner_];
+        }
         history_.add(std::move(r));
         return late ? "late" : "ok";
     }
@@ -115,6 +117,8 @@ std::string resource::answer(const std::string& line) {
     } else {
         words >> r.token >> r.number;
     }
+    if (r.what == deed::left && r.token == highest_)
+        owner_.clear();
     history_.add(std::move(r));
     return "ok";
 }
@@ -127,6 +131,11 @@ history resource::told() const {
 std::map<std::string, std::size_t> resource::entries() const {
     std::lock_guard guard(mutex_);
     return entries_;
+}
+
+std::string resource::owner() const {
+    std::lock_guard guard(mutex_);
+    return owner_;
 }
 
 std::chrono::nanoseconds resource::longest_turn() const {

@@ -36,6 +36,8 @@ public:
     /// How often each client has entered, all lives of it together.
     std::map<std::string, std::size_t> entries() const;
     std::chrono::nanoseconds longest_turn() const;
+    /// The client that is inside; empty if the last one has left.
+    std::string owner() const;
 
 private:
     struct impl;
@@ -44,6 +46,7 @@ private:
     mutable std::mutex mutex_;
     history history_;
     std::int64_t highest_ = 0;
+    std::string owner_;
     std::map<std::string, std::size_t> entries_;
     std::chrono::nanoseconds longest_turn_{};
     std::unique_ptr<impl> impl_;

@@ -102,6 +102,7 @@ private:
     awaitable<void> apply(stage& s);
     awaitable<void> wait_until_quiet();
     awaitable<void> wait_until_nothing_is_left();
+    awaitable<void> wait_until_nothing_is_watched();
     awaitable<void> beside(client& c, bool companion);
     void start_beside(client& c, bool companion);
     void delete_own_nodes();
@@ -124,7 +125,6 @@ private:
     std::optional<testing::rule_id> rule_;
     bool beside_runs_ = false;
     std::string beside_failed_;
-    std::int64_t watches_before_ = 0;
     bool arrived_ = false;
     outcome result_;
 };
@@ -343,12 +343,15 @@ awaitable<void> performance::wait_until_nothing_is_left() {
     co_await eventually_async([&] { return testing::watches_below(port_, folder) == 0; },
                               stage_->patience(),
                               "no watch is left");
-    // Of all kinds: the list above has no watches on children.
-    if (!party_) {
-        co_await eventually_async([&] { return testing::watch_count(port_) == watches_before_; },
-                                  stage_->patience(),
-                                  "the server's count of watches is back");
-    }
+}
+
+/// Of all kinds: the list of watches by path has none on children. Costs the server a lot.
+awaitable<void> performance::wait_until_nothing_is_watched() {
+    if (party_)
+        co_return;  // the others of the party have theirs
+    co_await eventually_async([&] { return testing::watch_count(port_) == 0; },
+                              stage_->patience(),
+                              "the server's count of watches is back");
 }
 
 /// For a failure's text.
@@ -388,6 +391,7 @@ awaitable<void> performance::wait_until_quiet() {
         stage_->check(false, "the one beside failed: " + beside_failed_);
     take_foreign_back();
     co_await wait_until_nothing_is_left();
+    co_await wait_until_nothing_is_watched();
 }
 
 awaitable<void> performance::play_and_end() {
@@ -416,8 +420,6 @@ awaitable<void> performance::play_and_end() {
 }
 
 awaitable<void> performance::act() {
-    if (!party_)
-        watches_before_ = testing::watch_count(port_);
     co_await prepare();
     arm();
     co_await play_and_end();

@@ -38,7 +38,7 @@ struct outcome {
 };
 
 /// Runs the case against a server, on this thread. Without a party the server is this case's alone:
-/// then its count of watches is compared, too.
+/// then nobody watches anything there in the end.
 /// @param party for the cases that share the server's restart; null elsewhere
 outcome run_case(const scenario& what,
                  fault which,

@@ -57,6 +57,22 @@ TEST_CASE("watch registry: fires once, and only who waits for this kind and path
     CHECK(registry.size() == 2);
 }
 
+TEST_CASE("watch registry: a waiter that is armed again while it is armed is told once") {
+    watch_registry registry;
+    recorder again, moved;
+    registry.armed(watch_kind::data, "/a", 1, &again);
+    registry.armed(watch_kind::data, "/a", 2, &again);
+    CHECK(registry.fire(watch_kind::data, "/a", watch_event_type::data_changed) == 1);
+    CHECK(again.events.size() == 1);
+    CHECK_FALSE(again.armed());
+
+    registry.armed(watch_kind::exists, "/b", 1, &moved);
+    registry.armed(watch_kind::data, "/b", 2, &moved);
+    CHECK(registry.fire(watch_kind::exists, "/b", watch_event_type::created) == 0);
+    CHECK(registry.fire(watch_kind::data, "/b", watch_event_type::erased) == 1);
+    CHECK(moved.events == std::vector{watch_event_type::erased});
+}
+
 TEST_CASE("watch registry: a waiter that goes leaves the entry, whose end is up to others") {
     watch_registry registry;
     {

@@ -180,7 +180,7 @@ private:
             attacks.emplace_back(to_string(lie));
         std::vector<wire_case> cases;
         std::mt19937_64 random(seed_);
-        constexpr std::size_t few = 4;  // of the scenarios
+        constexpr std::size_t few = 2;  // of the scenarios
         std::size_t turn = 0;
         for (const std::string& attack : attacks) {
             if (!only_attack_.empty() && attack != only_attack_)
