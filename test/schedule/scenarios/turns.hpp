@@ -42,10 +42,12 @@ inline bool comes_before(std::int32_t a, std::int32_t b) {
 
 /// Nobody is overtaken: at the grant there is nobody ahead who was to come first.
 inline void check_order(actor& a, const std::string& path, const turn_rule& rule) {
-    std::string mine = model::name_in_parent(path);
+    auto mine = sequence_of(model::name_in_parent(path));
+    if (!mine)
+        return;  // the record of a grant by priority, which no number orders
     for (const std::string& name : a.on().children(model::parent_of(path))) {
         auto other = sequence_of(name);
-        if (!other || !comes_before(*other, *sequence_of(mine)))
+        if (!other || !comes_before(*other, *mine))
             continue;
         if (rule.may_be_ahead && rule.may_be_ahead(name))
             continue;
