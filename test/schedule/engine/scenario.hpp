@@ -35,14 +35,6 @@ struct scenario {
                                        move_kind::silence,
                                        move_kind::early_time};
 
-    /// What was sent on a connection does not arrive after it broke. For recipes that do not stand
-    /// that; see README.md.
-    scenario without_late_requests() const {
-        scenario s = *this;
-        std::erase(s.more_faults, move_kind::cut_late);
-        return s;
-    }
-
     /// Not among those that are run when none is named.
     bool hidden = false;
 

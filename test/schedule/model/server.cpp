@@ -86,6 +86,19 @@ void server::close_from_here(connection& c) {
         connections_.erase(c.id);
 }
 
+/// What comes on a session's earlier connections is nothing any more once it has another one: the
+/// same server closes them at the handshake, and for another one the leader refuses it ("session
+/// moved").
+void server::retire_connections_of(std::int64_t session, int successor) {
+    std::vector<int> old;
+    for (const auto& [id, c] : connections_) {
+        if (c.session == session && id != successor)
+            old.push_back(id);
+    }
+    for (int id : old)
+        close_from_here(*find(id));
+}
+
 // ---------------------------------------------------------------------------------------------
 // Sessions
 
@@ -101,8 +114,7 @@ void server::accept(connection& c) {
             return;
         }
         session_entry& s = it->second;
-        if (connection* old = find(s.connection))
-            close_from_here(*old);
+        retire_connections_of(s.id, c.id);
         s.connection = c.id;
         s.heard = time_;
         c.session = s.id;

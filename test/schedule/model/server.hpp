@@ -104,6 +104,7 @@ private:
     int remove_watches(connection& c, const request& r);
     void forget_watches(int connection_id);
     void close_from_here(connection& c);
+    void retire_connections_of(std::int64_t session, int successor);
 
     std::vector<replica> replicas_;  ///< the leader is the first
     std::vector<log_entry> log_;

@@ -56,8 +56,8 @@ scenario make(std::string name, int clients, void (*set_up)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("2", 2, two).without_late_requests()),
-    registered(make("3", 3, three).without_late_requests()),
+    registered(make("2", 2, two)),
+    registered(make("3", 3, three)),
 };
 
 }  // namespace

@@ -76,7 +76,7 @@ scenario make(std::string name, void (*set_up)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("ready", publish_and_read<ready_configuration>).without_late_requests()),
+    registered(make("ready", publish_and_read<ready_configuration>)),
     registered(make("versions", publish_and_read<versioned_configuration>)),
 };
 

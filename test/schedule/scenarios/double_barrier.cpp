@@ -50,8 +50,7 @@ scenario make(std::string name, int clients, void (*set_up)(stage&)) {
     s.name = "double_barrier." + std::move(name);
     s.clients = clients;
     s.set_up = set_up;
-    return s.with({move_kind::cut, move_kind::lose_answer, move_kind::expire})
-        .without_late_requests();
+    return s.with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
 }
 
 const registered all[] = {

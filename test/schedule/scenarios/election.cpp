@@ -61,7 +61,7 @@ scenario make(std::string name, int clients, void (*set_up)(stage&)) {
     s.name = "election." + std::move(name);
     s.clients = clients;
     s.set_up = set_up;
-    return s.without_late_requests();
+    return s;
 }
 
 const registered all[] = {
