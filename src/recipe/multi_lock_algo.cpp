@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace corozk::detail {
 
 std::vector<std::size_t> global_order(const std::vector<std::string>& paths) {
     std::vector<std::size_t> order(paths.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&paths](std::size_t a, std::size_t b) {
-        return paths[a] < paths[b];
+    std::sort(order.begin(), order.end(), [&paths](std::size_t a, std::size_t b) {
+        return std::tie(paths[a], a) < std::tie(paths[b], b);
     });
     return order;
 }

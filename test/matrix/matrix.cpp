@@ -248,10 +248,9 @@ void matrix::measure() {
 bool matrix::run(std::ostream& out) {
     if (wanted_.single.empty() && !wanted_.fault.empty() && !fault_named(wanted_.fault))
         throw std::invalid_argument("no such fault: " + wanted_.fault);
-    std::stable_sort(
-        all_scenarios().begin(), all_scenarios().end(), [](const scenario& a, const scenario& b) {
-            return a.full_name() < b.full_name();
-        });
+    std::sort(all_scenarios().begin(),
+              all_scenarios().end(),
+              [](const scenario& a, const scenario& b) { return a.full_name() < b.full_name(); });
     servers_.resize(wanted_.single.empty() ? wanted_.threads : 1);
     {
         std::vector<std::jthread> starting;
@@ -327,8 +326,8 @@ void matrix::print(std::ostream& out) const {
         }
     }
     out << "\n";
-    auto worst = std::max_element(
-        longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
+    auto worst =
+        std::max_element(longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
             return a.second.first < b.second.first;
         });
     if (worst != longest_.end())
