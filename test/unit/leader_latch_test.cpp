@@ -68,11 +68,11 @@ TEST_CASE("leader_latch: the decision, in all states") {
 
 TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
     std::mt19937 random(3);
+    int terms = 0;
     for (int round = 0; round < 2'000; ++round) {
         latch_view v;
         v.wanted = true;
         v.session = true;
-        int terms = 0;
         bool stopped = false;
         for (int i = 0; i < 200 && !stopped; ++i) {
             // In the end nothing more happens than answers.
@@ -153,4 +153,5 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
             CHECK(stopped);
         }
     }
+    CHECK(terms > 2'000);
 }
