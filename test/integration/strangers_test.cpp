@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipes whose nodes belong to those with credentials: a stranger can neither read, join nor break.
+#include "pending_result.hpp"
+#include <corozk.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string password = "word-that-nobody-else-knows";
+
+/// What every log line of every client here said.
+std::string logged;
+
+awaitable<client> connected(bool with_credentials) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    client_options options = options_for(shared_server().hosts());
+    if (with_credentials)
+        options.auth.emplace_back("digest", "friend:" + password);
+    options.logger = logger(log_level::debug, [](log_level, std::string_view line) {
+        logged += line;
+        logged += '\n';
+    });
+    client zk = co_await client::connect(executor, options);
+    co_return zk;
+}
+
+/// Runs a coroutine with one who has the credentials, one who has not, and a folder of the first.
+template <class Body>
+void with_stranger(Body body) {
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client insider = co_await connected(true);
+            client stranger = co_await connected(false);
+            std::string folder = fresh_path();
+            corozk::acl entries = creator_acl();
+            co_await insider.create(folder, "", create_options{.acl = &entries});
+            co_await body(insider, stranger, folder);
+            co_await insider.close(as_tuple());
+            co_await stranger.close(as_tuple());
+        },
+        120s);
+    run_to_idle(context);
+    CHECK(logged.find(password) == std::string::npos);
+}
+
+awaitable<void> collect(client& zk, std::string path, std::vector<std::string>& found) {
+    found.push_back(path);
+    node_children below = co_await zk.children(path);
+    for (const std::string& name : below.names)
+        co_await collect(zk, path + "/" + name, found);
+}
+
+/// Whatever is there, a stranger can do nothing to it.
+awaitable<void> locked_up(client& insider, client& stranger, std::string folder) {
+    std::vector<std::string> nodes;
+    co_await collect(insider, folder, nodes);
+    CHECK(nodes.size() > 1);
+    corozk::acl everybody = corozk::open_acl();
+    for (const std::string& path : nodes) {
+        INFO(path);
+        auto [read, data] = co_await stranger.get(path, as_tuple());
+        CHECK(read == zk_errc::no_auth);
+        auto [list, names] = co_await stranger.children(path, as_tuple());
+        CHECK(list == zk_errc::no_auth);
+        auto [write, record] = co_await stranger.set(path, "mine", any_version, as_tuple());
+        CHECK(write == zk_errc::no_auth);
+        auto [plant, made] =
+            co_await stranger.create(path + "/planted", "", create_options(), as_tuple());
+        CHECK(plant == zk_errc::no_auth);
+        auto [take] = co_await stranger.set_acl(path, everybody, any_version, as_tuple());
+        CHECK(take == zk_errc::no_auth);
+        if (path == folder)
+            continue;  // it stands in a folder that is everybody's
+        auto [erase] = co_await stranger.erase(path, any_version, as_tuple());
+        CHECK(erase == zk_errc::no_auth);
+    }
+}
+
+template <class Options>
+Options mine() {
+    Options options;
+    if constexpr (requires { options.entries; })
+        options.entries = creator_acl();
+    else
+        options.acl = creator_acl();
+    return options;
+}
+
+template <class Awaitable>
+awaitable<void> refused(Awaitable attempt) {
+    error_code ec;
+    try {
+        co_await std::move(attempt);
+    } catch (const boost::system::system_error& e) {
+        ec = e.code();
+    }
+    CHECK(ec == zk_errc::no_auth);
+}
+
+}  // namespace
+
+TEST_CASE("strangers: locks, permits and leaderships") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string a = folder + "/lock", b = folder + "/shared", c = folder + "/priority",
+                    d = folder + "/semaphore", e = folder + "/election", f = folder + "/latch";
+        lock my_lock(insider, a, mine<lock_options>());
+        shared_lock my_shared(insider, b, mine<shared_lock_options>());
+        priority_lock my_priority(insider, c, mine<priority_lock_options>());
+        semaphore my_permits(insider, d, 2, mine<semaphore_options>());
+        election my_election(insider, e, mine<election_options>());
+        ownership held[5];
+        held[0] = co_await my_lock.acquire();
+        held[1] = co_await my_shared.acquire_read();
+        held[2] = co_await my_priority.acquire(1);
+        held[3] = co_await my_permits.acquire(1);
+        held[4] = co_await my_election.campaign();
+        co_await my_election.acknowledge(held[4]);
+        co_await locked_up(insider, stranger, folder);
+
+        lock their_lock(stranger, a);
+        shared_lock their_shared(stranger, b);
+        priority_lock their_priority(stranger, c);
+        semaphore their_permits(stranger, d, 2);
+        election their_election(stranger, e);
+        co_await refused(their_lock.acquire());
+        co_await refused(their_lock.contenders());
+        co_await refused(their_lock.break_lock(held[0].path()));
+        co_await refused(their_lock.request_release(held[0].path()));
+        co_await refused(their_shared.acquire_read());
+        co_await refused(their_shared.acquire_write());
+        co_await refused(their_priority.acquire(0));
+        co_await refused(their_permits.acquire());
+        co_await refused(their_permits.available());
+        co_await refused(their_permits.set_limit(3));
+        co_await refused(their_election.campaign());
+        co_await refused(their_election.leader());
+        std::vector<std::string> paths{a, b, c, d, e};
+        co_await refused(find_deadlocks(stranger, paths));
+        any_line seen(stranger, a);
+        co_await refused(seen.contenders());
+        for (const ownership& o : held)
+            CHECK(o.valid());
+    });
+}
+
+TEST_CASE("strangers: barriers, queues, counters") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string a = folder + "/barrier", b = folder + "/double", c = folder + "/queue",
+                    d = folder + "/ranked", e = folder + "/counter";
+        barrier my_barrier(insider, a, mine<barrier_options>());
+        double_barrier my_double(insider, b, 1, mine<double_barrier_options>());
+        queue my_queue(insider, c, mine<queue_options>());
+        priority_queue my_ranked(insider, d, mine<queue_options>());
+        counter my_counter(insider, e, mine<counter_options>());
+        co_await my_barrier.set();
+        co_await my_double.enter();
+        co_await my_queue.put("one");
+        co_await my_queue.put("two");
+        queue_claim claim = co_await my_queue.consume();
+        co_await my_ranked.put("item", 1);
+        co_await my_counter.add(1);
+        co_await locked_up(insider, stranger, folder);
+
+        barrier their_barrier(stranger, a);
+        double_barrier their_double(stranger, b, 1);
+        queue their_queue(stranger, c);
+        priority_queue their_ranked(stranger, d);
+        counter their_counter(stranger, e);
+        co_await refused(their_barrier.remove());
+        co_await refused(their_double.enter());
+        co_await refused(their_queue.put("theirs"));
+        co_await refused(their_queue.take());
+        co_await refused(their_queue.consume());
+        co_await refused(their_queue.peek());
+        co_await refused(their_ranked.take());
+        co_await refused(their_counter.add(1));
+        co_await refused(their_counter.get());
+        CHECK(claim.valid());
+        co_await claim.acknowledge();
+    });
+}
+
+TEST_CASE("strangers: configurations, caches, members, names, meetings, transactions") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string a = folder + "/one", b = folder + "/ready", c = folder + "/versioned";
+        configuration my_value(insider, a, creator_acl());
+        ready_configuration my_ready(insider, b, mine<configuration_options>());
+        versioned_configuration my_versioned(insider, c, mine<configuration_options>());
+        configuration_parts parts{{"name", "value"}};
+        co_await my_value.publish("secret");
+        co_await my_ready.publish(parts);
+        co_await my_versioned.publish(parts);
+        membership my_group(insider, folder + "/group", mine<membership_options>());
+        name_service my_names(insider, folder + "/names", mine<name_service_options>());
+        rendezvous my_meeting(insider, folder + "/meeting", mine<rendezvous_options>());
+        co_await my_group.join("me");
+        co_await my_names.register_name("service", "address");
+        co_await my_meeting.publish("here");
+        co_await locked_up(insider, stranger, folder);
+    });
+}
