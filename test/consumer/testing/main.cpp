@@ -3,6 +3,7 @@
 // expires?
 #include <corozk.hpp>
 #include <corozk/testing/fault_proxy.hpp>
+#include <corozk/testing/raw_session.hpp>
 #include <corozk/testing/run.hpp>
 #include <corozk/testing/server.hpp>
 
