@@ -23,7 +23,12 @@ inline constexpr const char* status_page = R"(<!doctype html>
 The leader's periodic job has run <span id="ticks">?</span> times.</p>
 <script>
 const show = (id, text) => document.getElementById(id).textContent = text;
-new EventSource("/events").onmessage = event => {
+const events = new EventSource("/events");
+events.onerror = () => {
+  show("session", "this instance does not answer");
+  document.getElementById("session").className = "bad";
+};
+events.onmessage = event => {
   const status = JSON.parse(event.data);
   show("self", status.self); show("waiting", status.waiting); show("done", status.done);
   show("ticks", status.ticks); show("when", new Date().toLocaleTimeString());

@@ -10,6 +10,7 @@ set -euo pipefail
 program=$1
 hosts=$2
 browser=${3:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 declare -A process url
 # shellcheck disable=SC2317 # called by the trap
@@ -45,14 +46,15 @@ post() {
     curl --silent --show-error --fail --request POST --data "${3:-}" "${url[$1]}$2"
 }
 status_has() {
-    get "$1" status | grep -q "$2"
+    get "$1" status >"$work/status-$1"
+    grep -q "$2" "$work/status-$1"
 }
 
 start one
 start two
 [ "$(get one health)" = healthy ] || fail "health"
 until_true status_has one '"name":"two"'
-get two status | grep -q '"name":"one"' || fail "members"
+until_true status_has two '"name":"one"'
 
 # Work under a named lock, from both sides at once: nothing is lost.
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -82,30 +84,42 @@ until_true all_done
 [ "$(post two accounts/otto/deposit/0)" = 500 ] || fail "the jobs' balance"
 
 # What is wrong in a request is that request's matter.
-[ "$(curl --silent -o "$work/wrong" -w '%{http_code}' "${url[one]}nowhere")" = 404 ] || fail "404"
-[ "$(curl --silent -o "$work/wrong" -w '%{http_code}' --request POST \
-    "${url[one]}accounts/anna/deposit/much")" = 400 ] || fail "400"
+code() {
+    curl --silent --output "$work/wrong" --write-out '%{http_code}' --request "$@"
+}
+[ "$(code GET "${url[one]}nowhere")" = 404 ] || fail "404"
+[ "$(code PUT "${url[one]}jobs")" = 405 ] || fail "405"
+for wrong in anna/deposit/much anna/deposit/ ../deposit/1 anna/deposit/1x; do
+    [ "$(code POST --path-as-is "${url[one]}accounts/$wrong")" = 400 ] || fail "400: $wrong"
+done
+[ "$(code POST --data 'otto much' "${url[one]}jobs")" = 400 ] || fail "400: a job"
 get one health >"$work/health" || fail "still healthy"
 
 get one metrics >"$work/metrics"
 grep -q '^corozk_connected{instance="one"} 1$' "$work/metrics" || fail "metrics"
 grep -q '^corozk_wait_duration_seconds_count' "$work/metrics" || fail "histograms"
 
-# The page is live: what comes from /events is shown.
+# The page is live: it is opened once, and shows what happens.
 timeout 60 curl --silent --no-buffer --max-time 50 "${url[one]}events" >"$work/events" &
 events=$!
 until_true grep -q '^data: .*"name":"two"' "$work/events"
 kill "$events" 2>/dev/null || true
-if [ -n "$browser" ]; then
-    "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
-        --disable-background-networking --disable-component-update --disable-sync \
-        --user-data-dir="$work/profile" --virtual-time-budget=5000 --dump-dom "${url[one]}" \
-        >"$work/page" 2>"$work/browser" || fail "the browser: $(tail -n 5 "$work/browser")"
-    grep -q '<b id="self">one</b>' "$work/page" || fail "the page does not say who it is"
-    grep -q '<td>two</td>' "$work/page" || fail "the page does not show the other member"
-    grep -q '<td>leader</td>' "$work/page" || fail "the page shows no leader"
-fi
-
+open_page() {
+    exec {log}>"$work/browser.out"
+    coproc PAGE { exec "$here/browser.py" "$browser" "$work/profile" "$1" 2>&"$log"; }
+    process[browser]=$PAGE_PID
+}
+# sees EXPRESSION: waits until it is true of the page.
+sees() {
+    local answer=
+    [ -n "$browser" ] || return 0
+    printf '%s\n' "$1" >&"${PAGE[1]}"
+    read -r answer <&"${PAGE[0]}" || fail "the browser has ended before: $1"
+    [ "$answer" = ok ] || fail "$1: $answer"
+}
+text_of() {
+    printf 'document.getElementById("%s").textContent' "$1"
+}
 # One leads; when it ends, the other one goes on, and its periodic job with it.
 leader_among() {
     get "$1" status | grep -o '"name":"[a-z]*","address":"[^"]*","leader":true' |
@@ -117,6 +131,19 @@ has_leader() {
 until_true has_leader
 leader=$(leader_among one)
 other=$([ "$leader" = one ] && echo two || echo one)
+if [ -n "$browser" ]; then
+    open_page "${url[$other]}"
+fi
+rows='[...document.querySelectorAll("#members tr")].map(row => row.innerText.split(/\s+/).join(" "))'
+of() {
+    printf '%s:%s' 127.0.0.1 "$(cut -d: -f3 <<<"${url[$1]}" | tr -d /)"
+}
+sees "$(text_of self) == '$other' && $(text_of session) == 'connected'"
+sees "String($rows.sort()) == [\"$leader $(of "$leader") leader\", \"$other $(of "$other") member\"].sort()"
+sees "window.before = Number($(text_of ticks)); window.before > 0"
+sees "Number($(text_of ticks)) > window.before + 1"
+post "$leader" jobs 'otto 1' >"$work/job"
+sees "$(text_of waiting) == '0'"
 ticks() {
     get "$other" status | grep -o '"ticks":[0-9]*' | cut -d: -f2
 }
@@ -129,12 +156,23 @@ other_leads() {
 }
 until_true other_leads
 before=$(ticks)
+[ "$before" -gt 0 ] || fail "$other does not know how far $leader came"
 goes_on() {
     [ "$(ticks)" -gt "$before" ]
 }
 until_true goes_on
-if get "$other" status | grep -q "\"name\":\"$leader\""; then
-    fail "$leader is still a member"
+is_alone() {
+    ! status_has "$other" "\"name\":\"$leader\""
+}
+until_true is_alone
+sees "String($rows) == '$other $(of "$other") leader'"
+sees "window.before = Number($(text_of ticks)); true"
+sees "Number($(text_of ticks)) > window.before + 1"
+if [ -n "$browser" ]; then
+    [ -z "${COROZK_SCREENSHOT:-}" ] || sees "screenshot $COROZK_SCREENSHOT"
+    exec {PAGE[1]}>&-
+    wait "${process[browser]}" || fail "the browser did not end cleanly"
+    unset "process[browser]"
 fi
 kill -TERM "${process[$other]}"
 wait "${process[$other]}" || fail "$other did not end cleanly"

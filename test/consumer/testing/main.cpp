@@ -38,6 +38,11 @@ boost::asio::awaitable<void> loses_its_lock(testing::server& server, testing::fa
     corozk::error_code why = co_await held.lost();
     require(corozk::is_session_lost(why), "the lock is lost with its session");
     require(!held.valid(), "and known to be");
+
+    // It can be had again, in a new session.
+    auto again = co_await lock.acquire();
+    require(again.valid(), "the lock is held again");
+    co_await again.release();
     co_await zk.close();
 }
 
