@@ -6,6 +6,7 @@
 #include "session/request.hpp"
 #include <corozk/recipe/configuration.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,7 +60,9 @@ private:
     task<> read_versions();
     task<error_code> look_ready(watch_signal& ready, watch_signal& writer);
     task<error_code> look_versioned(watch_signal& current, watch_signal&);
-    task<error_code> read_parts(std::string folder, configuration_parts& parts);
+    task<error_code> read_parts(std::string folder,
+                                configuration_parts& parts,
+                                std::int64_t& changed_at);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
 

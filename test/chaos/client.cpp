@@ -115,9 +115,15 @@ private:
         options.session_timeout = 3s;
         options.connect_timeout = 60s;
         options.logger.level = log_level::off;
-        zk_ = co_await client::connect(context_.get_executor(), options);
+        // However long nobody serves.
+        for (zk_ = client(context_.get_executor(), options);;) {
+            auto [ec] = co_await zk_.connect(as_tuple());
+            if (!ec || stopping_)
+                break;
+            zk_ = client(context_.get_executor(), options);
+        }
         constexpr worker workers[] = {
-            &life::own, &life::put, &life::consume, &life::add, &life::lead};
+            &life::own, &life::put, &life::consume, &life::add, &life::lead, &life::witness};
         std::exception_ptr failed;
         int running = 0;
         asio::steady_timer all_done(context_, asio::steady_timer::time_point::max());
@@ -225,11 +231,23 @@ private:
             co_await told.tell("adding", 0, number);
             auto [ec, value] = co_await c.add(1, as_tuple());
             if (!ec) {
-                co_await told.tell("added", 0, number);
+                co_await told.tell("added", value, number);
             } else if (nothing_was_sent(ec)) {
                 co_await told.tell("not_added", 0, number);
             }
             co_await pause(30);
+        }
+    }
+
+    /// Plain changes of one node, which no recipe has to do with: whether the servers keep what they
+    /// have acknowledged.
+    awaitable<void> witness(reporter& told) {
+        const std::string path = std::string(root) + "/witness";
+        while (!stopping_) {
+            auto [ec, record] = co_await zk_.set(path, role_.name, any_version, as_tuple());
+            if (!ec)
+                co_await told.tell("witnessed", record.version, record.mzxid);
+            co_await pause(100);
         }
     }
 
@@ -248,7 +266,7 @@ private:
             }
             if (ec == errc::not_a_member)
                 latch.start();
-            std::int64_t turn = clock_->longest().count();
+            std::int64_t turn = clock_->take_longest().count();
             co_await told.tell("turn", turn);
             co_await pause(30);
         }

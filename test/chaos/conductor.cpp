@@ -80,6 +80,16 @@ void conductor::start_client(std::size_t which) {
     m.process = std::make_unique<testing::process_guard>(options);
 }
 
+void conductor::begin(const std::string& what, milliseconds length, std::function<void()> undo) {
+    ++faults_[what];
+    resource_.begin_of(what);
+    later(length, [this, what, undo = std::move(undo)] {
+        resource_.end_of(what);
+        if (undo)
+            undo();
+    });
+}
+
 void conductor::later(milliseconds in, std::function<void()> undo) {
     undone_.emplace(clock::now() + in, std::move(undo));
 }
@@ -113,26 +123,29 @@ void conductor::fault_of_server() {
         return;
     server_busy_[which] = true;
     testing::server& s = (*servers_)[which];
-    switch (one_of(3)) {
+    switch (one_of(4)) {
         case 0:
-            note("server killed");
             s.kill();
-            later(between(200, 3'000), [this, which] {
+            begin("server killed", between(200, 3'000), [this, which] {
                 (*servers_)[which].launch();
                 server_busy_[which] = false;
             });
             break;
         case 1:
-            // As long as a slow disk takes, or a process that collects its garbage.
-            note("server stopped");
+            // As long as a process needs that collects its garbage.
             s.stop();
-            later(between(100, 2 * session_ms), [this, which] {
+            begin("server stopped", between(100, 2 * session_ms), [this, which] {
                 (*servers_)[which].cont();
                 server_busy_[which] = false;
             });
             break;
+        case 2: {
+            auto length = between(500, 5'000);
+            begin("server's disk slow", length);
+            slow_disk(which, clock::now() + length);
+            break;
+        }
         default: {
-            note("server cut off from the others");
             auto hold = [this, which](bool on) {
                 for (std::size_t other = 0; other < 3; ++other) {
                     for (auto* route : {routes_[which][other].get(), routes_[other][which].get()}) {
@@ -142,7 +155,7 @@ void conductor::fault_of_server() {
                 }
             };
             hold(true);
-            later(between(500, 5'000), [this, which, hold] {
+            begin("server cut off from the others", between(500, 5'000), [this, which, hold] {
                 hold(false);
                 server_busy_[which] = false;
             });
@@ -150,62 +163,115 @@ void conductor::fault_of_server() {
     }
 }
 
+/// Its writes take long: it stands still most of the time, and goes on for a moment in between.
+void conductor::slow_disk(std::size_t which, clock::time_point end) {
+    (*servers_)[which].stop();
+    later(between(50, 400), [this, which, end] {
+        (*servers_)[which].cont();
+        if (calm_ || clock::now() >= end) {
+            server_busy_[which] = false;
+            return;
+        }
+        later(between(5, 30), [this, which, end] { slow_disk(which, end); });
+    });
+}
+
 void conductor::fault_of_client() {
+    if (one_in(6)) {
+        if (!late_owner_)
+            resource_.hold_next_entry();
+        return;
+    }
     std::size_t which = one_of(clients_.size());
-    // Who owns, for longer than its session lives: somebody else owns when it goes on.
-    std::string inside = one_in(2) ? resource_.owner() : std::string();
-    bool owner = !inside.empty();
-    if (owner)
-        which = std::stoul(inside);
     member& m = clients_[which];
     if (m.busy)
         return;
-    if (!owner && one_in(3)) {
-        note("client killed");
-        m.busy = true;
+    m.busy = true;
+    if (one_in(3)) {
         m.process->kill();
-        later(between(0, 2'000), [this, which] {
+        begin("client killed", between(0, 2'000), [this, which] {
             start_client(which);
             clients_[which].busy = false;
         });
         return;
     }
-    note(owner ? "owner stopped" : "client stopped");
-    m.busy = true;
     m.process->stop();
-    later(between(owner ? session_ms : 50, 2 * session_ms), [this, which] {
+    begin("client stopped", between(50, 2 * session_ms), [this, which] {
         clients_[which].process->cont();
         clients_[which].busy = false;
     });
+}
+
+/// Whoever has entered and waits for the resource's answer is stopped, until its session has ended
+/// and somebody else has entered: what it does with the answer comes too late.
+void conductor::watch_owner() {
+    constexpr auto patience = 15s;
+    if (!late_owner_) {
+        std::string name = resource_.held();
+        if (name.empty())
+            return;
+        std::size_t which = std::stoul(name);
+        member& m = clients_[which];
+        if (!calm_ && !m.busy && m.process->running()) {
+            m.process->stop();
+            m.busy = true;
+            late_owner_ = {which, resource_.highest(), clock::now() + patience};
+            ++faults_["owner stopped"];
+            resource_.begin_of("owner stopped");
+        }
+        resource_.let_go();
+        return;
+    }
+    if (!calm_ && resource_.highest() <= late_owner_->token && clock::now() < late_owner_->give_up)
+        return;
+    member& m = clients_[late_owner_->which];
+    m.process->cont();
+    m.busy = false;
+    resource_.end_of("owner stopped");
+    late_owner_.reset();
+}
+
+/// The first fault: one owner comes too late, with nothing else that goes wrong.
+void conductor::see_a_late_owner() {
+    resource_.hold_next_entry();
+    auto refused = [this] {
+        watch_owner();
+        return resource_.told().judge(final_state()).fenced > 0;
+    };
+    try {
+        testing::eventually(refused, 60s, "the resource refuses an owner that comes too late");
+    } catch (const std::exception& e) {
+        check(false, e.what());
+    }
 }
 
 void conductor::fault_of_network() {
     fault_proxy& proxy = *proxies_[one_of(2)][one_of(3)];
     switch (one_of(4)) {
         case 0:
-            note("connections cut");
             proxy.cut();
+            begin("connections cut", 0ms);
             break;
         case 1: {
             auto way = one_in(2) ? testing::direction::to_client : testing::direction::to_server;
-            note("network: one direction lost");
             proxy.black_hole(true, way);
-            later(between(50, 4'000), [&proxy, way] { proxy.black_hole(false, way); });
+            begin("network: one direction lost", between(50, 4'000), [&proxy, way] {
+                proxy.black_hole(false, way);
+            });
             break;
         }
         case 2:
-            note("network: delay");
             proxy.set_delay(testing::direction::to_client, between(1, 300));
-            later(between(100, 2'000),
-                  [&proxy] { proxy.set_delay(testing::direction::to_client, 0ms); });
+            begin("network: delay", between(100, 2'000), [&proxy] {
+                proxy.set_delay(testing::direction::to_client, 0ms);
+            });
             break;
         default: {
             // All servers for half of the clients.
-            note("network: partition");
             auto& row = proxies_[one_of(2)];
             for (auto& p : row)
                 p->black_hole(true);
-            later(between(100, 2 * session_ms), [&row] {
+            begin("network: partition", between(100, 2 * session_ms), [&row] {
                 for (auto& p : row)
                     p->black_hole(false);
             });
@@ -218,7 +284,7 @@ void conductor::jump_clock() {
     if (m.busy || !m.process->running())
         return;
     bool asleep = one_in(2);
-    note(asleep ? "client's clock jumped ahead" : "client's wall clock jumped");
+    begin(asleep ? "client's clock jumped ahead" : "client's wall clock jumped", 0ms);
     sigval by{};
     by.sival_int = static_cast<int>(asleep ? between(200, 10'000).count()
                                            : between(-3'600'000, 3'600'000).count());
@@ -242,7 +308,10 @@ void conductor::fault() {
 }
 
 void conductor::calm_down() {
+    calm_ = true;
     run_undone(true);
+    watch_owner();
+    resource_.let_go();
     for (std::size_t i = 0; i < 3; ++i) {
         if (!(*servers_)[i].running())
             (*servers_)[i].launch();
@@ -304,6 +373,19 @@ final_state conductor::look() {
     return last;
 }
 
+void conductor::describe_servers() {
+    for (std::size_t i = 0; i < 3; ++i) {
+        std::cout << "server " << i << ":\n";
+        for (const char* word : {"srvr", "dump"}) {
+            try {
+                std::cout << testing::four_letter((*servers_)[i].port(), word) << "\n";
+            } catch (const std::exception& e) {
+                std::cout << word << ": " << e.what() << "\n";
+            }
+        }
+    }
+}
+
 bool conductor::operator()() {
     std::cout << "seed " << plan_.seed << ", " << plan_.clients << " clients, 3 servers, "
               << plan_.length.count() << " s" << std::endl;
@@ -316,10 +398,12 @@ bool conductor::operator()() {
     {
         testing::admin hand((*servers_)[0].port());
         hand.plant(std::string(root) + "/guarded", "0");
+        hand.plant(std::string(root) + "/witness", "");
         hand.plant(std::string(root) + "/effects");
     }
     for (std::size_t i = 0; i < clients_.size(); ++i)
         start_client(i);
+    see_a_late_owner();
     auto end = clock::now() + plan_.length;
     auto next_word = clock::now() + 20s;
     while (clock::now() < end) {
@@ -327,6 +411,7 @@ bool conductor::operator()() {
         auto until = clock::now() + between(50, 800);
         while (clock::now() < until) {
             run_undone(false);
+            watch_owner();
             look_after_clients();
             std::this_thread::sleep_for(10ms);
         }
@@ -347,6 +432,9 @@ bool conductor::operator()() {
     } catch (const std::exception& e) {
         std::cout << "FAILED: what is left could not be seen: " << e.what() << "; seed "
                   << plan_.seed << std::endl;
+        for (const std::string& problem : problems_)
+            std::cout << "PROBLEM: " << problem << "\n";
+        describe_servers();
         return false;
     }
     judgement j = resource_.told().judge(last);
@@ -360,18 +448,33 @@ bool conductor::operator()() {
               << last.queued.size() << " left\n"
               << "additions          " << j.added << ", the counter is " << last.counter << "\n"
               << "in doubt           " << j.in_doubt << "\n"
-              << "longest turn       " << std::fixed << std::setprecision(2)
-              << static_cast<double>(resource_.longest_turn().count()) / 1e6 << " ms\n";
-    for (const auto& [what, times] : faults_)
-        std::cout << "fault: " << std::left << std::setw(32) << what << times << "\n";
+              << "witnessed          " << j.witnessed << " changes, of which the servers lost "
+              << j.taken_back.size() << "\n\n";
+    std::cout << std::left << std::setw(34) << "fault" << std::right << std::setw(7) << "times"
+              << std::setw(20) << "longest turn, ms"
+              << "\n";
+    for (const auto& [what, turn] : resource_.longest_turns()) {
+        std::cout << std::left << std::setw(34) << (what.empty() ? "none" : what) << std::right
+                  << std::setw(7) << (what.empty() ? "" : std::to_string(faults_[what]))
+                  << std::setw(20) << std::fixed << std::setprecision(3)
+                  << static_cast<double>(turn.count()) / 1e6 << "\n";
+    }
+    std::cout << "\n";
     constexpr std::size_t enough = 20;
+    for (std::size_t i = 0; i < std::min(j.taken_back.size(), enough); ++i)
+        std::cout << "SERVERS: " << j.taken_back[i] << "\n";
     for (std::size_t i = 0; i < std::min(j.violations.size(), enough); ++i)
         std::cout << "VIOLATION: " << j.violations[i] << "\n";
     if (j.violations.size() > enough)
         std::cout << "... " << j.violations.size() << " violations in all\n";
     for (const std::string& problem : problems_)
         std::cout << "PROBLEM: " << problem << "\n";
-    bool good = j.violations.empty() && problems_.empty();
+    if (!j.taken_back.empty()) {
+        std::cout
+            << "The servers have lost what they had acknowledged: nobody can keep promises on "
+               "top of them.\n";
+    }
+    bool good = j.violations.empty() && problems_.empty() && j.taken_back.empty();
     if (!good) {
         for (std::size_t i = 0; i < clients_.size(); ++i) {
             std::ifstream said(folder_.path() / ("client-" + std::to_string(i)));

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <random>
 #include <string>
@@ -52,17 +53,22 @@ private:
     void fault_of_client();
     void fault_of_network();
     void jump_clock();
+    /// A fault begins, and is over after a while: then `undo` is called.
+    void begin(const std::string& what, milliseconds length, std::function<void()> undo = {});
     void later(milliseconds in, std::function<void()> undo);
+    void slow_disk(std::size_t which, clock::time_point end);
+    void watch_owner();
+    void see_a_late_owner();
     void run_undone(bool all);
     void look_after_clients();
     void calm_down();
     void see_progress();
     void end_clients();
     final_state look();
+    void describe_servers();
     milliseconds between(int least, int most);
     std::size_t one_of(std::size_t count);
     bool one_in(int n) { return one_of(static_cast<std::size_t>(n)) == 0; }
-    void note(const std::string& what) { ++faults_[what]; }
     void check(bool holds, const std::string& what);
     testing::ensemble_options with_routes();
 
@@ -79,8 +85,16 @@ private:
     std::array<std::array<std::unique_ptr<testing::fault_proxy>, 3>, 2> proxies_;
     std::vector<member> clients_;
     std::multimap<clock::time_point, std::function<void()>> undone_;
+    /// An owner that stands still until somebody else has entered.
+    struct late_owner {
+        std::size_t which = 0;
+        std::int64_t token = 0;
+        clock::time_point give_up;
+    };
+    std::optional<late_owner> late_owner_;
     std::map<std::string, int> faults_;
     std::vector<std::string> problems_;
+    bool calm_ = false;
 };
 
 }  // namespace corozk::chaos

@@ -24,8 +24,9 @@ enum class deed : std::uint8_t {
     put,        ///< ... and was, by the client's word
     refused,    ///< ... and was not, by the client's word
     adding,     ///< the counter is going to be increased, `number` says which time
-    added,      ///< ... and was
+    added,      ///< ... and was; `token` is the sum that was told
     not_added,  ///< ... and was not
+    witnessed,  ///< a plain change of one node; `token` is its version, `number` its zxid
 };
 
 /// In the order in which the resource heard of it.
@@ -65,6 +66,9 @@ struct judgement {
     std::size_t put = 0;
     std::size_t in_doubt = 0;  ///< puts and increments of which nobody can know
     std::size_t added = 0;
+    std::size_t witnessed = 0;
+    /// What shows that the servers themselves lost changes that they had acknowledged: not ours.
+    std::vector<std::string> taken_back;
 };
 
 /// The rules:
@@ -73,7 +77,9 @@ struct judgement {
 ///  3. Nobody writes (in the order of zxids) through a guard after a later owner has.
 ///  4. What was put is queued or has had its effect, once; what was refused is nowhere, and what is
 ///     somewhere was put by somebody. In doubt: at most once.
-///  5. The counter is the number of additions that succeeded, and of those in doubt at most all.
+///  5. The counter is the number of additions that succeeded, and of those in doubt at most all; no
+///     sum was told twice.
+///  6. Of the servers: a node's versions grow with the zxids, one by one at most once.
 class history {
 public:
     void add(record r) { records_.push_back(std::move(r)); }
@@ -85,6 +91,7 @@ public:
         guarded(j);
         queue(last, j);
         counter(last, j);
+        servers(j);
         return j;
     }
 
@@ -192,7 +199,15 @@ private:
     void counter(const final_state& last, judgement& j) const {
         std::int64_t certain = 0;
         std::int64_t tried = 0;
+        std::map<std::int64_t, std::string> told;
         for (const record& r : records_) {
+            if (r.what == deed::added) {
+                auto [at, fresh] = told.emplace(r.token, r.who);
+                if (!fresh) {
+                    j.violations.push_back("the sum " + text(r.token) + " was told to " +
+                                           at->second + " and to " + r.who);
+                }
+            }
             tried += r.what == deed::adding ? 1 : r.what == deed::not_added ? -1 : 0;
             certain += r.what == deed::added ? 1 : 0;
         }
@@ -205,6 +220,27 @@ private:
         if (last.counter > tried) {
             j.violations.push_back("the counter is " + text(last.counter) + ", and only " +
                                    text(tried) + " additions were tried");
+        }
+    }
+
+    void servers(judgement& j) const {
+        std::map<std::int64_t, std::int64_t> version_at;
+        for (const record& r : records_) {
+            if (r.what == deed::witnessed)
+                version_at[r.number] = r.token;
+        }
+        j.witnessed = version_at.size();
+        std::int64_t highest = -1;
+        std::int64_t highest_zxid = 0;
+        for (const auto& [zxid, version] : version_at) {
+            if (version <= highest) {
+                j.taken_back.push_back("version " + text(version) + " was made at zxid " +
+                                       text(zxid) + ", after version " + text(highest) +
+                                       " at zxid " + text(highest_zxid));
+            }
+            highest = std::max(highest, version);
+            if (highest == version)
+                highest_zxid = zxid;
         }
     }
 

@@ -8,12 +8,14 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 namespace corozk::chaos {
 
@@ -40,8 +42,14 @@ struct resource::impl {
                 socket, asio::dynamic_buffer(buffer), '\n', asio::as_tuple(asio::use_awaitable));
             if (ec)
                 co_return;
-            std::string reply = owner.answer(buffer.substr(0, size - 1)) + "\n";
+            std::string line = buffer.substr(0, size - 1);
+            std::string reply = owner.answer(line) + "\n";
             buffer.erase(0, size);
+            asio::steady_timer moment(context);
+            while (owner.holds(line)) {
+                moment.expires_after(std::chrono::milliseconds(2));
+                co_await moment.async_wait(asio::as_tuple(asio::use_awaitable));
+            }
             auto [failed, sent] = co_await asio::async_write(
                 socket, asio::buffer(reply), asio::as_tuple(asio::use_awaitable));
             if (failed)
@@ -66,6 +74,7 @@ std::optional<deed> deed_named(const std::string& name) {
                                                     {"refused", deed::refused},
                                                     {"adding", deed::adding},
                                                     {"added", deed::added},
+                                                    {"witnessed", deed::witnessed},
                                                     {"not_added", deed::not_added}};
     auto found = all.find(name);
     return found == all.end() ? std::nullopt : std::optional(found->second);
@@ -93,7 +102,7 @@ std::string resource::answer(const std::string& line) {
     if (what == "turn") {
         std::int64_t nanoseconds = 0;
         words >> nanoseconds;
-        longest_turn_ = std::max(longest_turn_, std::chrono::nanoseconds(nanoseconds));
+        note_turn(std::chrono::nanoseconds(nanoseconds));
         return "ok";
     }
     if (what == "enter" || what == "use") {
@@ -102,8 +111,10 @@ std::string resource::answer(const std::string& line) {
         r.what = late ? deed::fenced : what == "enter" ? deed::entered : deed::used;
         highest_ = std::max(highest_, r.token);
         if (r.what == deed::entered) {
-            owner_ = r.who.substr(0, r.who.find('.'));
-            ++entries_[owner_];
+            std::string client = r.who.substr(0, r.who.find('.'));
+            ++entries_[client];
+            if (std::exchange(hold_next_, false))
+                held_ = client;
         }
         history_.add(std::move(r));
         return late ? "late" : "ok";
@@ -117,8 +128,6 @@ std::string resource::answer(const std::string& line) {
     } else {
         words >> r.token >> r.number;
     }
-    if (r.what == deed::left && r.token == highest_)
-        owner_.clear();
     history_.add(std::move(r));
     return "ok";
 }
@@ -133,14 +142,65 @@ std::map<std::string, std::size_t> resource::entries() const {
     return entries_;
 }
 
-std::string resource::owner() const {
+std::int64_t resource::highest() const {
     std::lock_guard guard(mutex_);
-    return owner_;
+    return highest_;
 }
 
-std::chrono::nanoseconds resource::longest_turn() const {
+void resource::hold_next_entry() {
     std::lock_guard guard(mutex_);
-    return longest_turn_;
+    hold_next_ = held_.empty();
+}
+
+std::string resource::held() const {
+    std::lock_guard guard(mutex_);
+    return held_;
+}
+
+void resource::let_go() {
+    std::lock_guard guard(mutex_);
+    hold_next_ = false;
+    held_.clear();
+}
+
+bool resource::holds(const std::string& line) const {
+    std::lock_guard guard(mutex_);
+    return !held_.empty() && line.starts_with(held_ + ".") &&
+           line.find(" enter ") != std::string::npos;
+}
+
+void resource::begin_of(const std::string& fault) {
+    std::lock_guard guard(mutex_);
+    ++effects_[fault].under_way;
+}
+
+void resource::end_of(const std::string& fault) {
+    constexpr auto aftermath = std::chrono::seconds(1);
+    std::lock_guard guard(mutex_);
+    effect& of_it = effects_[fault];
+    --of_it.under_way;
+    of_it.until = clock::now() + aftermath;
+}
+
+/// Told under the mutex.
+void resource::note_turn(std::chrono::nanoseconds turn) {
+    bool calm = true;
+    for (auto& [fault, of_it] : effects_) {
+        if (of_it.under_way == 0 && of_it.until <= clock::now())
+            continue;
+        of_it.longest_turn = std::max(of_it.longest_turn, turn);
+        calm = false;
+    }
+    if (calm)
+        effects_[""].longest_turn = std::max(effects_[""].longest_turn, turn);
+}
+
+std::map<std::string, std::chrono::nanoseconds> resource::longest_turns() const {
+    std::lock_guard guard(mutex_);
+    std::map<std::string, std::chrono::nanoseconds> longest;
+    for (const auto& [fault, of_it] : effects_)
+        longest[fault] = of_it.longest_turn;
+    return longest;
 }
 
 }  // namespace corozk::chaos

@@ -21,7 +21,7 @@ namespace corozk::chaos {
 ///   WHO enter TOKEN      "ok", or "late" if a later token was here
 ///   WHO use TOKEN        the same
 ///   WHO left TOKEN       and so on for the other deeds: "ok"
-///   WHO turn NANOSECONDS the longest turn of the client's loop so far
+///   WHO turn NANOSECONDS the longest turn of the client's loop since it last said so
 ///
 /// Thread safety: all members from any thread.
 class resource {
@@ -35,20 +35,42 @@ public:
     history told() const;
     /// How often each client has entered, all lives of it together.
     std::map<std::string, std::size_t> entries() const;
-    std::chrono::nanoseconds longest_turn() const;
-    /// The client that is inside; empty if the last one has left.
-    std::string owner() const;
+    /// The highest token so far.
+    std::int64_t highest() const;
+
+    /// Whoever enters next gets no answer until let_go().
+    void hold_next_entry();
+    /// The client that waits for that answer; empty if there is none.
+    std::string held() const;
+    /// ... and nobody else is going to wait for it.
+    void let_go();
+
+    /// A fault is in effect, until it is over (and a little longer: what it causes takes its time).
+    void begin_of(const std::string& fault);
+    void end_of(const std::string& fault);
+    /// The longest turn of any client's loop that was told of while each fault was in effect; ""
+    /// means none.
+    std::map<std::string, std::chrono::nanoseconds> longest_turns() const;
 
 private:
+    using clock = std::chrono::steady_clock;
+    struct effect {
+        int under_way = 0;
+        clock::time_point until{};
+        std::chrono::nanoseconds longest_turn{};
+    };
     struct impl;
+    bool holds(const std::string& line) const;
+    void note_turn(std::chrono::nanoseconds turn);
     std::string answer(const std::string& line);
 
     mutable std::mutex mutex_;
     history history_;
     std::int64_t highest_ = 0;
-    std::string owner_;
     std::map<std::string, std::size_t> entries_;
-    std::chrono::nanoseconds longest_turn_{};
+    bool hold_next_ = false;
+    std::string held_;
+    std::map<std::string, effect> effects_;
     std::unique_ptr<impl> impl_;
     std::uint16_t port_ = 0;
 };

@@ -25,7 +25,7 @@ history good() {
     }
     for (std::int64_t i = 1; i <= 3; ++i) {
         h.add({deed::adding, "a", 0, i});
-        h.add({deed::added, "a", 0, i});
+        h.add({deed::added, "a", i, i});
     }
     return h;
 }
@@ -54,6 +54,7 @@ TEST_CASE("chaos: a history without fault") {
     CHECK(j.terms == 2);
     CHECK(j.put == 2);
     CHECK(j.added == 3);
+    CHECK(j.taken_back.empty());
     CHECK(j.in_doubt == 0);
 }
 
@@ -142,6 +143,27 @@ TEST_CASE("chaos: the counter") {
     CHECK(violations(h, state) == 0);
     h.add({deed::not_added, "b", 0, 1});
     CHECK(violations(h, state) == 0);
+    state.counter = 4;
+    CHECK(violations(h, state) == 1);
+}
+
+TEST_CASE("chaos: servers that lose what they have acknowledged are found out") {
+    history h = good();
+    h.add({deed::witnessed, "a", 1, 50});
+    h.add({deed::witnessed, "b", 3, 70});
+    h.add({deed::witnessed, "a", 2, 60});
+    CHECK(h.judge(last()).taken_back.empty());
+    CHECK(h.judge(last()).witnessed == 3);
+    h.add({deed::witnessed, "a", 3, 1000});
+    CHECK(h.judge(last()).taken_back.size() == 1);
+    CHECK(h.judge(last()).violations.empty());
+}
+
+TEST_CASE("chaos: no sum is told twice") {
+    history h = good();
+    h.add({deed::adding, "b", 0, 1});
+    h.add({deed::added, "b", 3, 1});
+    final_state state = last();
     state.counter = 4;
     CHECK(violations(h, state) == 1);
 }

@@ -20,6 +20,7 @@ using namespace corozk;
 void breathe(model::server& s, model::network& n, const std::vector<zhandle_t*>& handles) {
     for (bool moved = true; moved;) {
         moved = false;
+        n.take_goodbyes();
         n.settle();
         std::vector<int> ids;
         for (const auto& [id, c] : s.connections())

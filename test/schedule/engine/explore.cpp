@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <random>
+#include <set>
 #include <stdexcept>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace corozk::schedule {
 
@@ -40,47 +42,125 @@ private:
     std::chrono::milliseconds began_;
 };
 
-/// Depth first: the path of choices so far, and what comes after it.
+std::uint64_t key_of(const move& m) {
+    model::hasher h;
+    h.add(m.kind);
+    h.add(m.who);
+    h.add(m.path);
+    return h.value();
+}
+
+/// A move that need not be made here: what comes of it is played where it comes first.
+struct sleeping {
+    std::uint64_t key;
+    model::footprint touches;
+};
+
+/// Depth first: the path of choices so far, and what comes after it. Two things are left out:
+///
+///  - what follows from a state that was seen before;
+///  - of the orders of moves that do not get in each other's way, all but one (sleep sets: a move
+///    that was played here sleeps after those that it does not conflict with). A state that is seen
+///    again, with fewer moves asleep, is played on with those that were asleep each time before.
 class depth_first final : public chooser {
 public:
-    explicit depth_first(std::unordered_set<std::uint64_t>& seen) : seen_(seen) {}
+    /// @param by_footprints  whether orders are left out
+    explicit depth_first(bool by_footprints) : by_footprints_(by_footprints) {}
 
     std::size_t choose(stage& s, const std::vector<move>& moves) override {
+        model::footprint touched = s.take_footprint();
         if (at_ < path_.size())
-            return path_[at_++].chosen;
-        if (!seen_.insert(s.hash()).second)
+            return path_[at_++].chosen();
+        ended_ = false;
+        if (!path_.empty())
+            path_.back().touched = touched;
+        branch b;
+        if (by_footprints_ && !path_.empty())
+            b.asleep = path_.back().asleep_after(touched);
+        if (!wake_up(s.hash(), moves, b))
             return moves.size();
-        path_.push_back({moves.size(), 0});
+        ended_ = true;
+        path_.push_back(std::move(b));
         ++at_;
-        return 0;
+        return path_.back().chosen();
     }
 
     /// To the next schedule. @return whether there is one
     bool advance() {
+        // What comes after the end of a schedule is not played in other orders.
+        if (ended_ && !path_.empty())
+            path_.back().touched.touch_everything();
+        ended_ = true;
         at_ = 0;
-        while (!path_.empty() && path_.back().chosen + 1 >= path_.back().count)
+        while (!path_.empty() && !path_.back().advance())
             path_.pop_back();
-        if (path_.empty())
-            return false;
-        ++path_.back().chosen;
-        return true;
+        return !path_.empty();
     }
 
     choice_list choices() const {
         choice_list list;
         for (const branch& b : path_)
-            list.push_back(b.chosen);
+            list.push_back(b.chosen());
         return list;
     }
 
+    std::size_t states() const { return seen_.size(); }
+
 private:
     struct branch {
-        std::size_t count;
-        std::size_t chosen;
+        std::vector<std::size_t> open;    ///< moves to be played, by their places in the list
+        std::vector<std::uint64_t> keys;  ///< of them
+        std::size_t at = 0;               ///< the one that is played now
+        model::footprint touched;         ///< by it, up to the next choice
+        std::vector<sleeping> asleep;     ///< others; those that were played here, too
+
+        std::size_t chosen() const { return open[at]; }
+
+        std::vector<sleeping> asleep_after(const model::footprint& by) const {
+            std::vector<sleeping> still;
+            for (const sleeping& other : asleep) {
+                if (!other.touches.conflicts_with(by))
+                    still.push_back(other);
+            }
+            return still;
+        }
+
+        bool advance() {
+            asleep.push_back({keys[at], std::move(touched)});
+            touched = model::footprint();
+            return ++at < open.size();
+        }
     };
-    std::unordered_set<std::uint64_t>& seen_;
+
+    /// What is to be played in a state. @return false if there is nothing
+    bool wake_up(std::uint64_t state, const std::vector<move>& moves, branch& b) {
+        std::set<std::uint64_t> sleep_now;
+        for (const sleeping& one : b.asleep)
+            sleep_now.insert(one.key);
+        auto [known, fresh] = seen_.try_emplace(state);
+        std::vector<std::uint64_t>& slept = known->second;
+        for (std::size_t i = 0; i < moves.size(); ++i) {
+            std::uint64_t key = key_of(moves[i]);
+            bool sleeps = sleep_now.contains(key);
+            bool played = !fresh && std::find(slept.begin(), slept.end(), key) == slept.end();
+            if (!sleeps && !played) {
+                b.open.push_back(i);
+                b.keys.push_back(key);
+            }
+            if (fresh && sleeps)
+                slept.push_back(key);
+        }
+        if (!fresh)
+            std::erase_if(slept, [&](std::uint64_t key) { return !sleep_now.contains(key); });
+        return !b.open.empty();
+    }
+
+    /// By the states that were seen, the moves that have been asleep each time.
+    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> seen_;
     std::vector<branch> path_;
     std::size_t at_ = 0;
+    bool ended_ = true;  ///< the schedule, without another choice after those of the path
+    bool by_footprints_;
 };
 
 /// Each schedule has its own taste: some clients are slow in it, and faults are rare or frequent.
@@ -216,9 +296,8 @@ result explore_all(const scenario& what, rules how, budget limit) {
     result r;
     r.scenario = what.name;
     stopwatch watch(limit);
-    std::unordered_set<std::uint64_t> seen;
-    depth_first order(seen);
-    do {
+    depth_first order(how.switches < 0 && what.followers == 0);
+    for (bool more = true; more;) {
         now_playing(what.name, "schedule", r.schedules);
         stage s(what, how);
         s.run(order);
@@ -232,8 +311,9 @@ result explore_all(const scenario& what, rules how, budget limit) {
             r.complete = false;
             break;
         }
-    } while (order.advance());
-    r.states = seen.size();
+        more = order.advance();
+    }
+    r.states = order.states();
     return r;
 }
 

@@ -34,6 +34,8 @@ constexpr bool is_fault(move_kind k) {
 const char* name_of(move_kind k);
 
 struct move {
+    bool operator==(const move&) const = default;
+
     move_kind kind = move_kind::time;
     int who = 0;         ///< connection, session, server or actor
     std::string path{};  ///< of erase_node and reap

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk::schedule {
@@ -13,10 +14,14 @@ class stage;
 
 /// What is played: some clients, and actors that use them.
 struct scenario {
-    scenario() = default;
+    scenario(std::string name_, int clients_, void (*set_up_)(stage&))
+        : name(std::move(name_)), clients(clients_), set_up(set_up_) {}
 
     std::string name;
     int clients = 1;
+
+    /// All clients do the same: it does not matter which of them does it first.
+    bool alike = false;
 
     /// Servers besides the leader; the clients are spread over all of them.
     std::size_t followers = 0;
@@ -37,6 +42,18 @@ struct scenario {
 
     /// Not among those that are run when none is named.
     bool hidden = false;
+
+    /// Its clients are all alike.
+    scenario of_equals() const {
+        scenario s = *this;
+        s.alike = true;
+        return s;
+    }
+
+    /// Nobody cancels.
+    scenario uncancelled() const {
+        return with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
+    }
 
     scenario with(std::initializer_list<move_kind> kinds) const {
         scenario s = *this;

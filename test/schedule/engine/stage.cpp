@@ -51,6 +51,7 @@ stage::stage(const scenario& what, rules how)
     : what_(what), rules_(how), server_(what.followers), network_(server_) {
     reset_time();
     network_.clock = [] { return elapsed(); };
+    server_.client_of = client_of_connection;
     history_.resize(static_cast<std::size_t>(what_.clients));
 }
 
@@ -84,27 +85,48 @@ void stage::play(std::string name, int client_index, std::function<awaitable<voi
     });
 }
 
-std::vector<std::string> stage::children(const std::string& path) const {
+bool stage::exists(const std::string& path) {
+    touched_.touch(model::thing::node, path, model::use::read);
+    return nodes().find(path) != nullptr;
+}
+
+std::vector<std::string> stage::children(const std::string& path) {
+    touched_.touch(model::thing::children, path, model::use::read);
     const model::node* n = nodes().find(path);
     if (!n)
         return {};
     return std::vector<std::string>(n->children.begin(), n->children.end());
 }
 
-std::string stage::data(const std::string& path) const {
+std::string stage::data(const std::string& path) {
+    touched_.touch(model::thing::node, path, model::use::read);
     const model::node* n = nodes().find(path);
     return n ? n->data : std::string();
 }
 
 stage::tenure::tenure(actor& a, const ownership& held, int weight, int limit)
-    : actor_(a), held_(held), path_(held.path()), weight_(weight), limit_(limit) {
+    : tenure(
+          a,
+          held.path(),
+          [&held] { return held.valid(); },
+          weight,
+          limit) {}
+
+stage::tenure::tenure(actor& a,
+                      std::string path,
+                      std::function<bool()> valid,
+                      int weight,
+                      int limit)
+    : actor_(a), path_(std::move(path)), valid_(std::move(valid)), weight_(weight), limit_(limit) {
     stage& s = a.on();
     s.owners_.insert(this);
+    s.touched_.touch(model::thing::owners, "", model::use::write);
     s.check_owners();
 }
 
 stage::tenure::~tenure() {
     actor_.on().owners_.erase(this);
+    actor_.on().touched_.touch(model::thing::owners, "", model::use::write);
 }
 
 /// Whoever believes to be an owner is one by the server's records, unless somebody has ended its
@@ -113,7 +135,7 @@ void stage::check_owners() {
     std::map<std::string, int> taken;
     std::map<std::string, int> limits;
     for (const tenure* t : owners_) {
-        if (!t->held_.valid())
+        if (!t->valid_())
             continue;
         const model::node* n = nodes().find(t->path_);
         if (!n || n->owner == 0) {
@@ -133,12 +155,36 @@ void stage::check_owners() {
     }
 }
 
+/// What check_owners() sees depends on the order of the moves that change it.
+void stage::see_owners() {
+    model::hasher h;
+    for (const tenure* t : owners_) {
+        const model::node* n = nodes().find(t->path_);
+        h.add(t->path_);
+        h.add(t->valid_());
+        h.add(n ? n->owner : 0);
+    }
+    if (h.value() != std::exchange(owners_seen_, h.value()))
+        touched_.touch(model::thing::owners, "", model::use::write);
+}
+
 // ---------------------------------------------------------------------------------------------
 // What may happen
 
-int stage::client_of_connection(int connection) const {
-    auto it = connection_clients_.find(connection);
-    return it == connection_clients_.end() ? 0 : it->second;
+int stage::client_of_connection(int connection) {
+    return model::network::port_of(connection) - first_port;
+}
+
+/// Two clients that do the same, to neither of which anything has happened yet: what would happen to
+/// the one happens to the other in another schedule.
+bool stage::has_a_twin_before(int client_index) const {
+    if (!what_.alike || finishing_ || client_index <= 0 || begun_.contains(client_index))
+        return false;
+    for (int i = 0; i < client_index; ++i) {
+        if (!begun_.contains(i))
+            return true;
+    }
+    return false;
 }
 
 bool stage::silenced(const model::connection& c) const {
@@ -175,12 +221,6 @@ std::vector<move> stage::moves() {
         list.push_back({move_kind::deliver, id});
         if (rules_.eager)
             return list;
-    }
-    if (rules_.eager && faults_left == 0) {
-        for (actor& a : actors_) {
-            if (a.waits())
-                return {{move_kind::go_on, a.number()}};
-        }
     }
     bool waiting = list.empty();
     for (const auto& [id, c] : server_.connections()) {
@@ -220,6 +260,7 @@ std::vector<move> stage::moves() {
     }
     if (faults_left > 0)
         add_faults(list);
+    std::erase_if(list, [this](const move& m) { return has_a_twin_before(client_of(m)); });
     return list;
 }
 
@@ -320,10 +361,28 @@ void stage::note(const move& m) {
     trace_.push_back(std::to_string(elapsed()) + " ms  " + text);
 }
 
+/// Of what a move touches, the server notes what happens there.
+void stage::touch(const move& m) {
+    int client_index = client_of(m);
+    if (client_index >= 0) {
+        touched_.touch_client(client_index);
+        begun_.insert(client_index);
+    }
+    bool known = client_index >= 0 || m.kind == move_kind::erase_node || m.kind == move_kind::reap;
+    if (!known || !always_.empty())
+        touched_.touch_everything();
+}
+
+model::footprint stage::take_footprint() {
+    touched_.merge(server_.take_footprint());
+    return std::exchange(touched_, model::footprint());
+}
+
 void stage::apply(const move& m) {
     ++steps_;
     if (tracing_)
         note(m);
+    touch(m);
     server_.set_time(elapsed());
     int client_index = client_of(m);
     model::hasher what;
@@ -350,7 +409,7 @@ void stage::apply(const move& m) {
             server_.execute(*server_.find(m.who));
             break;
         case move_kind::deliver: {
-            model::add(what, server_.find(m.who)->answers.front());
+            model::add(what, server_.find(m.who)->answers.front(), server_.names());
             input(client_index, what.value());
             network_.deliver(m.who);
             break;
@@ -404,22 +463,28 @@ void stage::apply(const move& m) {
     settle();
     for (const auto& invariant : always_)
         invariant(*this);
-    if (!owners_.empty())
+    if (!owners_.empty()) {
         check_owners();
+        see_owners();
+    }
 }
 
 /// The clients do whatever they can do now.
 void stage::settle() {
     run_to_idle(*context_);
-    network_.settle();
-    run_to_idle(*context_);
-    // Whose connection is new?
-    for (const auto& [id, c] : server_.connections()) {
-        if (connection_clients_.contains(id))
-            continue;
-        model::endpoint* e = network_.endpoint_of(id);
-        connection_clients_[id] = e ? e->port - first_port : 0;
+    if (finishing_)
+        network_.take_goodbyes();
+    bool more = false;
+    for (int id : network_.settle()) {
+        more = true;
+        // The server has closed it.
+        model::hasher what;
+        what.add(id);
+        input(client_of_connection(id), what.value());
+        touched_.touch_client(client_of_connection(id));
     }
+    if (more)
+        run_to_idle(*context_);
 }
 
 bool stage::pass_time() {
@@ -557,10 +622,31 @@ bool stage::close_down() {
     return true;
 }
 
+/// Whoever uses it has done all that they do, and it waits for nothing: it does not matter any more
+/// what it went through.
+bool stage::is_at_rest(int client_index) const {
+    for (const actor& a : actors_) {
+        if (a.client_index() == client_index && !a.done)
+            return false;
+    }
+    const client& zk = *clients_[static_cast<std::size_t>(client_index)];
+    session_status now = zk.status();
+    if (now.state != session_state::connected || !server_.sessions().contains(now.session_id))
+        return false;
+    for (const auto& [id, c] : server_.connections()) {
+        bool quiet = c.requests.empty() && c.answers.empty() && !c.asked && !c.server_gone;
+        if (client_of_connection(id) == client_index && !quiet)
+            return false;
+    }
+    client_counters counts = zk.counters();
+    return counts.in_flight == 0 && counts.queued == 0 && counts.watches == 0;
+}
+
 std::uint64_t stage::hash() const {
     model::hasher h;
     server_.add_to(h);
-    h.add(history_);
+    for (int i = 0; i < what_.clients; ++i)
+        h.add(is_at_rest(i) ? 0 : history_[static_cast<std::size_t>(i)]);
     h.add(elapsed());
     h.add(faults_done_);
     h.add(rules_.switches >= 0 ? switches_done_ * 64 + last_client_ : 0);

@@ -79,9 +79,9 @@ public:
     /// By the model's own records.
     const model::tree& nodes() const { return server_.leader(); }
     model::server& zookeeper() { return server_; }
-    bool exists(const std::string& path) const { return nodes().find(path) != nullptr; }
-    std::vector<std::string> children(const std::string& path) const;
-    std::string data(const std::string& path) const;
+    bool exists(const std::string& path);
+    std::vector<std::string> children(const std::string& path);
+    std::string data(const std::string& path);
 
     /// Nodes that a fault may erase.
     void may_erase(std::function<std::vector<std::string>(stage&)> which) {
@@ -102,8 +102,19 @@ public:
     bool session_ended(int client_index) const { return ended_sessions_.contains(client_index); }
     const std::set<std::string>& erased_nodes() const { return erased_nodes_; }
 
-    /// Free notes of the scenario, for its invariants.
-    std::map<std::string, std::vector<std::string>> notes;
+    /// Free notes of the scenario, for its invariants. In which order actors write them down at the
+    /// same time does not matter.
+    void note_down(const std::string& kind, const std::string& what) {
+        touched_.touch(model::thing::note, kind, model::use::add);
+        notes_[kind].push_back(what);
+    }
+    const std::vector<std::string>& notes(const std::string& kind) {
+        touched_.touch(model::thing::note, kind, model::use::read);
+        return notes_[kind];
+    }
+
+    /// An actor goes on according to something that no message has told its client.
+    void remember(int client_index, std::uint64_t what) { input(client_index, what); }
 
     // For the scheduler -----------------------------------------------------------------------
 
@@ -114,6 +125,9 @@ public:
     const std::vector<std::string>& trace() const { return trace_; }
     void keep_trace() { tracing_ = true; }
     std::uint64_t hash() const;
+
+    /// What the moves since the last call have touched.
+    model::footprint take_footprint();
     int last_client() const { return last_client_; }
     int client_of(const move& m) const;
 
@@ -132,11 +146,15 @@ private:
     void note(const move& m);
     void settle();
     void check_owners();
+    void see_owners();
+    void touch(const move& m);
+    bool has_a_twin_before(int client_index) const;
+    bool is_at_rest(int client_index) const;
     void quiet_down(std::int64_t for_ms);
     bool step_freely();
     bool pass_time();
     void input(int client_index, std::uint64_t what);
-    int client_of_connection(int connection) const;
+    static int client_of_connection(int connection);
     bool silenced(const model::connection& c) const;
 
     scenario what_;
@@ -150,9 +168,12 @@ private:
     std::vector<std::function<void(stage&)>> finally_;
     std::function<std::vector<std::string>(stage&)> erasable_;
     std::vector<std::string> empty_;
+    std::map<std::string, std::vector<std::string>> notes_;
     std::set<const tenure*> owners_;
+    std::uint64_t owners_seen_ = 0;  ///< who they are, and which of them rightly
+    model::footprint touched_;
+    std::set<int> begun_;                       ///< clients that something has happened to
     std::vector<std::uint64_t> history_;        ///< of what each client has heard
-    std::map<int, int> connection_clients_;     ///< by connection
     std::map<int, std::int64_t> silent_until_;  ///< by client
     std::set<move_kind> happened_;
     std::set<int> ended_sessions_;  ///< clients whose session a fault has ended
@@ -173,6 +194,8 @@ class stage::tenure {
 public:
     /// @param weight    of a limited number (`limit`); an exclusive owner has all of it
     tenure(actor& a, const ownership& held, int weight = 1, int limit = 1);
+    /// @param valid  whether the actor believes to own what `path` stands for
+    tenure(actor& a, std::string path, std::function<bool()> valid, int weight = 1, int limit = 1);
     tenure(const tenure&) = delete;
     tenure& operator=(const tenure&) = delete;
     ~tenure();
@@ -180,8 +203,8 @@ public:
 private:
     friend class stage;
     actor& actor_;
-    const ownership& held_;
     std::string path_;
+    std::function<bool()> valid_;
     int weight_;
     int limit_;
 };

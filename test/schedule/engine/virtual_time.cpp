@@ -32,6 +32,10 @@ std::random_device::result_type std::random_device::_M_getval() {
     return random_word;
 }
 
+void std::random_device::_M_init(const std::string&) {}
+
+void std::random_device::_M_fini() {}
+
 extern "C" int timerfd_create(int, int) noexcept {
     errno = EINVAL;
     return -1;

@@ -42,12 +42,14 @@ endpoint& network::open(const std::string& address) {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
         throw std::runtime_error("no socket");
-    connection& c = server_.connect(server_at(address));
+    int port = std::stoi(address.substr(address.find(':') + 1));
+    int id = port * connections_of_a_port + opened_[port]++ % connections_of_a_port;
+    connection& c = server_.connect(server_at(address), id);
     endpoint& e = endpoints_[c.id];
     e.descriptor = pair[0];
     e.peer = pair[1];
     e.connection = c.id;
-    e.port = std::stoi(address.substr(address.find(':') + 1));
+    e.port = port;
     return e;
 }
 
@@ -85,24 +87,27 @@ void network::cut(int connection_id, bool lingers) {
         server_.hang_up(*c, lingers);
 }
 
-void network::settle() {
+std::vector<int> network::settle() {
     std::vector<int> over;
     for (auto& [id, e] : endpoints_) {
         if (e.peer < 0)
             continue;
         connection* c = server_.find(id);
-        if (!c || (c->server_gone && c->answers.empty())) {
+        if (!c || (c->server_gone && c->answers.empty()))
             over.push_back(id);
-            continue;
-        }
-        // The library says goodbye by itself.
-        char bytes[64];
-        ssize_t n = ::recv(e.peer, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (n > 0)
-            server_.send(*c, request(verb::close));
     }
     for (int id : over)
         cut(id, false);
+    return over;
+}
+
+void network::take_goodbyes() {
+    for (auto& [id, e] : endpoints_) {
+        char bytes[64];
+        connection* c = server_.find(id);
+        if (e.peer >= 0 && c && ::recv(e.peer, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+            server_.send(*c, request(verb::close));
+    }
 }
 
 }  // namespace corozk::model

@@ -45,16 +45,25 @@ public:
     /// The client's socket breaks; what has not been executed is lost, unless it lingers.
     void cut(int connection, bool lingers);
 
-    /// Packets that the client wrote to the socket by itself, and connections that the server has
-    /// closed.
-    void settle();
+    /// Connections that the server has closed. @return those, by their ids
+    std::vector<int> settle();
+
+    /// Goodbyes that the library wrote to its sockets by itself.
+    void take_goodbyes();
+
+    /// The port of the address that a connection was made to.
+    static int port_of(int connection) { return connection / connections_of_a_port; }
 
     /// ms; what the C client's clock says.
     std::function<std::int64_t()> clock;
 
 private:
+    /// Whose number a connection gets does not depend on who else connects.
+    static constexpr int connections_of_a_port = 30'000;
+
     server& server_;
     std::map<int, endpoint> endpoints_;  ///< by connection
+    std::map<int, int> opened_;          ///< how many, by port
 };
 
 }  // namespace corozk::model

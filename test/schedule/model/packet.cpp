@@ -77,10 +77,10 @@ std::string text_of(const answer& a) {
     return text;
 }
 
-void add(hasher& h, const Stat& s) {
-    h.add(s.czxid);
-    h.add(s.mzxid);
-    h.add(s.pzxid);
+void add(hasher& h, const Stat& s, const change_names& names) {
+    h.add(name_of(s.czxid, names));
+    h.add(name_of(s.mzxid, names));
+    h.add(name_of(s.pzxid, names));
     h.add(s.version);
     h.add(s.cversion);
     h.add(s.aversion);
@@ -102,23 +102,21 @@ void add(hasher& h, const request& r) {
     h.add(r.data_watches);
     h.add(r.exists_watches);
     h.add(r.child_watches);
-    h.add(r.seen);
 }
 
-void add(hasher& h, const answer& a) {
+void add(hasher& h, const answer& a, const change_names& names) {
     h.add(a.kind);
     h.add(a.rc);
-    h.add(a.zxid);
     h.add(a.event);
     h.add(a.path);
     h.add(a.data);
-    add(h, a.stat);
+    add(h, a.stat, names);
     h.add(a.names);
     h.add(a.session);
     for (const step_result& step : a.steps) {
         h.add(step.rc);
         h.add(step.path);
-        add(h, step.stat);
+        add(h, step.stat, names);
     }
 }
 

@@ -89,8 +89,16 @@ const char* name_of(verb v);
 std::string text_of(const request& r);
 std::string text_of(const answer& a);
 
-void add(hasher& h, const Stat& s);
+/// What a zxid stands for, by its number: what was changed, and how often it was before. Other than
+/// the number it does not depend on what else was done before. Empty: the numbers themselves.
+using change_names = std::vector<std::uint64_t>;
+inline std::uint64_t name_of(std::int64_t zxid, const change_names& names) {
+    auto at = static_cast<std::uint64_t>(zxid);
+    return at < names.size() ? names[at] : at;
+}
+
+void add(hasher& h, const Stat& s, const change_names& names);
 void add(hasher& h, const request& r);
-void add(hasher& h, const answer& a);
+void add(hasher& h, const answer& a, const change_names& names);
 
 }  // namespace corozk::model

@@ -26,6 +26,8 @@ node_kind kind_of(int mode) {
     return node_kind::plain;
 }
 
+constexpr std::int64_t first_session = 0x100000000000;
+
 std::int64_t password_of(std::int64_t session) {
     return session * 7919 + 17;
 }
@@ -39,8 +41,7 @@ connection* server::find(int id) {
     return it == connections_.end() ? nullptr : &it->second;
 }
 
-connection& server::connect(std::size_t at) {
-    int id = next_connection_++;
+connection& server::connect(std::size_t at, int id) {
     connection& c = connections_[id];
     c.id = id;
     c.at = at;
@@ -124,12 +125,10 @@ void server::accept(connection& c) {
             follow(c.at);
         }
     } else {
-        ++zxid_;
-        log_.push_back({zxid_, time_, {}});
-        catch_up(0);
+        commit({});
         catch_up(c.at);
         session_entry s;
-        s.id = next_session_++;
+        s.id = first_session + c.id;
         s.password = password_of(s.id);
         s.timeout = c.timeout;
         s.connection = c.id;
@@ -155,12 +154,15 @@ void server::end_session(std::int64_t id) {
     for (const auto& [path, n] : leader().nodes()) {
         if (n.owner != id)
             continue;
+        touched_.touch(thing::node, path, use::write);
+        touched_.touch(thing::children, parent_of(path), use::add);
         change c;
         c.what = change::type::erase;
         c.path = path;
         changes.push_back(std::move(c));
     }
     commit(std::move(changes));
+    touched_.touch_client(client_of(static_cast<int>(id - first_session)));
     if (connection* c = find(connection_id))
         close_from_here(*c);
 }
@@ -184,8 +186,25 @@ bool server::has_silent_sessions() const {
 // ---------------------------------------------------------------------------------------------
 // The log
 
+std::uint64_t server::name_for(const std::vector<change>& changes) {
+    hasher h;
+    for (const change& c : changes) {
+        h.add(c.what);
+        h.add(c.path);
+        h.add(c.owner);
+        h.add(c.data);
+    }
+    if (!changes.empty())
+        h.add(++made_[h.value()]);
+    return h.value();
+}
+
 void server::commit(std::vector<change> changes) {
     ++zxid_;
+    if (servers() == 1) {
+        names_.resize(static_cast<std::size_t>(zxid_) + 1);
+        names_.back() = name_for(changes);
+    }
     log_.push_back({zxid_, time_, std::move(changes)});
     catch_up(0);
 }
@@ -231,6 +250,7 @@ void server::tell(int connection_id, int event, const std::string& path) {
     connection* c = find(connection_id);
     if (!c || c->client_gone || c->server_gone)
         return;
+    touched_.touch_client(client_of(connection_id));
     answer a;
     a.kind = packet::event;
     a.event = event;
@@ -263,6 +283,9 @@ void server::trigger_children(replica& r, const std::string& path, int event, st
 // Requests
 
 void server::execute(connection& c) {
+    touched_.touch_client(client_of(c.id));
+    if (servers() > 1)
+        touched_.touch_everything();
     request r = std::move(c.requests.front());
     c.requests.pop_front();
     auto it = sessions_.find(c.session);
@@ -303,25 +326,31 @@ void server::execute(connection& c) {
     c.answers.push_back(std::move(a));
 }
 
-int server::plan(const tree& t, const request& r, std::int64_t session, change& c, Stat&) const {
+int server::plan(const tree& t, const request& r, std::int64_t session, change& c) {
     c.path = r.path;
     c.data = r.data;
     c.acl = r.acl;
     switch (r.what) {
         case verb::create: {
             c.what = change::type::create;
-            const node* parent = t.find(parent_of(r.path));
+            const std::string folder = parent_of(r.path);
+            const node* parent = t.find(folder);
+            touched_.touch(thing::node, folder, use::read);
             if (!parent)
                 return ZNONODE;
             if (is_sequential(r.mode)) {
+                touched_.touch(thing::sequence, folder, use::write);
                 char digits[16];
                 std::snprintf(digits, sizeof digits, "%010d", parent->creates);
                 c.path += digits;
             }
+            touched_.touch(thing::node, c.path, t.find(c.path) ? use::read : use::write);
             if (t.find(c.path))
                 return ZNODEEXISTS;
             if (parent->owner != 0)
                 return ZNOCHILDRENFOREPHEMERALS;
+            touched_.touch(thing::sequence, folder, use::add);
+            touched_.touch(thing::children, folder, use::add);
             c.owner = is_ephemeral(r.mode) ? session : 0;
             c.kind = kind_of(r.mode);
             return ZOK;
@@ -329,23 +358,35 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
         case verb::erase: {
             c.what = change::type::erase;
             const node* n = t.find(r.path);
+            touched_.touch(thing::node, r.path, use::read);
+            touched_.touch(thing::children, r.path, use::read);
             if (!n)
                 return ZNONODE;
             if (r.version != -1 && r.version != n->version)
                 return ZBADVERSION;
-            return n->children.empty() ? ZOK : ZNOTEMPTY;
+            if (!n->children.empty())
+                return ZNOTEMPTY;
+            touched_.touch(thing::node, r.path, use::write);
+            touched_.touch(thing::children, parent_of(r.path), use::add);
+            return ZOK;
         }
         case verb::set:
         case verb::check: {
             c.what = change::type::set;
             const node* n = t.find(r.path);
+            touched_.touch(thing::node, r.path, use::read);
             if (!n)
                 return ZNONODE;
-            return r.version != -1 && r.version != n->version ? ZBADVERSION : ZOK;
+            if (r.version != -1 && r.version != n->version)
+                return ZBADVERSION;
+            if (r.what == verb::set)
+                touched_.touch(thing::node, r.path, use::write);
+            return ZOK;
         }
         case verb::set_acl: {
             c.what = change::type::set_acl;
             const node* n = t.find(r.path);
+            touched_.touch(thing::node, r.path, use::write);
             if (!n)
                 return ZNONODE;
             return r.version != -1 && r.version != n->aversion ? ZBADVERSION : ZOK;
@@ -357,8 +398,7 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
 
 void server::write(connection& c, const request& r, answer& a) {
     change step;
-    Stat before{};
-    a.rc = plan(leader(), r, c.session, step, before);
+    a.rc = plan(leader(), r, c.session, step);
     std::vector<change> changes;
     if (a.rc == ZOK)
         changes.push_back(step);
@@ -382,8 +422,7 @@ void server::multi(connection& c, const request& r, answer& a) {
     a.steps.resize(r.steps.size());
     for (std::size_t i = 0; i < r.steps.size(); ++i) {
         change step;
-        Stat before{};
-        int rc = plan(scratch, r.steps[i], c.session, step, before);
+        int rc = plan(scratch, r.steps[i], c.session, step);
         if (rc != ZOK) {
             a.rc = rc;
             a.steps[i].rc = rc;
@@ -430,6 +469,8 @@ void server::read(connection& c, const request& r, answer& a) {
         default:
             break;
     }
+    touched_.touch(thing::node, r.path, use::read);
+    touched_.touch(thing::children, r.path, use::read);
     a.rc = n ? ZOK : ZNONODE;
     if (n) {
         a.stat = here.nodes.stat_of(*n);
@@ -455,6 +496,12 @@ void server::set_watches(connection& c, const request& r, answer&) {
     if (c.client_gone)
         return;
     replica& here = replicas_[c.at];
+    for (const auto* list : {&r.data_watches, &r.exists_watches, &r.child_watches}) {
+        for (const std::string& path : *list) {
+            touched_.touch(thing::node, path, use::read);
+            touched_.touch(thing::children, path, use::read);
+        }
+    }
     for (const std::string& path : r.data_watches) {
         const node* n = here.nodes.find(path);
         if (!n)
@@ -502,6 +549,9 @@ int server::remove_watches(connection& c, const request& r) {
 void server::erase(const std::string& path) {
     if (!leader().find(path))
         return;
+    touched_.touch(thing::node, path, use::write);
+    touched_.touch(thing::children, path, use::read);
+    touched_.touch(thing::children, parent_of(path), use::add);
     change c;
     c.what = change::type::erase;
     c.path = path;
@@ -543,12 +593,11 @@ std::vector<std::string> server::empty_containers() const {
 }
 
 void server::add_to(hasher& h) const {
-    h.add(zxid_);
-    leader().add_to(h);
+    leader().add_to(h, names_);
     for (const replica& r : replicas_) {
         h.add(r.applied == log_.size());
         if (r.applied != log_.size())
-            r.nodes.add_to(h);
+            r.nodes.add_to(h, names_);
         for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
             h.add(list->size());
             for (const auto& [path, ids] : *list) {
@@ -567,7 +616,7 @@ void server::add_to(hasher& h) const {
         for (const request& r : c.requests)
             model::add(h, r);
         for (const answer& a : c.answers)
-            model::add(h, a);
+            model::add(h, a, names_);
     }
     for (const auto& [id, s] : sessions_) {
         h.add(id);

@@ -3,13 +3,17 @@
 // happens by itself: somebody says what happens next.
 #pragma once
 
+#include "footprint.hpp"
 #include "tree.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace corozk::model {
@@ -45,7 +49,7 @@ public:
     explicit server(std::size_t followers = 0);
 
     // What clients do.
-    connection& connect(std::size_t at);
+    connection& connect(std::size_t at, int id);
     void send(connection& c, request r);
 
     /// The client has closed it. What it sent may still arrive (`execute`) if it lingers.
@@ -67,6 +71,7 @@ public:
 
     // What is.
     std::map<int, connection>& connections() { return connections_; }
+    const std::map<int, connection>& connections() const { return connections_; }
     const std::map<std::int64_t, session_entry>& sessions() const { return sessions_; }
     connection* find(int id);
     bool lags(std::size_t at) const { return replicas_[at].applied < log_.size(); }
@@ -77,6 +82,16 @@ public:
     std::string list_watches() const;
     std::int64_t zxid() const { return zxid_; }
     void add_to(hasher& h) const;
+
+    /// What zxids stand for. With one server nothing else about them matters; where servers lag, how
+    /// far each of them is matters too, and the names are the numbers.
+    const change_names& names() const { return names_; }
+
+    /// What was touched since it was last taken; connections by their ids.
+    footprint take_footprint() { return std::exchange(touched_, footprint()); }
+
+    /// Which client of a connection it is, in the footprint.
+    std::function<int(int connection)> client_of = [](int connection) { return connection; };
 
     /// Empty containers, which the server erases when it comes to it.
     std::vector<std::string> empty_containers() const;
@@ -91,8 +106,9 @@ private:
         watch_list child_watches;
     };
 
-    int plan(const tree& t, const request& r, std::int64_t session, change& c, Stat& before) const;
+    int plan(const tree& t, const request& r, std::int64_t session, change& c);
     void commit(std::vector<change> changes);
+    std::uint64_t name_for(const std::vector<change>& changes);
     void catch_up(std::size_t at);
     void trigger(replica& r, const std::string& path, int event, std::set<int>* told = nullptr);
     void trigger_children(replica& r, const std::string& path, int event, std::set<int>& told);
@@ -108,12 +124,13 @@ private:
 
     std::vector<replica> replicas_;  ///< the leader is the first
     std::vector<log_entry> log_;
+    change_names names_;
+    std::unordered_map<std::uint64_t, int> made_;  ///< how often the same was changed
+    footprint touched_;
     std::map<int, connection> connections_;
     std::map<std::int64_t, session_entry> sessions_;
     std::int64_t zxid_ = 0;
     std::int64_t time_ = 0;
-    std::int64_t next_session_ = 0x100000000001;
-    int next_connection_ = 1;
 };
 
 }  // namespace corozk::model

@@ -62,7 +62,7 @@ public:
     void apply(const log_entry& entry, const change& c);
 
     Stat stat_of(const node& n) const;
-    void add_to(hasher& h) const;
+    void add_to(hasher& h, const change_names& names) const;
 
 private:
     std::map<std::string, node> nodes_;

@@ -14,9 +14,9 @@ awaitable<void> set_and_remove(actor& a) {
     auto [set_ec, set] = co_await b.set(firm);
     if (!a.may_see(set_ec, "set"))
         co_return;
-    a.on().notes["set"].push_back("");
+    a.on().note_down("set", "");
     co_await a.gate("set");
-    a.on().notes["removing"].push_back("");
+    a.on().note_down("removing", "");
     auto [removed_ec, removed] = co_await b.remove(firm);
     a.may_see(removed_ec, "remove");
 }
@@ -25,13 +25,14 @@ awaitable<void> set_and_remove(actor& a) {
 awaitable<void> wait(actor& a) {
     barrier b(a.zk(), path);
     co_await a.gate("before the barrier");
-    bool set = !a.on().notes["set"].empty() && a.on().exists(path);
+    bool set = !a.on().notes("set").empty() && a.on().exists(path);
+    a.on().remember(a.client_index(), set);
     auto token = a.token();
     auto [ec] = co_await b.wait(token);
     if (!a.may_see(ec, "wait") || ec)
         co_return;
     if (set)
-        a.on().check(!a.on().notes["removing"].empty(), a.name() + " did not wait");
+        a.on().check(!a.on().notes("removing").empty(), a.name() + " did not wait");
 }
 
 void two(stage& s) {
@@ -47,17 +48,9 @@ void three(stage& s) {
     s.leaves_nothing_in("/f");
 }
 
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "barrier." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
-}
-
 const registered all[] = {
-    registered(make("2", 2, two)),
-    registered(make("3", 3, three)),
+    registered(scenario("barrier.2", 2, two)),
+    registered(scenario("barrier.3", 3, three)),
 };
 
 }  // namespace

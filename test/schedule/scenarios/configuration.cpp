@@ -67,17 +67,9 @@ void publish_and_read(stage& s) {
     s.play("reader", 1, read<Layout>);
 }
 
-scenario make(std::string name, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "configuration." + std::move(name);
-    s.clients = 2;
-    s.set_up = set_up;
-    return s;
-}
-
 const registered all[] = {
-    registered(make("ready", publish_and_read<ready_configuration>)),
-    registered(make("versions", publish_and_read<versioned_configuration>)),
+    registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)),
+    registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)),
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ template <int Times>
 awaitable<void> add(actor& a) {
     counter c(a.zk(), path);
     for (int i = 0; i < Times; ++i) {
-        a.on().notes["tried"].push_back(a.name());
+        a.on().note_down("tried", a.name());
         auto token = a.token();
         auto [ec, value] = co_await c.add(1, token);
         if (ec) {
@@ -25,16 +25,16 @@ awaitable<void> add(actor& a) {
             a.on().check(a.cancelled() || silent, a.name() + " has failed with " + ec.message());
             co_return;
         }
-        a.on().notes["done"].push_back(std::to_string(value));
+        a.on().note_down("done", std::to_string(value));
     }
 }
 
 void exact(stage& s) {
     std::string text = s.data(path);
     std::size_t value = text.empty() ? 0 : std::stoul(text);
-    auto& done = s.notes["done"];
+    std::vector<std::string> done = s.notes("done");
     s.check(value >= done.size(), "an addition is lost: " + text);
-    s.check(value <= s.notes["tried"].size(), "an addition was done twice: " + text);
+    s.check(value <= s.notes("tried").size(), "an addition was done twice: " + text);
     std::sort(done.begin(), done.end());
     s.check(std::adjacent_find(done.begin(), done.end()) == done.end(),
             "two additions have one result");
@@ -53,18 +53,10 @@ void in_one_session(stage& s) {
     s.finally(exact);
 }
 
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "counter." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
-}
-
 const registered all[] = {
-    registered(make("2", 2, together<2, 2>)),
-    registered(make("3", 3, together<3, 1>)),
-    registered(make("3-in-2", 2, in_one_session)),
+    registered(scenario("counter.2", 2, together<2, 2>).of_equals()),
+    registered(scenario("counter.3", 3, together<3, 1>).of_equals()),
+    registered(scenario("counter.3-in-2", 2, in_one_session)),
 };
 
 }  // namespace

@@ -11,29 +11,30 @@ template <int Size>
 awaitable<void> member(actor& a) {
     double_barrier b(a.zk(), folder, Size);
     stage& s = a.on();
-    s.notes["came"].push_back(a.name());
+    s.note_down("came", a.name());
     auto firm = a.firm_token();
     for (;;) {
         auto [ec] = co_await b.enter_for(std::chrono::seconds(100), firm);
         if (!ec)
             break;
         // Who has died when the round began belongs to the next one, which needs as many.
-        bool late = ec == errc::deadline_exceeded && !s.notes["inside"].empty() && s.any_fault();
+        bool late = ec == errc::deadline_exceeded && !s.notes("inside").empty() && s.any_fault();
+        s.remember(a.client_index(), late);
         if (late)
             co_return;
         if (!a.may_see(ec, "enter"))
             co_return;
     }
-    s.check(s.notes["came"].size() == static_cast<std::size_t>(Size),
+    s.check(s.notes("came").size() == static_cast<std::size_t>(Size),
             a.name() + " was let in before all had come");
-    s.notes["inside"].push_back(a.name());
+    s.note_down("inside", a.name());
     co_await a.gate("inside");
-    s.notes["leaving"].push_back(a.name());
+    s.note_down("leaving", a.name());
     auto [ec] = co_await b.leave(firm);
     a.may_see(ec, "leave");
     bool somebody_died = s.happened(move_kind::expire) || s.happened(move_kind::silence);
     if (!ec && !somebody_died) {
-        s.check(s.notes["leaving"].size() == static_cast<std::size_t>(Size),
+        s.check(s.notes("leaving").size() == static_cast<std::size_t>(Size),
                 a.name() + " has left before all wanted to");
     }
 }
@@ -45,17 +46,9 @@ void round(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "double_barrier." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s.with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
-}
-
 const registered all[] = {
-    registered(make("2", 2, round<2>)),
-    registered(make("3", 3, round<3>)),
+    registered(scenario("double_barrier.2", 2, round<2>).uncancelled().of_equals()),
+    registered(scenario("double_barrier.3", 3, round<3>).uncancelled().of_equals()),
 };
 
 }  // namespace

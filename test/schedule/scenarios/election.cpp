@@ -56,18 +56,10 @@ void observed(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "election." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
-}
-
 const registered all[] = {
-    registered(make("2", 2, contest<2>)),
-    registered(make("3", 3, contest<3>)),
-    registered(make("observed", 2, observed)),
+    registered(scenario("election.2", 2, contest<2>).of_equals()),
+    registered(scenario("election.3", 3, contest<3>).of_equals()),
+    registered(scenario("election.observed", 2, observed)),
 };
 
 }  // namespace

@@ -70,23 +70,26 @@ void asked(stage& s) {
     s.play("asks", 2, ask_all);
 }
 
-/// The sequences of the folder begin before the end of the numbers.
-void wrapping(stage& s) {
+void plant_folder(stage& s, std::int32_t next_sequence) {
     model::log_entry entry;
     entry.zxid = 1;
     model::change c;
     c.path = folder;
     s.zookeeper().leader().apply(entry, c);
-    s.zookeeper().leader().find(folder)->creates = std::numeric_limits<std::int32_t>::max();
-    contest<3, 3>(s);
+    s.zookeeper().leader().find(folder)->creates = next_sequence;
 }
 
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "lock." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
+/// The folder is there.
+template <int Contenders>
+void in_a_folder(stage& s) {
+    plant_folder(s, 1);
+    contest<Contenders, Contenders>(s);
+}
+
+/// The sequences of the folder begin before the end of the numbers.
+void wrapping(stage& s) {
+    plant_folder(s, std::numeric_limits<std::int32_t>::max());
+    contest<3, 3>(s);
 }
 
 scenario lagging(scenario s) {
@@ -96,19 +99,23 @@ scenario lagging(scenario s) {
 }
 
 const registered all[] = {
-    registered(make("1", 1, contest<1, 1>)),
-    registered(make("2", 2, contest<2, 2>)),
-    registered(make("2-in-1", 1, contest<2, 1>)),
-    registered(make("3", 3, contest<3, 3>)),
-    registered(make("3-in-1", 1, contest<3, 1>)),
-    registered(make("3-in-2", 2, contest<3, 2>)),
-    registered(make("try", 2, contest_with_a_try)),
-    registered(lagging(make("2", 2, contest<2, 2>))),
-    registered(make("asked", 3, asked)),
-    registered(make("wrapping", 3, wrapping)),
-    registered(make("erased", 2, erased)
+    registered(scenario("lock.1", 1, contest<1, 1>)),
+    registered(scenario("lock.2", 2, contest<2, 2>).of_equals()),
+    registered(scenario("lock.2-in-1", 1, contest<2, 1>)),
+    registered(scenario("lock.2-in-a-folder", 2, in_a_folder<2>).of_equals()),
+    registered(scenario("lock.3", 3, contest<3, 3>).of_equals()),
+    registered(scenario("lock.3-in-a-folder", 3, in_a_folder<3>).of_equals()),
+    registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
+    registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
+    registered(scenario("lock.try", 2, contest_with_a_try)),
+    registered(lagging(scenario("lock.2", 2, contest<2, 2>))),
+    registered(scenario("lock.asked", 3, asked)),
+    registered(scenario("lock.wrapping", 3, wrapping).of_equals()),
+    registered(scenario("lock.erased", 2, erased)
+                   .of_equals()
                    .with({move_kind::cut, move_kind::lose_answer, move_kind::erase_node})),
-    registered(make("reaped", 2, contest<2, 2>)
+    registered(scenario("lock.reaped", 2, contest<2, 2>)
+                   .of_equals()
                    .with({move_kind::lose_answer, move_kind::cancel, move_kind::reap})),
 };
 

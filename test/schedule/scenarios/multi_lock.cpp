@@ -42,13 +42,7 @@ void two(stage& s) {
     s.leaves_nothing_in("/f/b");
 }
 
-const registered all = [] {
-    scenario s;
-    s.name = "multi_lock.2";
-    s.clients = 2;
-    s.set_up = two;
-    return registered(std::move(s));
-}();
+const registered all(scenario("multi_lock.2", 2, two));
 
 }  // namespace
 

@@ -11,7 +11,7 @@ awaitable<void> contend(actor& a) {
     lock l(a.zk(), folder);
     auto acquire = [&l](auto token) { return l.acquire(token); };
     co_await have_a_turn(a, acquire);
-    a.on().notes["turns"].push_back(a.name());
+    a.on().note_down("turns", a.name());
 }
 
 /// Two in two sessions, of which the other is never to be the first where a connection breaks.
@@ -19,17 +19,14 @@ void planted(stage& s) {
     for (int i = 0; i < 2; ++i)
         s.play(std::string(1, static_cast<char>('a' + i)), i, contend);
     s.finally([](stage& where) {
-        const auto& turns = where.notes["turns"];
+        const auto& turns = where.notes("turns");
         bool found = !turns.empty() && turns.front() == "b" && where.happened(move_kind::cut);
         where.check(!found, "planted: b was the first");
     });
 }
 
 const registered all = [] {
-    scenario s;
-    s.name = "planted.failure";
-    s.clients = 2;
-    s.set_up = planted;
+    scenario s("planted.failure", 2, planted);
     s.hidden = true;
     return registered(std::move(s));
 }();

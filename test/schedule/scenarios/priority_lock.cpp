@@ -16,29 +16,16 @@ awaitable<void> contend(actor& a) {
 }
 
 void two(stage& s) {
-    s.play("low", 0, contend<5>);
-    s.play("high", 1, contend<1>);
-    s.leaves_nothing_in(folder);
+    contend_all(s, {{"low", contend<5>}, {"high", contend<1>}});
 }
 
 void three(stage& s) {
-    s.play("low", 0, contend<5>);
-    s.play("high", 1, contend<1>);
-    s.play("higher", 2, contend<0>);
-    s.leaves_nothing_in(folder);
-}
-
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "priority_lock." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
+    contend_all(s, {{"low", contend<5>}, {"high", contend<1>}, {"higher", contend<0>}});
 }
 
 const registered all[] = {
-    registered(make("2", 2, two)),
-    registered(make("3", 3, three)),
+    registered(scenario("priority_lock.2", 2, two)),
+    registered(scenario("priority_lock.3", 3, three)),
 };
 
 }  // namespace

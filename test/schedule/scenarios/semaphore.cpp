@@ -20,29 +20,16 @@ awaitable<void> contend(actor& a) {
 }
 
 void two(stage& s) {
-    s.play("both", 0, contend<2>);
-    s.play("one", 1, contend<1>);
-    s.leaves_nothing_in(folder);
+    contend_all(s, {{"both", contend<2>}, {"one", contend<1>}});
 }
 
 void three(stage& s) {
-    s.play("one", 0, contend<1>);
-    s.play("both", 1, contend<2>);
-    s.play("another", 2, contend<1>);
-    s.leaves_nothing_in(folder);
-}
-
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "semaphore." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
+    contend_all(s, {{"one", contend<1>}, {"both", contend<2>}, {"another", contend<1>}});
 }
 
 const registered all[] = {
-    registered(make("2", 2, two)),
-    registered(make("3", 3, three)),
+    registered(scenario("semaphore.2", 2, two)),
+    registered(scenario("semaphore.3", 3, three)),
 };
 
 }  // namespace

@@ -26,29 +26,16 @@ awaitable<void> write(actor& a) {
 }
 
 void write_and_read(stage& s) {
-    s.play("writer", 0, write);
-    s.play("reader", 1, read);
-    s.leaves_nothing_in(folder);
+    contend_all(s, {{"writer", write}, {"reader", read}});
 }
 
 void all_three(stage& s) {
-    s.play("reader", 0, read);
-    s.play("writer", 1, write);
-    s.play("other reader", 2, read);
-    s.leaves_nothing_in(folder);
-}
-
-scenario make(std::string name, int clients, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "shared_lock." + std::move(name);
-    s.clients = clients;
-    s.set_up = set_up;
-    return s;
+    contend_all(s, {{"reader", read}, {"writer", write}, {"other reader", read}});
 }
 
 const registered all[] = {
-    registered(make("2", 2, write_and_read)),
-    registered(make("3", 3, all_three)),
+    registered(scenario("shared_lock.2", 2, write_and_read)),
+    registered(scenario("shared_lock.3", 3, all_three)),
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "engine/stage.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -78,6 +79,20 @@ awaitable<void> have_a_turn(actor& a, Acquire acquire, turn_rule rule = turn_rul
         a.may_see(released, "release");
         co_return;
     }
+}
+
+/// Somebody with a session of its own.
+struct contender {
+    const char* name;
+    awaitable<void> (*plays)(actor&);
+};
+
+/// All of them contend below `folder`, where nothing is left in the end.
+inline void contend_all(stage& s, std::initializer_list<contender> all) {
+    int client_index = 0;
+    for (const contender& one : all)
+        s.play(one.name, client_index++, one.plays);
+    s.leaves_nothing_in(folder);
 }
 
 }  // namespace corozk::schedule

@@ -18,9 +18,9 @@ commit_options options_of(commit_form form) {
 }
 
 void told(actor& a, const commit_outcome& o) {
-    a.on().notes["outcome"].push_back(o.committed ? "commit" : "abort");
+    a.on().note_down("outcome", o.committed ? "commit" : "abort");
     if (o.committed)
-        a.on().check(a.on().notes["commits"].size() == 2, "a commit without all votes");
+        a.on().check(a.on().notes("commits").size() == 2, "a commit without all votes");
 }
 
 template <commit_form Form>
@@ -46,7 +46,7 @@ awaitable<void> take_part(actor& a, const char* name, commit_vote wish) {
     if (!a.may_see(joined, "join") || joined)
         co_return;
     if (wish == commit_vote::commit)
-        a.on().notes["commits"].push_back(name);
+        a.on().note_down("commits", name);
     auto [voted, outcome] = co_await site.vote(wish, firm);
     while (voted) {
         if (!a.may_see(voted, "vote"))
@@ -61,11 +61,11 @@ awaitable<void> take_part(actor& a, const char* name, commit_vote wish) {
 }
 
 void agreed(stage& s) {
-    const auto& outcomes = s.notes["outcome"];
+    const auto& outcomes = s.notes("outcome");
     s.check(!outcomes.empty() || s.any_fault(), "nobody was told anything");
     for (const std::string& one : outcomes)
         s.check(one == outcomes.front(), "two outcomes");
-    bool all_wanted = s.notes["commits"].size() == 2;
+    bool all_wanted = s.notes("commits").size() == 2;
     bool undisturbed = !s.happened(move_kind::expire) && !s.happened(move_kind::silence);
     if (all_wanted && undisturbed && !outcomes.empty())
         s.check(outcomes.front() == "commit", "aborted although all wanted to commit");
@@ -79,18 +79,18 @@ void transact(stage& s) {
     s.finally(agreed);
 }
 
-scenario make(std::string name, void (*set_up)(stage&)) {
-    scenario s;
-    s.name = "two_phase_commit." + std::move(name);
-    s.clients = 3;
-    s.set_up = set_up;
-    return s.with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
-}
-
 const registered all[] = {
-    registered(make("all-sites", transact<commit_form::all_sites, commit_vote::commit>)),
-    registered(make("coordinator", transact<commit_form::coordinator, commit_vote::commit>)),
-    registered(make("abort", transact<commit_form::all_sites, commit_vote::abort>)),
+    registered(scenario("two_phase_commit.all-sites",
+                        3,
+                        transact<commit_form::all_sites, commit_vote::commit>)
+                   .uncancelled()),
+    registered(scenario("two_phase_commit.coordinator",
+                        3,
+                        transact<commit_form::coordinator, commit_vote::commit>)
+                   .uncancelled()),
+    registered(
+        scenario("two_phase_commit.abort", 3, transact<commit_form::all_sites, commit_vote::abort>)
+            .uncancelled()),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace corozk::testing {
 
@@ -37,6 +38,9 @@ public:
     }
 
     duration longest() const noexcept { return longest_; }
+
+    /** @brief The longest since the last call. */
+    duration take_longest() noexcept { return std::exchange(longest_, duration{}); }
 
     /** @brief The thread's, or null. */
     static turn_clock* current() noexcept { return current_; }
