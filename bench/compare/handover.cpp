@@ -93,7 +93,8 @@ public:
         row.add("handover_us.max", times.max()).add(times);
         row.add("requests_per_waiter", (queue.requests + drain.requests) / n);
         add_phase(row, drain, "handover", n);
-        row.add("memory_per_waiter_bytes", queue.memory_bytes / n);
+        if (queue.memory_bytes > 0)  // a collection can free more than what comes
+            row.add("memory_per_waiter_bytes", queue.memory_bytes / n);
         row.set("threads", std::max(queue.threads, drain.threads));
     }
 

@@ -103,11 +103,18 @@ void compile(const peer_kind& peer, const std::string& class_path, const fs::pat
         fs::remove_all(work, none);  // somebody was quicker
 }
 
-std::string version_of(const fs::path& jar) {
-    std::error_code none;
-    std::string name = fs::canonical(jar, none).stem().string();
-    auto dash = name.rfind('-');
-    return none || dash == name.npos ? std::string() : name.substr(dash + 1);
+/// From "NAME-VERSION.jar", which Debian has beside NAME.jar.
+std::string version_of(std::string_view jar) {
+    std::string begin = fmt::format("{}-", jar);
+    for (const auto& entry : fs::directory_iterator(jar_directory())) {
+        std::string name = entry.path().stem().string();
+        if (entry.path().extension() != ".jar" || !name.starts_with(begin))
+            continue;
+        std::string rest = name.substr(begin.size());
+        if (!rest.empty() && rest.front() >= '0' && rest.front() <= '9')
+            return rest;
+    }
+    return {};
 }
 
 peer_program prepare_java(const peer_kind& peer) {
@@ -128,7 +135,7 @@ peer_program prepare_java(const peer_kind& peer) {
     }
     fs::path classes = fs::path(COROZK_BENCH_CLASSES_DIR) / peer.name;
     compile(peer, class_path, classes);
-    program.version = version_of(jar_directory() / fmt::format("{}.jar", peer.jars.front()));
+    program.version = version_of(peer.jars.front());
     program.words = {java, "-cp", classes.string() + ":" + class_path, std::string(peer.source)};
     return program;
 }

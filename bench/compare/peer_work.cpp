@@ -17,7 +17,7 @@ namespace corozk::bench {
 
 namespace {
 
-/// Where the server does not tell of its watches: the peer is said to have queued when it needs
+/// Where the server does not tell of its watches, or nobody knows how many there will be: the peer is said to have queued when it needs
 /// less than this share of a core for a while.
 constexpr double quiet_share = 0.04;
 constexpr auto quiet_time = std::chrono::milliseconds(300);
@@ -70,7 +70,7 @@ boost::asio::awaitable<void> peer_work::until_queued(boost::json::object wanted)
         std::size_t there = co_await count_nodes(wanted);
         auto now = clock::now();
         bool quiet = false;
-        if (on_.owns_servers()) {
+        if (on_.owns_servers() && watches > 0) {
             quiet = there >= nodes && on_.watches() - watches_before_ >= watches;
         } else if (now - looked > quiet_time) {
             double used = process_.cpu_seconds() - cpu;

@@ -26,6 +26,7 @@ final class Crowd {
     private final long[] grants; // granted, released, shared: of each
     private final AtomicInteger next = new AtomicInteger();
     private final CountDownLatch ended;
+    private volatile boolean over; // what happens from here on does not matter
 
     Crowd(int holders, int waiters) {
         this.holders = holders;
@@ -64,7 +65,8 @@ final class Crowd {
             thread.start();
         }
         queued(folders, nodesBefore + waiters, watches, began);
-        if (holders == 0) return;
+        over = holders == 0;
+        if (over) return;
         Protocol.phase("drain");
         began = System.nanoTime();
         for (int i = 0; i < holders; i++) {
@@ -123,7 +125,7 @@ final class Crowd {
             contender.release();
             ended.countDown();
         } catch (Throwable problem) {
-            Protocol.fail(problem);
+            if (!over) Protocol.fail(problem);
         }
     }
 }

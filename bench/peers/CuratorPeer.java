@@ -146,7 +146,7 @@ public final class CuratorPeer {
                             who -> contender(request, sessions.of(who), who),
                             List.of(folder),
                             nodes,
-                            waiters);
+                            request.text("kind").equals("lock") ? waiters : 0);
         }
     }
 

@@ -104,8 +104,8 @@ std::string head(const plot& p, const fs::path& picture) {
         ink);
     if (p.percentiles) {
         text +=
-            "set xtics ('0 %' 1, '50 %' 2, '90 %' 10, '99 %' 100, '99.9 %' 1000, "
-            "'99.99 %' 10000, '99.999 %' 100000)\n";
+            "set xtics ('0 %%' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1000, "
+            "'99.99 %%' 10000, '99.999 %%' 100000)\n";
     } else {
         text +=
             "set xtics ('1' 1, '10' 10, '100' 100, '1,000' 1000, '10,000' 10000, "
@@ -137,16 +137,17 @@ std::string script_for(const plot& p, const fs::path& picture) {
             text += fmt::format("{:.9g} {:.9g}\n", x, y);
         text += "EOD\n";
         if (!s.points.empty()) {
+            std::string drawn_as = "lines";
+            if (!p.percentiles)
+                drawn_as = fmt::format("linespoints pointtype {} pointsize 0.6", l.point);
             drawn += fmt::format(
-                "{} $line{} using 1:2 with {} linecolor rgb '{}' dashtype {} "
-                "linewidth {} pointtype {} pointsize 0.6 title {}",
+                "{} $line{} using 1:2 with {} linecolor rgb '{}' dashtype {} linewidth {} title {}",
                 comma,
                 i,
-                p.percentiles ? "lines" : "linespoints",
+                drawn_as,
                 l.colour,
                 l.dash,
                 l.width,
-                l.point,
                 quoted(s.title));
             comma = ", \\\n    ";
         }
