@@ -32,22 +32,22 @@ class session;
 /** @brief A node's content together with a watch on it. */
 struct watched_data {
     watched_data() = default;
-    node_data node;
-    watch changed;
+    node_data node;  ///< As it was when the watch was set.
+    watch changed;   ///< Tells of the first change after that.
 };
 
 /** @brief Whether a node exists, together with a watch on its creation, change or end. */
 struct watched_stat {
     watched_stat() = default;
-    std::optional<corozk::stat> stat;
-    watch changed;
+    std::optional<corozk::stat> stat;  ///< None if there is no such node.
+    watch changed;                     ///< Tells of the first change after that.
 };
 
 /** @brief A node's children together with a watch on their coming and going. */
 struct watched_children {
     watched_children() = default;
-    node_children children;
-    watch changed;
+    node_children children;  ///< As they were when the watch was set.
+    watch changed;           ///< Tells of the first change after that.
 };
 
 /**
@@ -97,7 +97,7 @@ struct watched_children {
  */
 class COROZK_DECL client {
 public:
-    using executor_type = boost::asio::any_io_executor;
+    using executor_type = boost::asio::any_io_executor;  ///< What its handlers run on by default.
 
     /** @brief A client that is not connected yet. Options are checked by `connect`. */
     client(executor_type executor, client_options options);
@@ -108,7 +108,7 @@ public:
     client& operator=(client&&) noexcept;
     ~client();
 
-    executor_type get_executor() const noexcept;
+    executor_type get_executor() const noexcept;  ///< The executor that it was made with.
 
     /**
      * @brief Makes a client on the handler's executor and establishes its session.

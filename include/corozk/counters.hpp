@@ -21,10 +21,10 @@ struct client_counters {
     std::uint64_t connects = 0;           ///< sessions established or resumed on a connection
     std::uint64_t expirations = 0;        ///< sessions lost
     std::uint64_t bytes_sent = 0;         ///< payload of the connection
-    std::uint64_t bytes_received = 0;
-    std::uint64_t in_flight = 0;  ///< sent and not answered, now
-    std::uint64_t queued = 0;     ///< waiting for a connection, now
-    std::uint64_t watches = 0;    ///< registered, now
+    std::uint64_t bytes_received = 0;     ///< From the servers, likewise.
+    std::uint64_t in_flight = 0;          ///< sent and not answered, now
+    std::uint64_t queued = 0;             ///< waiting for a connection, now
+    std::uint64_t watches = 0;            ///< registered, now
 
     std::uint64_t grants = 0;  ///< locks, permits and leaderships obtained
 

@@ -27,7 +27,7 @@ public:
             return std::chrono::nanoseconds::max();
         return std::chrono::microseconds(std::int64_t{1} << (bucket + first_power));
     }
-
+    /// Counts one.
     void add(std::chrono::nanoseconds duration) noexcept {
         auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration.count()));
         auto us = (ns + 999) / 1000;

@@ -28,11 +28,11 @@ COROZK_DECL std::string_view to_string(log_level level) noexcept;
  */
 struct logger {
     logger() = default;
-    explicit logger(log_level level_) : level(level_) {}
+    explicit logger(log_level level_) : level(level_) {}  ///< To standard error.
     logger(log_level level_, std::function<void(log_level, std::string_view)> write_)
         : level(level_), write(std::move(write_)) {}
 
-    log_level level = log_level::warning;
+    log_level level = log_level::warning;  ///< What is less severe is dropped.
 
     /// Empty means standard error.
     std::function<void(log_level, std::string_view)> write;

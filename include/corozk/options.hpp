@@ -17,17 +17,17 @@ struct auth_info {
     auth_info(std::string scheme_, std::string credential_)
         : scheme(std::move(scheme_)), credential(std::move(credential_)) {}
 
-    std::string scheme;
-    std::string credential;
+    std::string scheme;      ///< Such as "digest".
+    std::string credential;  ///< Such as "user:password".
 };
 
 /** @brief TLS settings; needs a C client that was built with TLS (see `has_tls`). */
 struct tls_options {
     tls_options() = default;
-    std::string ca_file;
-    std::string certificate_file;
-    std::string key_file;
-    std::string key_password;
+    std::string ca_file;           ///< Who may sign servers' certificates (PEM).
+    std::string certificate_file;  ///< Ours (PEM).
+    std::string key_file;          ///< Its key (PEM).
+    std::string key_password;      ///< Of the key; may be empty.
 };
 
 /** @brief How a client connects. Every member has a default except `hosts`. */

@@ -19,9 +19,9 @@ struct prometheus_sample {
                       std::map<std::string, std::string> labels_ = {})
         : counters(counters_), status(status_), labels(std::move(labels_)) {}
 
-    client_counters counters;
-    session_status status;
-    std::map<std::string, std::string> labels;
+    client_counters counters;                   ///< Of `client::counters`.
+    session_status status;                      ///< Of `client::status`.
+    std::map<std::string, std::string> labels;  ///< What tells it from others.
 };
 
 /**

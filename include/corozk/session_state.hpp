@@ -35,7 +35,7 @@ COROZK_DECL std::string_view to_string(session_state state) noexcept;
 
 /** @brief A snapshot of a session. */
 struct session_status {
-    session_state state = session_state::idle;
+    session_state state = session_state::idle;  ///< Where the session stands.
 
     /// Sessions established so far by this client: 1 is the first. Grows with each renewal.
     std::uint64_t generation = 0;

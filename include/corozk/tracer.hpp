@@ -22,10 +22,10 @@ COROZK_DECL std::string_view to_string(trace_kind kind) noexcept;
 
 /** @brief What a tracer is told when something begins. The texts live for the call alone. */
 struct trace_point {
-    trace_kind kind = trace_kind::operation;
-    std::string_view name;
-    std::string_view path;        ///< empty where there is none
-    std::int64_t session_id = 0;  ///< of requests and tenures
+    trace_kind kind = trace_kind::operation;  ///< Of what.
+    std::string_view name;                    ///< Such as "lock.acquire".
+    std::string_view path;                    ///< empty where there is none
+    std::int64_t session_id = 0;              ///< of requests and tenures
 };
 
 /**

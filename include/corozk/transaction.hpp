@@ -27,17 +27,17 @@ struct transaction_result {
  * transaction.
  */
 class COROZK_DECL transaction {
-public:
+public:  /// @brief What a step does.
     enum class step_kind : std::uint8_t { create, erase, set, check };
-
+    /// One of them.
     struct step {
         step() = default;
-        step_kind kind = step_kind::check;
-        std::string path;
-        std::string data;
-        std::int32_t version = any_version;
-        create_mode mode = create_mode::persistent;
-        acl entries;  ///< empty: open
+        step_kind kind = step_kind::check;           ///< Which of them.
+        std::string path;                            ///< Of the node.
+        std::string data;                            ///< To be written.
+        std::int32_t version = any_version;          ///< That the node must have.
+        create_mode mode = create_mode::persistent;  ///< Of a node that is created.
+        acl entries;                                 ///< empty: open
     };
 
     transaction() = default;
@@ -59,9 +59,9 @@ public:
     /// Appends all steps of another transaction.
     transaction& append(const transaction& other);
 
-    std::size_t size() const noexcept { return steps_.size(); }
-    bool empty() const noexcept { return steps_.empty(); }
-    const std::vector<step>& steps() const noexcept { return steps_; }
+    std::size_t size() const noexcept { return steps_.size(); }         ///< How many steps.
+    bool empty() const noexcept { return steps_.empty(); }              ///< Whether there is none.
+    const std::vector<step>& steps() const noexcept { return steps_; }  ///< In their order.
 
 private:
     std::vector<step> steps_;

@@ -22,17 +22,17 @@ inline constexpr std::int32_t any_version = -1;
  * session that owns an ephemeral node, and 0 for other nodes.
  */
 struct stat {
-    std::int64_t czxid = 0;
-    std::int64_t mzxid = 0;
-    std::int64_t pzxid = 0;
-    std::int64_t ctime = 0;
-    std::int64_t mtime = 0;
-    std::int32_t version = 0;
-    std::int32_t cversion = 0;
-    std::int32_t aversion = 0;
-    std::int64_t ephemeral_owner = 0;
-    std::int32_t data_length = 0;
-    std::int32_t num_children = 0;
+    std::int64_t czxid = 0;     ///< The transaction that created the node.
+    std::int64_t mzxid = 0;     ///< The last one that wrote its data.
+    std::int64_t pzxid = 0;     ///< The last one that changed its children.
+    std::int64_t ctime = 0;     ///< When it was created, in ms since 1970 by the server's clock.
+    std::int64_t mtime = 0;     ///< When its data was written last, likewise.
+    std::int32_t version = 0;   ///< How often its data was written.
+    std::int32_t cversion = 0;  ///< How often its children changed.
+    std::int32_t aversion = 0;  ///< How often its access control list changed.
+    std::int64_t ephemeral_owner = 0;  ///< The session whose end it goes with; 0 if none.
+    std::int32_t data_length = 0;      ///< Bytes.
+    std::int32_t num_children = 0;     ///< How many children.
 
     friend bool operator==(const stat&, const stat&) = default;
 };
@@ -78,9 +78,9 @@ struct acl_entry {
     acl_entry(permission allowed_, std::string scheme_, std::string id_)
         : allowed(allowed_), scheme(std::move(scheme_)), id(std::move(id_)) {}
 
-    permission allowed = permission::all;
-    std::string scheme = "world";
-    std::string id = "anyone";
+    permission allowed = permission::all;  ///< What may be done.
+    std::string scheme = "world";          ///< Such as "world", "digest", "ip".
+    std::string id = "anyone";             ///< Who, as the scheme writes it.
 
     friend bool operator==(const acl_entry&, const acl_entry&) = default;
 };
@@ -99,7 +99,7 @@ COROZK_DECL acl creator_acl();
 
 /** @brief How a node is created. Trivially destructible, so `{.mode = ...}` is fine in co_await. */
 struct create_options {
-    create_mode mode = create_mode::persistent;
+    create_mode mode = create_mode::persistent;  ///< Its kind.
 
     /// For the two modes with a TTL only; at least 1 ms. The server must allow it.
     std::chrono::milliseconds ttl{0};
@@ -114,29 +114,29 @@ static_assert(std::is_trivially_destructible_v<create_options>);
 /** @brief The path of a node that was created (with its sequence) and its record. */
 struct created_node {
     created_node() = default;
-    std::string path;
-    corozk::stat stat;
+    std::string path;   ///< With its sequence number, if it has one.
+    corozk::stat stat;  ///< Where the server tells it.
 };
 
 /** @brief The content of a node. */
 struct node_data {
     node_data() = default;
-    std::string data;
-    corozk::stat stat;
+    std::string data;   ///< The node's data.
+    corozk::stat stat;  ///< The node's record.
 };
 
 /** @brief The names of a node's children (without the parent's path) and the parent's record. */
 struct node_children {
     node_children() = default;
-    std::vector<std::string> names;
-    corozk::stat stat;
+    std::vector<std::string> names;  ///< In no order.
+    corozk::stat stat;               ///< The node's record.
 };
 
 /** @brief The access control list of a node and its record. */
 struct node_acl {
     node_acl() = default;
-    corozk::acl entries;
-    corozk::stat stat;
+    corozk::acl entries;  ///< Who may do what.
+    corozk::stat stat;    ///< The node's record.
 };
 
 }  // namespace corozk

@@ -34,8 +34,8 @@ struct watch_event {
     watch_event() = default;
     watch_event(watch_event_type type_, std::string path_) : type(type_), path(std::move(path_)) {}
 
-    watch_event_type type = watch_event_type::unknown;
-    std::string path;
+    watch_event_type type = watch_event_type::unknown;  ///< What happened.
+    std::string path;                                   ///< To which node.
 };
 
 /**
@@ -52,7 +52,7 @@ class COROZK_DECL watch {
 public:
     /// An empty watch: `next` fails with `zk_errc::no_watcher`.
     watch() noexcept;
-    explicit watch(std::shared_ptr<detail::user_watch> impl) noexcept;
+    explicit watch(std::shared_ptr<detail::user_watch> impl) noexcept;  ///< Made by the client.
     watch(watch&&) noexcept;
     watch& operator=(watch&&) noexcept;
     ~watch();

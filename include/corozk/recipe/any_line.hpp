@@ -35,7 +35,7 @@ class any_line_impl;
  */
 class COROZK_DECL any_line {
 public:
-    using duration = std::chrono::steady_clock::duration;
+    using duration = std::chrono::steady_clock::duration;  ///< Of a wait.
 
     /// `path` is the folder of the recipe. Nothing is created.
     any_line(const client& c, std::string path);

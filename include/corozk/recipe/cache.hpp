@@ -25,9 +25,9 @@ class cache_core;
 struct node_state {
     node_state() = default;
     std::uint64_t revision = 0;  ///< of the cache; 0: nothing is known yet
-    bool exists = false;
-    std::string data;
-    corozk::stat stat;
+    bool exists = false;         ///< Whether the node is there.
+    std::string data;            ///< The node's data.
+    corozk::stat stat;           ///< The node's record.
 };
 
 /** @brief Several nodes as a `children_cache` or `tree_cache` saw them last. Cheap to copy. */
@@ -79,7 +79,7 @@ public:
     basic_cache& operator=(basic_cache&&) noexcept;
     ~basic_cache();
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& path() const noexcept { return path_; }  ///< Of the root.
 
 protected:
     using session_ptr = std::shared_ptr<detail::session>;
@@ -161,7 +161,7 @@ public:
  */
 class COROZK_DECL tree_cache : public basic_cache {
 public:
-    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();  ///< All.
 
     /** @param depth how many levels below the root are copied */
     tree_cache(const client& c, std::string path, std::size_t depth = unlimited)

@@ -36,7 +36,7 @@ class COROZK_DECL configuration {
 public:
     configuration(const client& c, std::string path, corozk::acl entries = corozk::acl());
 
-    const std::string& path() const noexcept { return cache_.path(); }
+    const std::string& path() const noexcept { return cache_.path(); }  ///< Of the node.
 
     /** @brief The latest value; revision 0 if none is known yet. */
     node_state current() const { return cache_.current(); }
@@ -95,7 +95,7 @@ enum class configuration_status : std::uint8_t {
 struct configuration_version {
     configuration_version() = default;
     std::uint64_t revision = 0;  ///< of the stream; 0: nothing is known yet
-    configuration_status status = configuration_status::absent;
+    configuration_status status = configuration_status::absent;  ///< Whether there is one.
     std::int64_t number = 0;  ///< grows with each version that is published: a zxid
     std::shared_ptr<const configuration_parts> parts;  ///< null unless published
 };
@@ -130,7 +130,7 @@ public:
     basic_configuration& operator=(basic_configuration&&) noexcept;
     ~basic_configuration();
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& path() const noexcept { return path_; }  ///< Of the folder.
 
     /** @brief The latest version; revision 0 if none is known yet. Reads after the first `next`. */
     configuration_version current() const;

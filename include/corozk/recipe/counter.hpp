@@ -35,7 +35,7 @@ struct counter_options {
     /// What a counter that does not exist counts as. Participants should agree on it.
     std::int64_t initial = 0;
 
-    counter_format format = counter_format::native;
+    counter_format format = counter_format::native;  ///< How numbers are written.
 
     /// `native` only: how many writers' last updates are kept in the node (about 30 bytes each). An
     /// update whose answer was lost has an unknown outcome only if as many other writers wrote
@@ -48,7 +48,7 @@ struct counter_options {
 
 /** @brief What `counter::compare_and_set` gives. */
 struct counter_exchange {
-    bool exchanged = false;
+    bool exchanged = false;  ///< Whether it was as expected.
     std::int64_t value = 0;  ///< the counter's value afterwards
 };
 
@@ -95,7 +95,7 @@ public:
     counter& operator=(counter&&) noexcept;
     ~counter();
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& path() const noexcept { return path_; }  ///< Of the node.
 
     /**
      * @brief Reads the value; a missing node counts as `counter_options::initial`.

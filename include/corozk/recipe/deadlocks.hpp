@@ -15,16 +15,16 @@ namespace corozk {
 struct wait_edge {
     wait_edge() = default;
 
-    std::string path;  ///< of the lock (or semaphore, or election)
-    contender_info waiter;
-    contender_info blocker;
+    std::string path;        ///< of the lock (or semaphore, or election)
+    contender_info waiter;   ///< Who waits.
+    contender_info blocker;  ///< For whom.
 };
 
 /** @brief Who waits for whom, over several paths. */
 struct wait_graph {
     wait_graph() = default;
 
-    std::vector<wait_edge> edges;
+    std::vector<wait_edge> edges;  ///< Who waits for whom.
 
     /// Circles, one for each group of participants who wait for each other: every edge's blocker is
     /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a

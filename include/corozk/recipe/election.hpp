@@ -34,7 +34,7 @@ struct election_options {
     /// Of the candidates' nodes and of folders that are missing. Empty means open to everybody.
     acl entries;
 
-    election_naming naming = election_naming::standard;
+    election_naming naming = election_naming::standard;  ///< Whose candidates it works with.
 
     /// What is written into the leader's node by `request_release`; with Curator's names it
     /// replaces the node's data.
@@ -45,13 +45,13 @@ struct election_options {
 struct election_leader {
     election_leader() = default;
 
-    std::string path;  ///< of its node; empty if there is no leader
-    std::string identity;
-    std::int64_t fencing_token = 0;
-    std::int64_t session_id = 0;
-    bool acknowledged = false;  ///< its leader procedure has run
+    std::string path;                ///< of its node; empty if there is no leader
+    std::string identity;            ///< As its options say.
+    std::int64_t fencing_token = 0;  ///< Of its term.
+    std::int64_t session_id = 0;     ///< Of its session.
+    bool acknowledged = false;       ///< its leader procedure has run
 
-    explicit operator bool() const noexcept { return !path.empty(); }
+    explicit operator bool() const noexcept { return !path.empty(); }  ///< Whether there is one.
 };
 
 /**
@@ -118,7 +118,7 @@ public:
         return campaign_until(deadline_in(budget), std::forward<Token>(token));
     }
 
-    /** @brief Leads if there is no other candidate.
+    /** @brief As `campaign`, but only if there is no other candidate.
      *  @par Errors
      *  Also `errc::would_block`. */
     template <class Token = default_token>

@@ -26,9 +26,9 @@ enum class latch_state : std::uint8_t {
 struct latch_status {
     latch_status() = default;
 
-    latch_state state = latch_state::idle;
-    std::uint64_t revision = 0;      ///< grows with every change
-    std::int64_t fencing_token = 0;  ///< of the term, while it leads
+    latch_state state = latch_state::idle;  ///< Now.
+    std::uint64_t revision = 0;             ///< grows with every change
+    std::int64_t fencing_token = 0;         ///< of the term, while it leads
     error_code reason;  ///< why the last term or candidacy ended, if not by our own wish
 };
 
@@ -59,8 +59,8 @@ struct latch_status {
  */
 class COROZK_DECL leader_latch {
 public:
-    using duration = std::chrono::steady_clock::duration;
-    using time_point = std::chrono::steady_clock::time_point;
+    using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
+    using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
 
     /// `path` is the folder of the election; it is created when it is needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());

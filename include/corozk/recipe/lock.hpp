@@ -30,7 +30,7 @@ struct lock_options {
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
     acl entries;
 
-    lock_naming naming = lock_naming::standard;
+    lock_naming naming = lock_naming::standard;  ///< Whose contenders it works with.
 
     /// What `request_release` writes: behind the holder's data, or, with Curator's names, instead
     /// of it. Curator's word is "__REVOKE__".
@@ -97,7 +97,7 @@ public:
         return acquire_until(deadline_in(budget), std::forward<Token>(token));
     }
 
-    /** @brief Takes the lock if nobody has it or waits for it.
+    /** @brief As `acquire`, but only if nobody has the lock or waits for it.
      *  @par Errors
      *  Also `errc::would_block`. */
     template <class Token = default_token>

@@ -26,8 +26,8 @@ struct member_info {
     member_info(std::string name_, std::string data_)
         : name(std::move(name_)), data(std::move(data_)) {}
 
-    std::string name;
-    std::string data;
+    std::string name;              ///< Unique within the group.
+    std::string data;              ///< What the member says of itself.
     std::int64_t session_id = 0;   ///< of the member's session
     std::int64_t incarnation = 0;  ///< grows each time that the name joins (the node's czxid)
 };
@@ -38,7 +38,7 @@ struct membership_change {
     std::vector<member_info> joined;   ///< new ones, and those that left and came back
     std::vector<member_info> left;     ///< as they were; also those that came back meanwhile
     std::vector<member_info> updated;  ///< the same members with other data
-
+    /// Whether nothing is different.
     bool empty() const noexcept { return joined.empty() && left.empty() && updated.empty(); }
 };
 

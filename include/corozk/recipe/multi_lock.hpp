@@ -58,10 +58,10 @@ private:
     }
 
 public:
-    using duration = std::chrono::steady_clock::duration;
-    using time_point = std::chrono::steady_clock::time_point;
+    using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
+    using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
 
-    explicit multi_lock(const client& c);
+    explicit multi_lock(const client& c);  ///< Without parts. Nothing is sent.
     multi_lock(multi_lock&&) noexcept;
     multi_lock& operator=(multi_lock&&) noexcept;
     ~multi_lock();

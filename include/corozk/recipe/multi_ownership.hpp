@@ -32,7 +32,7 @@ class COROZK_DECL multi_ownership {
 public:
     /// Owns nothing.
     multi_ownership() noexcept;
-    explicit multi_ownership(std::vector<multi_part> parts) noexcept;
+    explicit multi_ownership(std::vector<multi_part> parts) noexcept;  ///< Made by `multi_lock`.
     multi_ownership(multi_ownership&&) noexcept;
     multi_ownership& operator=(multi_ownership&&) noexcept;
     ~multi_ownership();
@@ -50,7 +50,7 @@ public:
      * whole invalid. While `lost` of the whole waits, `lost` of a part fails with `errc::busy`.
      */
     std::vector<multi_part>& parts() noexcept { return parts_; }
-    const std::vector<multi_part>& parts() const noexcept { return parts_; }
+    const std::vector<multi_part>& parts() const noexcept { return parts_; }  ///< Same.
 
     /** @brief The part of that path; null if there is none. */
     ownership* find(std::string_view path) noexcept;

@@ -32,10 +32,10 @@ enum class name_lifetime : std::uint8_t {
 struct name_entry {
     name_entry() = default;
 
-    bool present = false;  ///< whether it is registered
-    std::string name;
-    std::string value;
-    name_lifetime lifetime = name_lifetime::persistent;
+    bool present = false;                                ///< whether it is registered
+    std::string name;                                    ///< Relative to the root.
+    std::string value;                                   ///< What it stands for.
+    name_lifetime lifetime = name_lifetime::persistent;  ///< How long it lives.
     std::int64_t session_id = 0;  ///< of the one who registered it; 0 for persistent names
 };
 

@@ -39,7 +39,7 @@ enum class queue_format : std::uint8_t {
 struct queue_options {
     queue_options() = default;
 
-    queue_format format = queue_format::native;
+    queue_format format = queue_format::native;  ///< Whose items it works with.
 
     /// Items go with their producer's session (the recipes page sets this flag). The default keeps
     /// them: a queue is there so that work survives its producer. Such items can be taken, but not
@@ -65,9 +65,9 @@ struct queue_options {
 /** @brief An item of a queue. */
 struct queue_item {
     queue_item() = default;
-    std::string name;  ///< of its node in the queue's folder
-    std::string data;
-    std::int32_t priority = 0;
+    std::string name;           ///< of its node in the queue's folder
+    std::string data;           ///< What was put.
+    std::int32_t priority = 0;  ///< Smaller comes first.
 };
 
 /**
@@ -92,9 +92,9 @@ public:
     queue_claim& operator=(queue_claim&&) noexcept;
     ~queue_claim();
 
-    const std::string& name() const noexcept;
-    const std::string& data() const noexcept;
-    std::int32_t priority() const noexcept;
+    const std::string& name() const noexcept;  ///< Of the item's node.
+    const std::string& data() const noexcept;  ///< What was put.
+    std::int32_t priority() const noexcept;    ///< Of the item.
 
     /** @brief The claim's node; a transaction can `check` it. */
     const std::string& path() const noexcept;
@@ -217,13 +217,13 @@ private:
  */
 class COROZK_DECL basic_queue {
 public:
-    using clock = std::chrono::steady_clock;
+    using clock = std::chrono::steady_clock;  ///< Of deadlines.
 
     basic_queue(basic_queue&&) noexcept;
     basic_queue& operator=(basic_queue&&) noexcept;
     ~basic_queue();
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& path() const noexcept { return path_; }  ///< Of the queue's folder.
 
     /**
      * @brief Waits for an item, and removes the first one.
@@ -522,7 +522,7 @@ public:
     priority_queue(const client& c, std::string path, queue_options options = queue_options())
         : basic_queue(c, std::move(path), std::move(options), true) {}
 
-    /** @brief Adds an item; see `queue::put`. */
+    /** @brief Adds an item, as `queue::put` does. */
     template <class Token = default_token>
     auto put(std::string data, std::int32_t priority, Token&& token = Token{}) {
         return put_items("priority_queue.put",
@@ -555,7 +555,7 @@ public:
                          std::forward<Token>(token));
     }
 
-    /** @brief Adds all of them in one transaction, or none. */
+    /** @brief As `queue::put_many`: all or none. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, std::int32_t priority, Token&& token = Token{}) {
         return put_items("priority_queue.put_many",

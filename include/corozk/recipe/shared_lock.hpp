@@ -34,7 +34,7 @@ struct shared_lock_options {
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
     acl entries;
 
-    shared_lock_naming naming = shared_lock_naming::standard;
+    shared_lock_naming naming = shared_lock_naming::standard;  ///< Whose contenders it works with.
 
     /// What is written into a holder's node by `request_release`: behind what its owner wrote, or,
     /// with Curator's names, instead of it. Curator's word is "__REVOKE__".

@@ -40,17 +40,17 @@ struct commit_outcome {
     commit_outcome(bool committed_, std::string reason_)
         : committed(committed_), reason(std::move(reason_)) {}
 
-    bool committed = false;
-    std::string reason;  ///< of an abort, for people
+    bool committed = false;  ///< By everybody; otherwise by nobody.
+    std::string reason;      ///< of an abort, for people
 };
 
 /** @brief A transaction as its coordinator has described it. */
 struct commit_transaction {
     commit_transaction() = default;
-    commit_form form = commit_form::all_sites;
-    std::vector<std::string> sites;
-    std::string payload;
-    std::optional<commit_outcome> outcome;  ///< if it has been decided already
+    commit_form form = commit_form::all_sites;  ///< Who decides.
+    std::vector<std::string> sites;             ///< Who takes part.
+    std::string payload;                        ///< What it is about.
+    std::optional<commit_outcome> outcome;      ///< if it has been decided already
 };
 
 /** @brief How a transaction's nodes are made. */
