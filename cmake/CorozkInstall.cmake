@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Install rules: library, headers, CMake package and pkg-config file.
+# Install rules: library, headers, test kit, CMake package and pkg-config file. Components: runtime,
+# development, testing, tools.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,12 +10,36 @@ set(corozk_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/corozk")
 install(
     TARGETS corozk
     EXPORT corozkTargets
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+            COMPONENT runtime
+            NAMELINK_COMPONENT development
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
 )
-install(EXPORT corozkTargets NAMESPACE corozk:: DESTINATION "${corozk_cmake_dir}")
+install(
+    EXPORT corozkTargets
+    NAMESPACE corozk::
+    DESTINATION "${corozk_cmake_dir}"
+    COMPONENT development
+)
+
+# The test kit: find_package(corozk COMPONENTS testing).
+if(TARGET corozk_testing)
+    install(
+        TARGETS corozk_testing
+        EXPORT corozkTestingTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT testing
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT testing
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT testing
+    )
+    install(
+        EXPORT corozkTestingTargets
+        NAMESPACE corozk::
+        DESTINATION "${corozk_cmake_dir}"
+        COMPONENT testing
+    )
+endif()
 
 if(BUILD_SHARED_LIBS)
     set(corozk_static OFF)
@@ -36,7 +61,8 @@ write_basic_package_version_file(
 )
 install(FILES "${PROJECT_BINARY_DIR}/corozkConfig.cmake"
               "${PROJECT_BINARY_DIR}/corozkConfigVersion.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake" DESTINATION "${corozk_cmake_dir}"
+              "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
+        DESTINATION "${corozk_cmake_dir}" COMPONENT development
 )
 
 # pkg-config: what a static library needs is its users' business, what a shared one needs is not.
@@ -73,4 +99,6 @@ endif()
 configure_file(
     "${CMAKE_CURRENT_LIST_DIR}/corozk.pc.in" "${PROJECT_BINARY_DIR}/corozk.pc" @ONLY
 )
-install(FILES "${PROJECT_BINARY_DIR}/corozk.pc" DESTINATION "${corozk_pc_dir}")
+install(FILES "${PROJECT_BINARY_DIR}/corozk.pc" DESTINATION "${corozk_pc_dir}"
+        COMPONENT development
+)

@@ -24,6 +24,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED COROZK_BUILD_TOOLS)
     option(COROZK_BUILD_TOOLS "Build the program corozk" ${CLI11_FOUND})
 endif()
 option(COROZK_BUILD_TOOLS "Build the program corozk" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_BUILD_TEST_KIT "Build the library corozk::testing" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_INSTALL "Make corozk's install rules" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_WERROR "Treat warnings in corozk's own files as errors" OFF)
 option(COROZK_PCH "Use precompiled headers for corozk's tests" ${PROJECT_IS_TOP_LEVEL})
@@ -50,6 +51,10 @@ if(PROJECT_IS_TOP_LEVEL)
         )
     endif()
 endif()
+
+# The number of the binary interface: part of the shared library's name, and of its package's. Grows
+# with each release that programs linked to an earlier one cannot use; see doc/versions.md.
+set(COROZK_ABI 1)
 
 # What our own targets are compiled with: `target_link_libraries(x PRIVATE corozk_project_options)`.
 add_library(corozk_project_options INTERFACE)
@@ -104,16 +109,10 @@ function(corozk_configure_library target)
         target_compile_definitions(${target} PUBLIC COROZK_SHARED)
     endif()
 
-    # While the version is 0.x, a new minor version may break the binary interface.
-    if(PROJECT_VERSION_MAJOR EQUAL 0)
-        set(soversion "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
-    else()
-        set(soversion "${PROJECT_VERSION_MAJOR}")
-    endif()
     set_target_properties(
         ${target}
-        PROPERTIES VERSION "${PROJECT_VERSION}"
-                   SOVERSION "${soversion}"
+        PROPERTIES VERSION "${COROZK_ABI}.${PROJECT_VERSION}"
+                   SOVERSION "${COROZK_ABI}"
                    CXX_EXTENSIONS OFF
                    CXX_VISIBILITY_PRESET hidden
                    VISIBILITY_INLINES_HIDDEN ON

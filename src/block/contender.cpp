@@ -60,11 +60,22 @@ void contender::abandon(error_code reason) {
     }
 }
 
+void contender::turn_watch::fired(watch_event_type type) noexcept {
+    // Any other type says that something may have happened while we could not hear of it.
+    if (contender_.line_ && type == watch_event_type::created)
+        contender_.line_->announced(contender_);
+}
+
 void contender::expired() noexcept {
     if (stage_ == stage_type::granted) {
+        if (!line_)
+            return;
         // Still held after a while: notice if somebody erases the node.
-        if (line_ && !watch_.armed() && !proving_)
+        if (!watch_.armed() && !proving_)
             line_->prove(*this);
+        // Others want it, too: know the next one before it is released.
+        if (listens())
+            line_->look_behind(*this);
     } else {
         abandon(errc::deadline_exceeded);
     }

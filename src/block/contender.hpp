@@ -111,6 +111,17 @@ private:
         contender& contender_;
     };
 
+    /// A watch on what announces its turn; see line_algo.hpp.
+    class turn_watch final : public watch_node {
+    public:
+        explicit turn_watch(contender& c) noexcept : contender_(c) {}
+
+    private:
+        void fired(watch_event_type type) noexcept override;
+        void dropped(const error_code&) noexcept override {}
+        contender& contender_;
+    };
+
     void own_node_touched() noexcept;
     void expired() noexcept override;
     void inspect(const operation& look);
@@ -121,6 +132,7 @@ private:
         std::weak_ptr<contender> replacement;  ///< is to take its place: an upgrade
         std::shared_ptr<contender> replaced;   ///< the other way round
         std::uint64_t span = 0;                ///< a tracer's, while it holds
+        std::optional<turn_watch> turn;        ///< it has waited for somebody else's contender
     };
     extras& more() {
         if (!extras_)
@@ -136,6 +148,7 @@ private:
         return *held_;
     }
     error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
+    bool listens() const noexcept { return extras_ && extras_->turn; }
     bool replaces() const noexcept { return extras_ && extras_->replaced; }
 
     port& port_;

@@ -54,7 +54,10 @@ struct line_settings {
 ///
 /// One listing serves every contender whose create was sent before it, and most need none: only the
 /// first one that waits (the head) is ever decided on, a local predecessor needs no watch at the
-/// server, and consecutive sequences prove that nobody stands between. See line_algo.hpp.
+/// server, consecutive sequences prove that nobody stands between, and whoever was right ahead
+/// announces the head's turn when it goes. See line_algo.hpp. The functions stand by topic in
+/// line.cpp, line_entering.cpp, line_holding.cpp, line_exchange.cpp, line_leaving.cpp,
+/// line_others.cpp and line_limit.cpp.
 class line final : private session_observer, private deferred {
 public:
     line(lines& owner, port& p, line_settings settings, std::string key);
@@ -85,7 +88,6 @@ private:
     class foreign_node;
     class walk;
 
-    /// On the folder's data: its limit may change.
     /// On the names in the folder. Only for a blocker that we may not read: of its end the server
     /// would not tell us.
     class folder_watch final : public watch_node {
@@ -101,6 +103,7 @@ private:
         line& line_;
     };
 
+    /// On the folder's data: its limit may change.
     class limit_watch final : public watch_node {
     public:
         explicit limit_watch(line& l) noexcept : line_(l) {}
@@ -115,16 +118,13 @@ private:
         line& line_;
     };
 
-    /// The first one that waits has waited for long enough to want a watch on its node.
+    /// The first one that waits has perhaps waited for long enough to want a watch on its node.
     class head_timer final : public timer_node {
     public:
         explicit head_timer(line& l) noexcept : line_(l) {}
 
     private:
-        void expired() noexcept override {
-            line_.head_is_patient_ = false;
-            line_.wake();
-        }
+        void expired() noexcept override { line_.wake(); }
         line& line_;
     };
 
@@ -153,8 +153,17 @@ private:
     void proved(contender& c, operation& answer);
     void release(contender& c);
     void erase(contender& c, bool to_next = false);
+    foreign_node* next_after(contender& c);
     void hand_over(contender& from, contender& to);
-    void handed_over(contender& from, const contender& to, operation& answer);
+    void announce(contender& from, const foreign_node& to);
+    void handed_over(contender& from, const contender* to, operation& answer);
+    void listen(contender& c);
+    void stop_listening(contender& c) noexcept;
+    void announced(contender& c) noexcept;
+    void look_behind(const contender& c);
+    void forget_passed(const contender& c) noexcept;
+    bool is_in_no_hurry(const contender& c);
+    void watch_others(contender& c, const head_state& s);
     void erase_attached(contender& c);
     void erased(contender& c, operation& answer);
     void forget_replaced(contender& c);
@@ -219,8 +228,11 @@ private:
     std::optional<past_contender> past_;  ///< the latest one
     bool alone_ = false;  ///< the latest one came right behind it: the next one may, too
     bool idle_ = false;   ///< nobody is here; kept for what it knows
-    const contender* head_ = nullptr;  ///< for which the timer was started
-    bool head_is_patient_ = false;
+    contender* announced_ = nullptr;     ///< whose turn it is, as the one ahead of it said
+    const contender* holder_ = nullptr;  ///< the latest one, if it holds
+    bool announces_ = true;              ///< nothing has forbidden it yet
+    const contender* head_ = nullptr;    ///< the first one that waits, as it was last seen
+    time_point head_since_;
     head_timer head_timer_;
     bool session_over_ = false;  ///< noticed, to be worked off
     bool reconnected_ = false;   ///< noticed, to be worked off

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/line_algo.hpp"
 
+#include <utility>
+
 namespace corozk::detail {
 
 bool line_rule::follows(const line_entry&, const line_entry&) const {
@@ -23,14 +25,53 @@ bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_
     return transactions > 0 && transactions < needed;
 }
 
+bool is_next(const line_rule& rule, ahead_of& before, ahead_of& after, const line_entry& me) {
+    std::vector<const line_entry*> blockers;
+    rule.blockers(after, me, blockers);
+    if (!blockers.empty())
+        return false;
+    rule.blockers(before, me, blockers);
+    return !blockers.empty();
+}
+
+namespace {
+
+class only_one final : public ahead_of {
+public:
+    explicit only_one(const line_entry& e) noexcept : entry_(&e) {}
+    const line_entry* next() override { return std::exchange(entry_, nullptr); }
+
+private:
+    const line_entry* entry_;
+};
+
+}  // namespace
+
+bool blocks(const line_rule& rule,
+            const line_entry& ahead,
+            const line_entry& me,
+            std::int32_t limit) {
+    only_one alone(ahead);
+    alone.limit = limit;
+    std::vector<const line_entry*> blockers;
+    rule.blockers(alone, me, blockers);
+    return !blockers.empty();
+}
+
+std::string announcement_of(std::string_view contender) {
+    return std::string(contender) + "-turn";
+}
+
 head_step decide(const head_state& s) noexcept {
     if (!s.connected)
         return head_step::wait;
+    if (s.announced)
+        return head_step::grant;
     if (s.blocked) {
         if (s.stale && !s.blocked_by_local)
             return head_step::look;
-        // A local holder that releases proves the next one's node in the same transaction.
-        if (s.patient && s.blocked_by_local)
+        // A holder that releases proves the next one's node in the same transaction.
+        if (s.patient)
             return head_step::wait;
         // Otherwise it is proved meanwhile: the grant needs no round trip for it when its turn
         // comes, and we hear of it if somebody erases the node.

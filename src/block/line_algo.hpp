@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::detail {
@@ -28,7 +30,12 @@ namespace corozk::detail {
 //     `right_behind`).
 //  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
 //     or a local event of, everything that is needed to block it.
-//  8. Entries without a sequence stand ahead of all others, and can come at any time: where they
+//  8. A holder that erases its node tells the one right behind it that it is its turn: in the same
+//     transaction it creates and erases a node named after that one, on which nobody else waits and
+//     which nobody else creates. It does so only if what it knows (2) says that nothing ahead blocks
+//     the other any more, and the transaction fails unless it finds the other's node. So the event
+//     is all that 1 asks for. One such node for each transaction, not more: 6 counts on that.
+//  9. Entries without a sequence stand ahead of all others, and can come at any time: where they
 //     count 1 holds only for as long as something else keeps newcomers out (a gate). The server
 //     counts their creation as well, so that 3 and 6 hold all the same.
 
@@ -93,10 +100,11 @@ struct head_state {
     bool connected = false;         ///< the session is there
     bool blocked = false;           ///< by something that is not known to have gone
     bool blocked_by_local = false;  ///< some of it is ours, and we shall hear of it
-    bool covered = false;  ///< everything ahead is known: a listing, or consecutive sequences
-    bool stale = false;    ///< something may have happened since the listing
-    bool proved = false;   ///< its own node was seen, and we would have heard of its end
-    bool patient = false;  ///< it may be its turn so soon that a proof would come with that
+    bool covered = false;    ///< everything ahead is known: a listing, or consecutive sequences
+    bool stale = false;      ///< something may have happened since the listing
+    bool proved = false;     ///< its own node was seen, and we would have heard of its end
+    bool patient = false;    ///< it may be its turn so soon that a proof would come with that
+    bool announced = false;  ///< whoever was ahead of it said so when it went
 };
 
 enum class head_step : std::uint8_t {
@@ -107,5 +115,20 @@ enum class head_step : std::uint8_t {
 };
 
 head_step decide(const head_state& s) noexcept;
+
+/// Whether it is a contender's turn when an entry ahead of it goes: not before, but then.
+///
+/// @param before  what is ahead of it now
+/// @param after   what will be left of that
+bool is_next(const line_rule& rule, ahead_of& before, ahead_of& after, const line_entry& me);
+
+/// Whether `ahead` alone blocks `me`: when it is the turn of `me` it has gone.
+bool blocks(const line_rule& rule,
+            const line_entry& ahead,
+            const line_entry& me,
+            std::int32_t limit);
+
+/// The name of the node that announces a contender's turn, by the contender's own.
+std::string announcement_of(std::string_view contender);
 
 }  // namespace corozk::detail

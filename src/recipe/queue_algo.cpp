@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue_algo.hpp"
 
+#include "block/node_name.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -27,13 +29,6 @@ std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
     if (ec != std::errc() || end != text.data() + text.size())
         return std::nullopt;
     return value;
-}
-
-/// "%010d", as the server writes it.
-std::optional<std::int32_t> parse_sequence(std::string_view text) noexcept {
-    if (text.size() < 10 || text.size() > 11)
-        return std::nullopt;
-    return parse_number(text);
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {

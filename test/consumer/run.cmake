@@ -24,7 +24,7 @@ endif()
 set(prefix "${WORK}/prefix")
 set(build "${WORK}/build")
 file(REMOVE_RECURSE "${prefix}")
-if(HOW STREQUAL "find_package")
+if(NOT HOW STREQUAL "add_subdirectory")
     file(REMOVE_RECURSE "${build}")
     run("${CMAKE_COMMAND}" --install "${INSTALL_FROM}" --prefix "${prefix}" --config "${CONFIG}")
 endif()
@@ -47,7 +47,7 @@ run("${CMAKE_COMMAND}"
 run("${CMAKE_COMMAND}" --build "${build}" --parallel ${jobs})
 run("${build}/consumer")
 
-if(HOW STREQUAL "add_subdirectory")
+if(NOT HOW STREQUAL "find_package")
     return()
 endif()
 

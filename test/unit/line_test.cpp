@@ -3,6 +3,7 @@
 #include "block/line_algo.hpp"
 #include "block/node_name.hpp"
 #include "recipe/lock_algo.hpp"
+#include "recipe/shared_lock_algo.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,12 +12,13 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 using namespace corozk::detail;
 
 TEST_CASE("line: every state is decided as the invariants want it") {
-    for (int bits = 0; bits < 128; ++bits) {
+    for (int bits = 0; bits < 256; ++bits) {
         head_state s;
         s.connected = (bits & 1) != 0;
         s.blocked = (bits & 2) != 0;
@@ -25,21 +27,29 @@ TEST_CASE("line: every state is decided as the invariants want it") {
         s.stale = (bits & 16) != 0;
         s.proved = (bits & 32) != 0;
         s.patient = (bits & 64) != 0;
+        s.announced = (bits & 128) != 0;
         if (s.blocked_by_local && !s.blocked)
             continue;  // cannot be
-        CAPTURE(
-            s.connected, s.blocked, s.blocked_by_local, s.covered, s.stale, s.proved, s.patient);
+        CAPTURE(s.connected,
+                s.blocked,
+                s.blocked_by_local,
+                s.covered,
+                s.stale,
+                s.proved,
+                s.patient,
+                s.announced);
         head_step step = decide(s);
-        // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker.
-        bool may_go = s.connected && !s.blocked && s.covered && s.proved;
+        // 1 and 2: a grant needs the session, a proof, knowledge of all ahead, and no blocker. 8:
+        // an announcement is all of that but the session.
+        bool may_go = s.connected && (s.announced || (!s.blocked && s.covered && s.proved));
         CHECK((step == head_step::grant) == may_go);
         // 6: whoever waits is blocked by what tells us of its end, or the session tells.
         if (step == head_step::wait && s.connected) {
             CHECK(s.blocked);
             CHECK((s.blocked_by_local || !s.stale));
         }
-        // 5: a proof is left to the one ahead only if that one is local, and only for a while.
-        if (s.connected && s.blocked && !s.proved && !s.patient)
+        // 5: a proof is left to the one ahead only for a while.
+        if (s.connected && s.blocked && !s.proved && !s.patient && !s.announced)
             CHECK(step != head_step::wait);
         // Nothing is asked that would not help.
         if (step == head_step::look)
@@ -69,6 +79,8 @@ public:
         CHECK(idle());
     }
 
+    int announcements() const noexcept { return announcements_; }
+
 private:
     struct node {
         std::int32_t sequence = 0;
@@ -87,7 +99,16 @@ private:
 
     /// What a client was told and has not read yet, in order.
     struct message {
-        enum class kind { created, listing, watch_set, watch_missing, fired, proof, erased } what;
+        enum class kind {
+            created,
+            listing,
+            watch_set,
+            watch_missing,
+            fired,
+            announced,
+            proof,
+            erased
+        } what;
         std::int32_t sequence = 0;
         std::vector<std::int32_t> listed = {};
     };
@@ -98,6 +119,8 @@ private:
         std::vector<message> inbox;
         std::set<std::int32_t> watched;
         std::set<std::int32_t> asked;
+        std::set<std::int32_t> listening;       ///< of its own: on what announces their turns
+        std::optional<std::int32_t> announced;  ///< whose turn it is
         bool listing = false;
         bool stale = true;
         bool proving = false;
@@ -110,15 +133,15 @@ private:
 
     class walk final : public ahead_of {
     public:
-        walk(const client& c, std::int64_t me) {
+        walk(const client& c, std::int64_t me, std::int64_t without = no_order) {
             for (const auto& [order, l] : c.local) {
-                if (order < me)
+                if (order < me && order != without)
                     entries_.push_back(l.entry);
             }
             for (const auto& [order, sequence] : c.foreign) {
                 line_entry e;
                 e.order = order;
-                if (order < me)
+                if (order < me && order != without)
                     entries_.push_back(e);
             }
             std::sort(entries_.begin(),
@@ -176,6 +199,31 @@ private:
             head->patient = false;
         think(c);
         c.checked.reset();
+        if (std::exchange(c.announced, std::nullopt))
+            c.stale = true;
+    }
+
+    /// The contender right behind, if it is somebody else's and it is its turn when `mine` goes.
+    std::optional<std::int32_t> next_after(const client& c, std::int64_t mine) const {
+        auto behind = c.foreign.upper_bound(mine);
+        auto ours = c.local.upper_bound(mine);
+        if (behind == c.foreign.end() || (ours != c.local.end() && ours->first < behind->first))
+            return std::nullopt;
+        line_entry me;
+        me.order = behind->first;
+        walk before(c, me.order);
+        walk after(c, me.order, mine);
+        if (!is_next(the_exclusive_rule(), before, after, me) || !exists(behind->second))
+            return std::nullopt;
+        return behind->second;
+    }
+
+    void announce(std::int32_t next) {
+        ++announcements_;
+        for (client& c : clients_) {
+            if (c.listening.erase(next) > 0)
+                c.inbox.push_back({message::kind::announced, next});
+        }
     }
 
     void enter(std::size_t index) {
@@ -208,8 +256,11 @@ private:
         if (c.holds == sequence) {
             c.holds.reset();
             --owners_;
+            auto foreign = next_after(c, order_of(c, sequence));
+            if (foreign)
+                announce(*foreign);
             // In the same step the server checks the next one's node.
-            if (next && !next->proved && exists(next->sequence)) {
+            if (!foreign && next && !next->proved && exists(next->sequence)) {
                 answer.listed.push_back(next->sequence);
             }
         }
@@ -274,7 +325,12 @@ private:
                 c.foreign.erase(order);
                 break;
             case message::kind::fired:
-                c.stale = true;
+                if (!c.announced)
+                    c.stale = true;
+                break;
+            case message::kind::announced:
+                if (c.local.contains(order) && !c.local.at(order).erasing)
+                    c.announced = m.sequence;
                 break;
             case message::kind::proof:
                 c.proving = false;
@@ -306,8 +362,14 @@ private:
             s.stale = c.stale;
             s.proved = me.proved || c.checked == me.sequence;
             s.patient = me.patient;
+            s.announced = c.announced == me.sequence;
             switch (decide(s)) {
                 case head_step::grant:
+                    if (s.announced) {
+                        // Nothing can be ahead of it.
+                        c.announced.reset();
+                        c.foreign.erase(c.foreign.begin(), c.foreign.lower_bound(me.entry.order));
+                    }
                     c.holds = me.sequence;
                     REQUIRE(++owners_ == 1);
                     REQUIRE(exists(me.sequence));
@@ -324,6 +386,7 @@ private:
                 case head_step::wait: {
                     if (s.blocked_by_local)
                         return;
+                    c.listening.insert(me.sequence);
                     std::int32_t watched = c.foreign.at(blockers.front()->order);
                     if (c.watched.contains(watched) || c.asked.contains(watched))
                         return;
@@ -344,6 +407,7 @@ private:
     std::vector<node> nodes_;  ///< in the order of their creation
     std::vector<client> clients_;
     int owners_ = 0;
+    int announcements_ = 0;
 };
 
 }  // namespace
@@ -379,10 +443,53 @@ TEST_CASE("line: right behind one that is gone, by sequence and by the number of
 }
 
 TEST_CASE("line: random schedules, never two owners, and everybody gets a turn") {
+    int announcements = 0;
     for (std::uint32_t seed = 1; seed <= 400; ++seed) {
         CAPTURE(seed);
-        simulation(seed, 0).run();
+        simulation s(seed, 0);
+        s.run();
+        announcements += s.announcements();
     }
+    CHECK(announcements > 0);
+}
+
+TEST_CASE("line: whose turn it is when one of those ahead goes") {
+    struct entries final : ahead_of {
+        explicit entries(std::vector<line_entry> all_) : all(std::move(all_)) {}
+        const line_entry* next() override { return at < all.size() ? &all[at++] : nullptr; }
+        std::vector<line_entry> all;  ///< the nearest first
+        std::size_t at = 0;
+    };
+    auto entry = [](std::int64_t order, std::uint8_t kind) {
+        line_entry e;
+        e.order = order;
+        e.kind = kind;
+        return e;
+    };
+    auto next = [&](const line_rule& rule,
+                    const std::vector<line_entry>& rest,
+                    const line_entry& goes,
+                    const line_entry& me) {
+        entries after(rest);
+        std::vector<line_entry> all{goes};
+        all.insert(all.end(), rest.begin(), rest.end());
+        entries before(all);
+        return is_next(rule, before, after, me);
+    };
+    const line_rule& lock = the_exclusive_rule();
+    CHECK(next(lock, {}, entry(1, 0), entry(2, 0)));
+    CHECK_FALSE(next(lock, {entry(0, 0)}, entry(1, 0), entry(2, 0)));  // something else is left
+    CHECK(blocks(lock, entry(1, 0), entry(2, 0), 0));
+
+    const line_rule& shared = the_shared_rule();
+    const std::uint8_t write = 1;
+    CHECK(next(shared, {}, entry(1, write), entry(2, read_kind)));
+    CHECK(next(shared, {}, entry(1, read_kind), entry(2, write)));
+    CHECK_FALSE(next(shared, {entry(0, read_kind)}, entry(1, read_kind), entry(2, write)));
+    // A reader behind a reader could go already.
+    CHECK_FALSE(next(shared, {}, entry(1, read_kind), entry(2, read_kind)));
+    CHECK_FALSE(blocks(shared, entry(1, read_kind), entry(2, read_kind), 0));
+    CHECK(blocks(shared, entry(1, write), entry(2, read_kind), 0));
 }
 
 TEST_CASE("line: random schedules across the wrap-around of the sequence") {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// An HTTP service in the same io_context as its ZooKeeper client, on one thread. Start several:
+//
+//   http_service 127.0.0.1:2181 NAME [PORT]
+//
+//   GET  /                                a page that shows who is there, live (/events, /status)
+//   POST /accounts/NAME/deposit/AMOUNT    work under a named lock (accounts.hpp)
+//   POST /jobs                            "NAME AMOUNT" into a queue; some instance does it (jobs.hpp)
+//   GET  /health, GET /metrics            for a load balancer, for Prometheus
+//
+// One of the instances is elected to run a periodic job (leader.hpp). SIGINT and SIGTERM end it
+// cleanly: no new requests, those under way are answered, locks and leadership go at once.
+#include "server.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/json/src.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+
+using namespace service;
+using namespace asio::experimental::awaitable_operators;
+
+/// Runs a part of the service for ever. What it throws (its session was lost, say) ends one attempt.
+template <class Part>
+awaitable<void> keep_up(const char* name, Part& part) {
+    asio::steady_timer pause(co_await asio::this_coro::executor);
+    for (;;) {
+        try {
+            co_await part();
+        } catch (const boost::system::system_error& e) {
+            if (e.code() == asio::error::operation_aborted || e.code() == corozk::errc::closed)
+                throw;
+            std::cerr << name << ": " << e.what() << '\n';
+        }
+        pause.expires_after(std::chrono::milliseconds(500));
+        co_await pause.async_wait(asio::use_awaitable);
+    }
+}
+
+awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
+    auto executor = co_await asio::this_coro::executor;
+    asio::ip::tcp::endpoint here(asio::ip::address_v4::loopback(), port);
+    asio::ip::tcp::acceptor acceptor(executor, here);
+    std::string address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    for (const char* path : {"/service/accounts", "/service/jobs", "/service/ticks"})
+        co_await zk.ensure_path(path);
+    corozk::membership group(zk, "/service/members");
+    co_await group.join(name, address);
+
+    accounts books(zk);
+    jobs queue(zk, books);
+    leader elected(zk, name);
+    board shown(zk, name, queue, elected);
+    router routes(zk, name, books, queue, shown);
+    server web(acceptor, routes, shown);
+    std::cout << "http://" << address << "/" << std::endl;
+
+    // Whichever ends first ends the others: the signal.
+    asio::signal_set signals(executor, SIGINT, SIGTERM);
+    auto do_jobs = [&] { return queue.work(); };
+    auto lead = [&] { return elected.lead(); };
+    auto watch = [&] { return shown.follow(); };
+    co_await (web.serve() || keep_up("jobs", do_jobs) || keep_up("leader", lead) ||
+              keep_up("status", watch) || signals.async_wait(asio::use_awaitable));
+    acceptor.close();
+    co_await web.finish();
+    co_await group.leave();
+    co_await zk.close();
+    std::cout << "ended\n";
+}
+
+int main(int argc, char** argv) {
+    std::string hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
+    std::string name = argc > 2 ? argv[2] : "one";
+    auto port = static_cast<unsigned short>(argc > 3 ? std::atoi(argv[3]) : 0);
+    asio::io_context context(1);
+    std::exception_ptr failure;
+    auto ended = [&](std::exception_ptr e) { failure = e; };
+    asio::co_spawn(context, run(hosts, name, port), ended);
+    context.run();
+    if (failure)
+        std::rethrow_exception(failure);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// A holder changes what it holds: its kind, or its place.
+#include "block/line_parts.hpp"
+#include "session/request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace corozk::detail {
+
+void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
+    if (c->converting_ || c->replacement())
+        return call.fail(errc::busy);
+    c->converting_ = true;
+    ++operations_;
+    auto shared = std::make_shared<user_call<>>(std::move(call));
+    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
+        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
+                             cancellation_type::none;
+        auto cancelled = weak.lock();
+        if (stops_waiting && cancelled)
+            cancelled->fail(boost::asio::error::operation_aborted);
+    });
+    port_.spawn(conversion(c, new_kind, std::move(shared)));
+}
+
+task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
+    std::string guid = port_.new_guid();
+    std::string old_path = c->path();
+    std::string digits(old_path.substr(
+        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+            .size()));
+    std::string new_path = join_path(settings_->directory,
+                                     settings_->names.format(guid, new_kind, c->weight) + digits);
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_->entries.empty())
+        how.acl = &settings_->entries;
+    error_code ec;
+    bool unknown = false;
+    std::int64_t created = 0;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        transaction steps;
+        steps.create(new_path, c->request_.data, how).erase(old_path);
+        multi.steps = steps.steps();
+        multi.generation = c->generation_;
+        ec = co_await multi;
+        if (is_outcome_unknown(ec))
+            unknown = true;
+        if (ask_again(ec, c->generation_))
+            continue;
+        // The name is ours alone: an answer was lost.
+        if (unknown && ec == zk_errc::node_exists)
+            ec = error_code();
+        if (ec)
+            break;
+        request look_at(port_, op_code::exists, new_path);
+        look_at.generation = c->generation_;
+        ec = co_await look_at;
+        unknown = true;
+        if (ask_again(ec, c->generation_))
+            continue;
+        created = look_at.record.czxid;
+        break;
+    }
+    c->converting_ = false;
+    bool there = c->stage_ == contender::stage_type::granted ||
+                 c->stage_ == contender::stage_type::releasing;
+    if (!ec && there) {
+        std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
+        c->kind = new_kind;
+        c->czxid_ = created;
+        c->watch_.disarm();
+        // A listing may have shown it before we knew that it is ours.
+        auto same = nodes_.lower_bound(*c);
+        while (same != nodes_.end() && same->order == c->order) {
+            line_node& n = *same++;
+            if (!n.local() && static_cast<foreign_node&>(n).path() == new_path) {
+                erase_foreign(static_cast<foreign_node&>(n));
+            }
+        }
+    }
+    if (ec == zk_errc::no_node)
+        ec = errc::ownership_lost;
+    if (c->stage_ == contender::stage_type::granted)
+        prove(*c);
+    if (c->stage_ == contender::stage_type::releasing)
+        erase(*c);
+    call->complete(ec);
+    --operations_;
+    wake();
+}
+
+void line::replace(const contender_ptr& c, contender_request request, user_call<ownership> call) {
+    auto earlier = c->replacement();
+    if (c->converting_ || (earlier && !earlier->abandoned_))
+        return call.fail(errc::busy);
+    auto later = enter(std::move(request), std::move(call));
+    later->except = c->order;
+    later->more().replaced = c;
+    c->more().replacement = later;
+    ++replacements_;
+}
+
+/// The two change places: what the user holds has the better one now, and the other one goes.
+void line::granted_replacement(contender& c, user_call<ownership>& call) {
+    auto held = std::move(c.extras_->replaced);
+    held->extras_->replacement.reset();
+    --replacements_;
+    nodes_.erase(nodes_.iterator_to(c));
+    nodes_.erase(nodes_.iterator_to(*held));
+    c.except = no_order;
+    std::swap(c.order, held->order);
+    std::swap(c.kind, held->kind);
+    std::swap(c.listing, held->listing);
+    std::swap(c.coverage_, held->coverage_);
+    std::swap(c.guid_, held->guid_);
+    std::swap(c.sequence_, held->sequence_);
+    std::swap(c.czxid_, held->czxid_);
+    nodes_.insert(c);
+    nodes_.insert(*held);
+    c.watch_.disarm();
+    held->watch_.disarm();
+    prove(*held);
+    release(c);
+    call.complete(error_code(), ownership());
+}
+
+/// It waits no more for a better place for another one; or it has no place that could be replaced.
+void line::forget_replaced(contender& c) {
+    if (auto later = c.replacement())
+        later->abandon(errc::ownership_lost);
+    erase_attached(c);
+    if (!c.replaces())
+        return;
+    --replacements_;
+    auto held = std::move(c.extras_->replaced);
+    if (held->replacement().get() == &c)
+        held->extras_->replacement.reset();
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: http_service.sh PROGRAM HOSTS [BROWSER]
+#
+# Drives the HTTP service with a real client (curl), and its page with a headless browser if one is
+# named. Waits for states, never for times; ctest bounds the whole.
+set -euo pipefail
+
+program=$1
+hosts=$2
+browser=${3:-}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+declare -A process url
+# shellcheck disable=SC2317 # called by the trap
+clean_up() {
+    [ ${#process[@]} = 0 ] || kill -KILL "${process[@]}" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
+
+fail() {
+    printf 'failed: %s\n' "$*" >&2
+    for name in "${!process[@]}"; do
+        printf '%s said:\n' "$name" >&2
+        cat "$work/$name.out" >&2
+    done
+    exit 1
+}
+until_true() {
+    while ! "$@"; do
+        sleep 0.05
+    done
+}
+start() {
+    "$program" "$hosts" "$1" >"$work/$1.out" 2>&1 &
+    process[$1]=$!
+    until_true grep -q '^http://' "$work/$1.out"
+    url[$1]=$(head -n 1 "$work/$1.out")
+}
+get() {
+    curl --silent --show-error --fail "${url[$1]}$2"
+}
+post() {
+    curl --silent --show-error --fail --request POST --data "${3:-}" "${url[$1]}$2"
+}
+status_has() {
+    get "$1" status >"$work/status-$1"
+    grep -q "$2" "$work/status-$1"
+}
+
+start one
+start two
+[ "$(get one health)" = healthy ] || fail "health"
+until_true status_has one '"name":"two"'
+until_true status_has two '"name":"one"'
+
+# Work under a named lock, from both sides at once: nothing is lost.
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    for name in one two; do
+        post "$name" accounts/anna/deposit/1 >"$work/balance-$name-$i" &
+        deposits+=($!)
+    done
+done
+for deposit in "${deposits[@]}"; do
+    wait "$deposit" || fail "a deposit"
+done
+[ "$(post one accounts/anna/deposit/0)" = 20 ] || fail "the balance"
+[ "$(sort -n "$work"/balance-* | tail -n 1)" = 20 ] || fail "the last balance"
+[ "$(sort -n "$work"/balance-* | uniq | wc -l)" = 20 ] || fail "two deposits at once"
+
+# Jobs are done, each of them once, whoever does them.
+for i in 1 2 3 4 5; do
+    post one jobs 'otto 100' >"$work/job-$i"
+done
+all_done() {
+    local one two
+    one=$(get one status | grep -o '"done":[0-9]*' | cut -d: -f2)
+    two=$(get two status | grep -o '"done":[0-9]*' | cut -d: -f2)
+    [ $((one + two)) = 5 ]
+}
+until_true all_done
+[ "$(post two accounts/otto/deposit/0)" = 500 ] || fail "the jobs' balance"
+
+# What is wrong in a request is that request's matter.
+code() {
+    curl --silent --output "$work/wrong" --write-out '%{http_code}' --request "$@"
+}
+[ "$(code GET "${url[one]}nowhere")" = 404 ] || fail "404"
+[ "$(code PUT "${url[one]}jobs")" = 405 ] || fail "405"
+for wrong in anna/deposit/much anna/deposit/ ../deposit/1 anna/deposit/1x; do
+    [ "$(code POST --path-as-is "${url[one]}accounts/$wrong")" = 400 ] || fail "400: $wrong"
+done
+[ "$(code POST --data 'otto much' "${url[one]}jobs")" = 400 ] || fail "400: a job"
+get one health >"$work/health" || fail "still healthy"
+
+get one metrics >"$work/metrics"
+grep -q '^corozk_connected{instance="one"} 1$' "$work/metrics" || fail "metrics"
+grep -q '^corozk_wait_duration_seconds_count' "$work/metrics" || fail "histograms"
+
+# The page is live: it is opened once, and shows what happens.
+timeout 60 curl --silent --no-buffer --max-time 50 "${url[one]}events" >"$work/events" &
+events=$!
+until_true grep -q '^data: .*"name":"two"' "$work/events"
+kill "$events" 2>/dev/null || true
+open_page() {
+    exec {log}>"$work/browser.out"
+    coproc PAGE { exec "$here/browser.py" "$browser" "$work/profile" "$1" 2>&"$log"; }
+    process[browser]=$PAGE_PID
+}
+# sees EXPRESSION: waits until it is true of the page.
+sees() {
+    local answer=
+    [ -n "$browser" ] || return 0
+    printf '%s\n' "$1" >&"${PAGE[1]}"
+    read -r answer <&"${PAGE[0]}" || fail "the browser has ended before: $1"
+    [ "$answer" = ok ] || fail "$1: $answer"
+}
+text_of() {
+    printf 'document.getElementById("%s").textContent' "$1"
+}
+# One leads; when it ends, the other one goes on, and its periodic job with it.
+leader_among() {
+    get "$1" status | grep -o '"name":"[a-z]*","address":"[^"]*","leader":true' |
+        cut -d'"' -f4
+}
+has_leader() {
+    [ -n "$(leader_among one)" ]
+}
+until_true has_leader
+leader=$(leader_among one)
+other=$([ "$leader" = one ] && echo two || echo one)
+if [ -n "$browser" ]; then
+    open_page "${url[$other]}"
+fi
+rows='[...document.querySelectorAll("#members tr")].map(row => row.innerText.split(/\s+/).join(" "))'
+of() {
+    printf '%s:%s' 127.0.0.1 "$(cut -d: -f3 <<<"${url[$1]}" | tr -d /)"
+}
+sees "$(text_of self) == '$other' && $(text_of session) == 'connected'"
+sees "String($rows.sort()) == [\"$leader $(of "$leader") leader\", \"$other $(of "$other") member\"].sort()"
+sees "window.before = Number($(text_of ticks)); window.before > 0"
+sees "Number($(text_of ticks)) > window.before + 1"
+post "$leader" jobs 'otto 1' >"$work/job"
+sees "$(text_of waiting) == '0'"
+ticks() {
+    get "$other" status | grep -o '"ticks":[0-9]*' | cut -d: -f2
+}
+kill -TERM "${process[$leader]}"
+wait "${process[$leader]}" || fail "$leader did not end cleanly"
+grep -q '^ended$' "$work/$leader.out" || fail "$leader did not say that it ended"
+unset "process[$leader]"
+other_leads() {
+    [ "$(leader_among "$other")" = "$other" ]
+}
+until_true other_leads
+before=$(ticks)
+[ "$before" -gt 0 ] || fail "$other does not know how far $leader came"
+goes_on() {
+    [ "$(ticks)" -gt "$before" ]
+}
+until_true goes_on
+is_alone() {
+    ! status_has "$other" "\"name\":\"$leader\""
+}
+until_true is_alone
+sees "String($rows) == '$other $(of "$other") leader'"
+sees "window.before = Number($(text_of ticks)); true"
+sees "Number($(text_of ticks)) > window.before + 1"
+if [ -n "$browser" ]; then
+    [ -z "${COROZK_SCREENSHOT:-}" ] || sees "screenshot $COROZK_SCREENSHOT"
+    exec {PAGE[1]}>&-
+    wait "${process[browser]}" || fail "the browser did not end cleanly"
+    unset "process[browser]"
+fi
+kill -TERM "${process[$other]}"
+wait "${process[$other]}" || fail "$other did not end cleanly"
+unset "process[$other]"
+echo "the service works"
