@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.hpp"
 
+#include "compare/peer_kind.hpp"
 #include "contest.hpp"
 
 #include <fmt/format.h>
@@ -74,6 +75,26 @@ std::vector<std::string> to_recipes(std::string_view text) {
     return wanted;
 }
 
+std::vector<std::string> to_peers(std::string_view text) {
+    std::vector<std::string> wanted;
+    std::vector<std::string_view> names;
+    for (const peer_kind& peer : all_peers())
+        names.push_back(peer.name);
+    for (auto part : split(text)) {
+        if (part == "none")
+            continue;
+        if (part == "all") {
+            wanted.insert(wanted.end(), names.begin(), names.end());
+        } else if (std::find(names.begin(), names.end(), part) == names.end()) {
+            throw usage_error(
+                fmt::format("'{}' is not {}, all or none", part, fmt::join(names, ", ")));
+        } else {
+            wanted.emplace_back(part);
+        }
+    }
+    return wanted;
+}
+
 constexpr std::array options{
     option{"--hosts",
            "LIST",
@@ -121,6 +142,21 @@ constexpr std::array options{
                    throw usage_error("it needs the name of a file");
                s.json_file = v;
            }},
+    option{"--report",
+           "DIR",
+           "also make a folder with a page (index.html), pictures and distributions; needs gnuplot",
+           [](settings& s, std::string_view v) {
+               if (v.empty())
+                   throw usage_error("it needs the name of a folder");
+               s.report_folder = v;
+           }},
+    option{"--from",
+           "FILE[,FILE...]",
+           "measure nothing: make the report from files that --json wrote",
+           [](settings& s, std::string_view v) {
+               for (auto part : split(v))
+                   s.from.emplace_back(part);
+           }},
     option{"--repeat",
            "N",
            "measure N times and show medians, with the spread (default 3)",
@@ -150,9 +186,14 @@ constexpr std::array options{
            "of the shared lock: so many readers behind each writer (default 3)",
            [](settings& s, std::string_view v) { s.readers = to_number(v, 1, 10'000); }},
     option{"--limit",
-           "K",
+           "K[,K...]",
            "of the semaphore: so many hold it at a time (default 10)",
-           [](settings& s, std::string_view v) { s.limit = to_number(v, 1, 100'000); }},
+           [](settings& s, std::string_view v) { s.limits = to_numbers(v, 1, 100'000); }},
+    option{"--processes",
+           "K",
+           "how many processes the waiters and their sessions are spread over (default 1: all on "
+           "this program's only thread)",
+           [](settings& s, std::string_view v) { s.processes = to_number(v, 1, 1'000); }},
     option{"--sessions",
            "M",
            "how many ZooKeeper sessions they share (waiter i uses i mod M)",
@@ -217,19 +258,45 @@ constexpr std::array options{
            [](settings& s, std::string_view v) { s.members = to_numbers(v, 1, 100'000); }},
     option{"--nodes",
            "N[,N...]",
-           "how many nodes a cache of many holds",
+           "how many nodes are in the folder that is cached, or listed",
            [](settings& s, std::string_view v) { s.nodes = to_numbers(v, 1, 100'000); }},
+    option{"--peers",
+           "NAME[,NAME...]",
+           "beside whom: curator, kazoo, zookeeper (the recipes in its own jars), all (default), "
+           "none; one that is not installed is left out, with a word about the package",
+           [](settings& s, std::string_view v) { s.peers = to_peers(v); }},
+    option{"--behind",
+           "N[,N...]",
+           "how many nodes wait already when one more joins a lock's queue",
+           [](settings& s, std::string_view v) { s.behind = to_numbers(v, 1, million); }},
+    option{"--deadline",
+           "S",
+           "how long a peer may take for each thing it is asked for, before it has failed "
+           "(default 60)",
+           [](settings& s, std::string_view v) {
+               s.deadline = std::chrono::seconds(to_number(v, 1, 100'000));
+           }},
+    option{"--full",
+           "",
+           "the large numbers, too: 5,000 to 20,000 waiters, 5,000 items; takes half an hour",
+           [](settings& s, std::string_view) {
+               s.waiters = {10, 100, 1'000, 2'000, 5'000, 10'000, 20'000};
+               s.items = 5'000;
+               s.deadline = std::chrono::seconds(240);
+               s.repeat = 1;
+           }},
     option{"--locks",
            "N",
            "spread the waiters evenly over N locks (default 1)",
            [](settings& s, std::string_view v) { s.locks = to_number(v, 1, million); }},
 };
 
-constexpr std::array<std::string_view, 8> common{"--hosts",
+constexpr std::array<std::string_view, 9> common{"--hosts",
                                                  "--servers",
                                                  "--data",
                                                  "--heap",
                                                  "--json",
+                                                 "--report",
                                                  "--repeat",
                                                  "--session-timeout",
                                                  "--quiet"};

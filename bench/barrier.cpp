@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
+#include "measures.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/double_barrier.hpp>
@@ -47,13 +48,13 @@ bare_times measure_floor(job& j, std::size_t members) {
     return {median(creates), median(erases)};
 }
 
-boost::asio::awaitable<void> one_round(job& j,
-                                       std::vector<client>& clients,
-                                       std::deque<double_barrier>& members,
-                                       result& r) {
+/// In and out again, once.
+boost::asio::awaitable<void> in_and_out(job& j,
+                                        std::vector<client>& clients,
+                                        std::deque<double_barrier>& members,
+                                        result& r) {
     auto executor = co_await boost::asio::this_coro::executor;
     double each = 1 / static_cast<double>(members.size());
-    bare_times before = measure_floor(j, members.size());
 
     std::size_t inside = 0;
     work_figures entering(clients);
@@ -71,20 +72,51 @@ boost::asio::awaitable<void> one_round(job& j,
     double leave_s = co_await leavers.finish("double barrier: leaving", outside, members.size());
     auto left = leaving.used();
 
-    bare_times after = measure_floor(j, members.size());
-    double create_s = (before.create_s + after.create_s) / 2;
-    double erase_s = (before.erase_s + after.erase_s) / 2;
     r.add("enter_s", enter_s).add("leave_s", leave_s);
-    r.add("floor_create_s", create_s).add("floor_erase_s", erase_s);
-    r.add("enter_floor_ratio", enter_s / create_s).add("leave_floor_ratio", leave_s / erase_s);
     r.add("enter_requests_per_member", entered.requests * each);
     r.add("leave_requests_per_member", left.requests * each);
     r.add("enter_notifications_per_member", entered.notifications * each);
     r.add("leave_notifications_per_member", left.notifications * each);
     r.add("bytes_per_member", (entered.bytes + left.bytes) * each);
+    r.add("enter_bytes_per_member", entered.bytes * each);
+    r.add("leave_bytes_per_member", left.bytes * each);
+}
+
+boost::asio::awaitable<void> one_round(job& j,
+                                       std::vector<client>& clients,
+                                       std::deque<double_barrier>& members,
+                                       result& r) {
+    bare_times before = measure_floor(j, members.size());
+    co_await in_and_out(j, clients, members, r);
+    bare_times after = measure_floor(j, members.size());
+    double create_s = (before.create_s + after.create_s) / 2;
+    double erase_s = (before.erase_s + after.erase_s) / 2;
+    r.add("floor_create_s", create_s).add("floor_erase_s", erase_s);
+    r.add("enter_floor_ratio", r.last("enter_s") / create_s);
+    r.add("leave_floor_ratio", r.last("leave_s") / erase_s);
+}
+
+std::deque<double_barrier> make_members(job& j, std::vector<client>& clients, std::size_t count) {
+    std::string path = j.on.fresh_path("barrier");
+    std::deque<double_barrier> members;
+    for (std::size_t i = 0; i < count; ++i)
+        members.emplace_back(clients[i % clients.size()], path, static_cast<std::uint32_t>(count));
+    return members;
 }
 
 }  // namespace
+
+boost::asio::awaitable<void> measure_barrier(job& j,
+                                             std::size_t members,
+                                             std::size_t sessions,
+                                             result& r) {
+    auto clients = co_await j.on.connect(sessions);
+    {
+        auto all = make_members(j, clients, members);
+        co_await in_and_out(j, clients, all, r);
+    }
+    co_await stage::close(clients);
+}
 
 boost::asio::awaitable<void> run_barrier(job& j) {
     table t({"members",
@@ -106,12 +138,7 @@ boost::asio::awaitable<void> run_barrier(job& j) {
         row.set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
         auto clients = co_await j.on.connect(sessions);
         {
-            std::string path = j.on.fresh_path("barrier");
-            std::deque<double_barrier> members;
-            for (std::size_t i = 0; i < count; ++i) {
-                members.emplace_back(
-                    clients[i % sessions], path, static_cast<std::uint32_t>(count));
-            }
+            auto members = make_members(j, clients, count);
             for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
                 co_await one_round(j, clients, members, row);
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "measures.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/cache.hpp>
@@ -67,13 +68,15 @@ public:
               cache_kind kind,
               client& writer,
               std::string folder,
-              std::size_t nodes)
+              std::size_t nodes,
+              std::size_t operations)
         : job_(j),
           cache_(std::move(cache)),
           kind_(kind),
           writer_(writer),
           folder_(std::move(folder)),
-          nodes_(nodes) {}
+          nodes_(nodes),
+          operations_(operations) {}
 
     boost::asio::awaitable<void> run(const std::vector<client>& readers, result& r) {
         std::string first = path(nodes_ - 1);
@@ -81,8 +84,8 @@ public:
         co_await until_seen(cache_, revision_, key(first), "first");
         work_figures figures(readers);
         latencies all;
-        for (std::size_t i = 0; i < job_.wanted.operations; ++i) {
-            job_.on.shown().update(title_of(kind_), i, job_.wanted.operations);
+        for (std::size_t i = 0; i < operations_; ++i) {
+            job_.on.shown().update(title_of(kind_), i, operations_);
             std::string node = path(i % nodes_);
             std::string data = std::to_string(i);
             auto began = clock::now();
@@ -90,8 +93,9 @@ public:
             co_await until_seen(cache_, revision_, key(node), data);
             all.add(to_microseconds(clock::now() - began));
         }
-        figures.add_to(r, static_cast<double>(job_.wanted.operations));
+        figures.add_to(r, static_cast<double>(operations_));
         r.add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
+        r.add(all);
     }
 
 private:
@@ -108,6 +112,7 @@ private:
     client& writer_;
     std::string folder_;
     std::size_t nodes_;
+    std::size_t operations_;
     std::uint64_t revision_ = 0;
 };
 
@@ -121,9 +126,13 @@ boost::asio::awaitable<std::string> make_folder(job& j, client& writer, std::siz
     co_return folder;
 }
 
+/// Without the floor.
 template <class Cache>
-boost::asio::awaitable<void> measure(job& j, cache_kind kind, std::size_t nodes, result& r) {
-    auto floor = j.on.floor(floor_samples);
+boost::asio::awaitable<void> follow(job& j,
+                                    cache_kind kind,
+                                    std::size_t nodes,
+                                    std::size_t operations,
+                                    result& r) {
     auto writers = co_await j.on.connect(1);
     auto readers = co_await j.on.connect(1);
     client& writer = writers.front();
@@ -131,11 +140,17 @@ boost::asio::awaitable<void> measure(job& j, cache_kind kind, std::size_t nodes,
     std::string folder = co_await make_folder(j, writer, one ? 0 : nodes);
     {
         Cache cache(readers.front(), folder);
-        cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes);
+        cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes, operations);
         co_await run.run(readers, r);
     }
     co_await stage::close(readers);
     co_await stage::close(writers);
+}
+
+template <class Cache>
+boost::asio::awaitable<void> measure(job& j, cache_kind kind, std::size_t nodes, result& r) {
+    auto floor = j.on.floor(floor_samples);
+    co_await follow<Cache>(j, kind, nodes, j.wanted.operations, r);
     floor.add(j.on.floor(floor_samples));
     stage::add_floor(r, floor, "latency_us.p50");
 }
@@ -149,6 +164,10 @@ boost::asio::awaitable<void> measure_kind(job& j, cache_kind kind, std::size_t n
 }
 
 }  // namespace
+
+boost::asio::awaitable<void> measure_node_cache(job& j, std::size_t operations, result& r) {
+    return follow<node_cache>(j, cache_kind::node, 1, operations, r);
+}
 
 boost::asio::awaitable<void> run_cache(job& j) {
     std::vector<std::pair<cache_kind, std::size_t>> rows{{cache_kind::node, 1}};

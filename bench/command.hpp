@@ -6,6 +6,7 @@
 #include "stage.hpp"
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/json/object.hpp>
 
 #include <span>
 #include <string>
@@ -21,7 +22,8 @@ struct job {
     const settings& wanted;
     stage& on;
     std::vector<result> results;
-    std::string output;  ///< the table and what else is to be said at the end
+    boost::json::object facts;  ///< about the run, besides what is known of every run
+    std::string output;         ///< the table and what else is to be said at the end
 };
 
 /// A subcommand of corozk-bench.
@@ -36,6 +38,8 @@ struct command {
 
 std::span<const command> all_commands();
 
+const command& find_command(std::string_view name);
+
 boost::asio::awaitable<void> run_demo(job& j);
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);
@@ -49,5 +53,8 @@ boost::asio::awaitable<void> run_counter(job& j);
 boost::asio::awaitable<void> run_two_phase_commit(job& j);
 boost::asio::awaitable<void> run_barrier(job& j);
 boost::asio::awaitable<void> run_cache(job& j);
+boost::asio::awaitable<void> run_semaphore(job& j);
+boost::asio::awaitable<void> run_compare(job& j);
+boost::asio::awaitable<void> run_report(job& j);
 
 }  // namespace corozk::bench

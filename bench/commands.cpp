@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
 #include "command.hpp"
+#include "compare/peer_kind.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 namespace corozk::bench {
@@ -18,10 +23,16 @@ void defaults_of_handover(settings& s) {
 }
 
 void defaults_of_herd(settings& s) {
-    s.waiters = {10, 100, 1'000};
+    s.waiters = {10, 100, 1'000, 10'000};
     s.sessions = 100;
+    s.recipes = {"lock", "election"};
     s.implementations = {"ours", "textbook", "herd"};
     s.repeat = 1;
+}
+
+void defaults_of_semaphore(settings& s) {
+    s.limits = {1, 10, 100};
+    s.waiters = {1'000};
 }
 
 void defaults_of_queue(settings& s) {
@@ -52,8 +63,30 @@ void defaults_of_operations(settings& s) {
     s.operations = 2'000;
 }
 
+void defaults_of_compare(settings& s) {
+    for (const peer_kind& peer : all_peers())
+        s.peers.emplace_back(peer.name);
+    s.waiters = {10, 100, 1'000, 2'000};
+    s.behind = {1'000, 10'000, 18'000};
+    s.sessions = 100;
+    s.members = {1'000};
+    s.items = 2'000;
+    s.operations = 1'000;
+}
+
+void defaults_of_report(settings& s) {
+    s.report_folder = "report";
+    for (const peer_kind& peer : all_peers())
+        s.peers.emplace_back(peer.name);
+}
+
+void defaults_of_floor(settings& s) {
+    s.operations = 2'000;
+    s.nodes = {10, 1'000, 10'000};
+}
+
 void defaults_of_many(settings& s) {
-    s.waiters = {100'000};
+    s.heap = "8g";  // a million nodes, and the list of them
     s.repeat = 1;
 }
 
@@ -81,12 +114,13 @@ std::span<const command> all_commands() {
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",
-            "Round trips of single requests and the time from one session's delete to another "
+            "Round trips of single requests, listings of folders by their size, and the time from "
+            "one session's delete to another "
             "session's watch event, in a bare poll loop around ZooKeeper's C client, and the same "
             "through corozk's client. Every other command measures this floor before and after its "
             "own work, too, and shows its figures as multiples of it (delete -> watch event).",
-            {"--operations"},
-            defaults_of_operations,
+            {"--operations", "--nodes"},
+            defaults_of_floor,
             run_floor},
         command{
             "handover",
@@ -99,12 +133,19 @@ std::span<const command> all_commands() {
             "semaphore's K holders release at the same time, so that each release waits for "
             "others. "
             "A leader that acknowledges writes one node more, between two hand-overs. "
-            "Waiters wait on M sessions (--sessions), all on one thread. Requests, notifications "
+            "Waiters wait on M sessions (--sessions), all on one thread, or on as many threads as "
+            "there are processes (--processes). Requests, notifications "
             "(one for each session and node) and bytes are the clients' own count; memory is what "
             "malloc handed out per waiter, the waiter's own coroutine included. The herd baseline "
             "of the election, where every candidate watches the leader's node and lists the folder "
             "when that goes, is quadratic for each hand-over: it gets 300 candidates.",
-            {"--waiters", "--sessions", "--implementation", "--recipe", "--readers", "--limit"},
+            {"--waiters",
+             "--sessions",
+             "--processes",
+             "--implementation",
+             "--recipe",
+             "--readers",
+             "--limit"},
             defaults_of_handover,
             run_handover},
         command{
@@ -114,7 +155,7 @@ std::span<const command> all_commands() {
             "until everything is quiet again: requests, watch notifications, bytes. With the herd "
             "lock, every waiter wakes up each time. Notifications are per session, so use many "
             "sessions.",
-            {"--waiters", "--sessions", "--implementation", "--releases"},
+            {"--waiters", "--sessions", "--recipe", "--implementation", "--releases"},
             defaults_of_herd,
             run_herd},
         command{
@@ -132,6 +173,16 @@ std::span<const command> all_commands() {
             {"--items", "--in-flight", "--batch", "--consumers", "--sessions"},
             defaults_of_queue,
             run_queue},
+        command{
+            "semaphore",
+            "passing permits on: how many per second, how soon, at what cost",
+            "N coroutines (--waiters) wait for one permit each while all K (--limit) are held; "
+            "then "
+            "each who gets one gives it back at once, so that K are on their way at a time. Shown "
+            "for every K: how long a free permit stays free, and what passing it on costs.",
+            {"--limit", "--waiters", "--sessions", "--processes"},
+            defaults_of_semaphore,
+            run_semaphore},
         command{
             "counter",
             "additions per second to one counter: by one client, by many of one process, by many",
@@ -175,6 +226,40 @@ std::span<const command> all_commands() {
             defaults_of_cache,
             run_cache},
         command{
+            "compare",
+            "corozk beside Curator, Kazoo, the recipes in ZooKeeper's jars, and a bare C loop",
+            "All do the same on the same server and take turns: passing a lock on (more and more "
+            "waiters, on one session and on many), uncontended locks, elections, shared locks, "
+            "semaphores, double barriers, queues, counters, caches, and joining a very long queue. "
+            "The peers are small programs (bench/peers) that use each recipe as it is meant to be "
+            "used; they run as child processes, and what they send is counted by the server. One "
+            "that does not finish in time, is stuck, or throws has failed: the table says how, it "
+            "is not asked for larger numbers of the same, and all others go on. The bare loop is "
+            "the floor: what the C client and the server need at the least.",
+            {"--peers",
+             "--full",
+             "--only",
+             "--waiters",
+             "--behind",
+             "--sessions",
+             "--items",
+             "--operations",
+             "--members",
+             "--deadline"},
+            defaults_of_compare,
+            run_compare},
+        command{
+            "report",
+            "a page with pictures: compare and herd, or what was measured before",
+            "Runs compare and herd as they are by default and puts what they measured into one "
+            "report; takes about six minutes. --from makes the report from files that --json "
+            "wrote, of these or of other commands, which measures nothing. The folder gets "
+            "index.html (self-contained), the pictures as SVG with gnuplot's scripts, the latency "
+            "distributions in HdrHistogram's percentile format (.hgrm), and rows.json.",
+            {"--from", "--peers"},
+            defaults_of_report,
+            run_report},
+        command{
             "uncontended",
             "a lock that nobody else wants: acquire and release beside a bare create and delete",
             "Acquiring an uncontended lock and releasing it is compared with creating and deleting "
@@ -196,10 +281,11 @@ std::span<const command> all_commands() {
             run_ops},
         command{
             "many",
-            "a hundred thousand waiters on one thread and one session, and where the memory goes",
-            "As handover, with corozk's lock only. --locks N spreads the waiters over N locks "
-            "(--waiters 100k --locks 100k: each lock has an owner and one who waits). Then the "
-            "memory of a waiter is taken apart.",
+            "a million waiters on one thread and one session, and where the memory goes",
+            "As handover, with corozk's lock only: 100,000 waiters on one lock, then 100,000 locks "
+            "with one waiter each, then a million waiters on one lock (several minutes). --waiters "
+            "and --locks ask for other numbers; the waiters are spread evenly over the locks. Then "
+            "the memory of a waiter is taken apart.",
             {"--waiters", "--sessions", "--locks"},
             defaults_of_many,
             run_many},
@@ -217,6 +303,21 @@ std::span<const command> all_commands() {
             run_stall},
     };
     return commands;
+}
+
+const command& find_command(std::string_view name) {
+    auto commands = all_commands();
+    auto at = std::find_if(
+        commands.begin(), commands.end(), [name](const command& c) { return c.name == name; });
+    if (at != commands.end())
+        return *at;
+    std::vector<std::string_view> names;
+    for (const auto& c : commands)
+        names.push_back(c.name);
+    auto near = closest(name, names);
+    throw usage_error(near.empty()
+                          ? fmt::format("unknown command '{}'", name)
+                          : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }
 
 }  // namespace corozk::bench

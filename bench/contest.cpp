@@ -3,6 +3,7 @@
 
 #include "contest_run.hpp"
 #include "contestants.hpp"
+#include "processes.hpp"
 
 #include <fmt/format.h>
 
@@ -71,11 +72,19 @@ std::size_t sensible_limit(const contest_setup& setup) {
     return l ? l->waiters : 0;
 }
 
+boost::asio::awaitable<void> run_bare_contest(stage& s, contest_setup setup, result& r) {
+    if (setup.processes > 1) {
+        co_await run_contest_in_processes(s, setup, r);
+        co_return;
+    }
+    auto run = [&]<class Lock>(kind_of<Lock>) { return run_contest_of<Lock>(s, setup, r); };
+    co_await with_contestant(setup, run);
+}
+
 boost::asio::awaitable<void> run_contest(stage& s, contest_setup setup, result& r) {
     std::size_t samples = setup.floor_samples > 0 ? setup.floor_samples : floor_samples;
     auto floor = s.floor(samples);
-    auto run = [&]<class Lock>(kind_of<Lock>) { return run_contest_of<Lock>(s, setup, r); };
-    co_await with_contestant(setup, run);
+    co_await run_bare_contest(s, setup, r);
     floor.add(s.floor(samples));
     stage::add_floor(r, floor, "handover_us.p50");
 }

@@ -27,6 +27,7 @@ struct contest_setup {
     std::size_t locks = 1;          ///< the waiters are spread over them
     std::size_t readers = 3;        ///< behind each writer of a shared lock
     std::size_t limit = 10;         ///< of a semaphore: so many hold it at a time
+    std::size_t processes = 1;      ///< the waiters and sessions are spread over them
     std::size_t floor_samples = 0;  ///< before and after; 0 means the usual number
 };
 
@@ -35,6 +36,9 @@ struct contest_setup {
 /// A hand-over's latency is the time from right before a holder calls release to the acquire that
 /// this lets in returning. Every grant is checked (see turns.hpp).
 boost::asio::awaitable<void> run_contest(stage& s, contest_setup setup, result& r);
+
+/// The same without the floor before and after.
+boost::asio::awaitable<void> run_bare_contest(stage& s, contest_setup setup, result& r);
 
 /// Every recipe that contests know.
 std::span<const std::string_view> all_recipes();

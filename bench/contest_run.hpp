@@ -81,6 +81,7 @@ public:
         r.add("handover_us.p50", latencies_.p50());
         r.add("handover_us.p99", latencies_.p99());
         r.add("handover_us.max", latencies_.max());
+        r.add(latencies_);
         auto all = after - before;
         auto passing = after - queued;
         r.add("requests_per_waiter", each(all.requests));
@@ -93,8 +94,14 @@ public:
         if (stage_.owns_servers()) {
             r.add("server_cpu_us_per_handover",
                   each((server_after.cpu_seconds - server_queued.cpu_seconds) * 1e6));
-            r.add("server_packets_per_waiter",
-                  each(static_cast<double>(server_after.packets - server_before.packets)));
+            auto requests = static_cast<double>(server_after.received - server_queued.received);
+            auto sent = static_cast<double>(server_after.sent - server_queued.sent);
+            r.add("server.requests_per_handover", each(requests));
+            r.add("server.notifications_per_handover", each(sent - requests));
+            r.add("server.bytes_per_handover",
+                  each(static_cast<double>(server_after.bytes - server_queued.bytes)));
+            r.add("server.requests_per_waiter",
+                  each(static_cast<double>(server_after.received - server_before.received)));
         }
     }
 

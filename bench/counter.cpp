@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
+#include "measures.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/counter.hpp>
@@ -19,26 +20,12 @@ namespace corozk::bench {
 
 namespace {
 
-/// Coroutines that add to one counter: of one object, or each with a session of its own.
-struct counting {
-    std::size_t clients = 1;
-    bool own_sessions = false;
-
-    std::string title() const {
-        if (clients == 1)
-            return "1 client";
-        return fmt::format("{} clients, {}",
-                           clients,
-                           own_sessions ? "a session each" : "one object on one session");
-    }
-};
-
 std::vector<counting> all_kinds(const settings& s) {
     std::vector<counting> kinds;
     for (std::size_t n : s.clients) {
-        kinds.push_back({n, false});
+        kinds.push_back({n, false, s.operations});
         if (n > 1)
-            kinds.push_back({n, true});
+            kinds.push_back({n, true, s.operations});
     }
     return kinds;
 }
@@ -60,7 +47,16 @@ boost::asio::awaitable<void> add_some(counter& c,
     }
 }
 
-boost::asio::awaitable<void> measure(job& j, const counting& kind, result& r) {
+}  // namespace
+
+std::string counting::title() const {
+    if (clients == 1)
+        return "1 client";
+    return fmt::format(
+        "{} clients, {}", clients, own_sessions ? "a session each" : "one object on one session");
+}
+
+boost::asio::awaitable<void> measure_counter(job& j, const counting& kind, result& r) {
     auto clients = co_await j.on.connect(kind.own_sessions ? kind.clients : 1);
     std::string path = j.on.fresh_path("counter");
     std::deque<counter> counters;
@@ -70,7 +66,7 @@ boost::asio::awaitable<void> measure(job& j, const counting& kind, result& r) {
     for (auto& c : counters)
         co_await c.get();
 
-    std::size_t each = std::max<std::size_t>(j.wanted.operations / kind.clients, 1);
+    std::size_t each = std::max<std::size_t>(kind.operations / kind.clients, 1);
     std::size_t total = each * kind.clients;
     std::size_t done = 0;
     latencies all;
@@ -85,6 +81,7 @@ boost::asio::awaitable<void> measure(job& j, const counting& kind, result& r) {
     figures.add_to(r, static_cast<double>(total));
     r.add("ops_per_s", static_cast<double>(total) / seconds);
     r.add("latency_us.p50", all.p50()).add("latency_us.p99", all.p99());
+    r.add(all);
 
     std::int64_t value = co_await counters.back().get();
     if (value != static_cast<std::int64_t>(total)) {
@@ -93,8 +90,6 @@ boost::asio::awaitable<void> measure(job& j, const counting& kind, result& r) {
     counters.clear();
     co_await stage::close(clients);
 }
-
-}  // namespace
 
 boost::asio::awaitable<void> run_counter(job& j) {
     table t({"", "additions/s", "/ floor", "p50", "p99", "requests", "bytes", "CPU/addition"});
@@ -108,7 +103,7 @@ boost::asio::awaitable<void> run_counter(job& j) {
         for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
             auto loop = j.on.raw();
             latencies sets = loop->conditional_sets(samples);
-            co_await measure(j, kind, row);
+            co_await measure_counter(j, kind, row);
             sets.add(loop->conditional_sets(samples));
             double most = 1e6 / sets.mean();
             floor.add("ops_per_s", most);

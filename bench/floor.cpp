@@ -77,9 +77,56 @@ void add_figures(result& r, const raw_loop::samples& s) {
     stage::add_floor(r, s);
 }
 
+/// Listing a folder with so many names.
+struct listing_floor {
+    std::size_t names = 0;
+    latencies raw;
+    latencies ours;
+};
+
+constexpr std::size_t listing_samples = 100;
+
+boost::asio::awaitable<std::vector<listing_floor>> measure_listings(job& j) {
+    std::vector<listing_floor> all;
+    auto clients = co_await j.on.connect(1);
+    for (std::size_t names : j.wanted.nodes) {
+        j.on.shown().update("measuring listings");
+        listing_floor one;
+        one.names = names;
+        std::string folder = j.on.fresh_path("list");
+        auto loop = j.on.raw();
+        loop->make(folder);
+        loop->fill(folder, "12345678-1234-1234-1234-123456789abc-lock-", names);
+        one.raw = loop->listings(folder, listing_samples);
+        for (std::size_t i = 0; i < listing_samples; ++i) {
+            auto began = clock::now();
+            auto children = co_await clients.front().children(folder);
+            one.ours.add(to_microseconds(clock::now() - began));
+        }
+        all.push_back(std::move(one));
+    }
+    co_await stage::close(clients);
+    co_return all;
+}
+
+void add_listings(table& t, result& raw, result& ours, const std::vector<listing_floor>& all) {
+    for (const auto& one : all) {
+        std::string key = fmt::format("list_{}_us", one.names);
+        raw.add(key + ".p50", one.raw.p50()).add(key + ".p99", one.raw.p99());
+        ours.add(key + ".p50", one.ours.p50()).add(key + ".p99", one.ours.p99());
+        t.add({fmt::format("list {} names of 52 bytes", count_text(static_cast<double>(one.names))),
+               microseconds_text(one.raw.p50()),
+               microseconds_text(one.raw.p99()),
+               microseconds_text(one.ours.p50()),
+               microseconds_text(one.ours.p99()),
+               ratio_text(one.ours.p50() / one.raw.p50())});
+    }
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> run_floor(job& j) {
+    std::vector<listing_floor> listings = co_await measure_listings(j);
     result raw;
     result ours;
     raw.set("implementation", "c_client");
@@ -104,6 +151,7 @@ boost::asio::awaitable<void> run_floor(job& j) {
         }
         t.add(std::move(row));
     }
+    add_listings(t, raw, ours, listings);
     j.output = heading(j) + "\n" + t.str();
     j.output += fmt::format("\n{} of each; nodes are ephemeral and empty\n",
                             count_text(static_cast<double>(j.wanted.operations)));

@@ -19,6 +19,7 @@ void add_row(table& t, const result& r, const contest_setup& setup) {
     t.add({title_of(setup),
            number(setup.waiters),
            number(setup.sessions),
+           number(setup.processes),
            count_text(r.number("threads")),
            seconds_text(r.median("queue_s")),
            seconds_text(r.median("drain_s")),
@@ -31,7 +32,10 @@ void add_row(table& t, const result& r, const contest_setup& setup) {
            figure_text(r.median("notifications_per_handover")),
            bytes_text(r.median("bytes_per_handover")),
            bytes_text(r.median("memory_per_waiter_bytes")),
-           fmt::format("{:.1f} us", r.median("client_cpu_us_per_request"))});
+           fmt::format("{:.1f} us", r.median("client_cpu_us_per_request")),
+           r.has("server_cpu_us_per_handover")
+               ? fmt::format("{:.0f} us", r.median("server_cpu_us_per_handover"))
+               : ""});
 }
 
 /// What is wanted, with fewer waiters where it would take too long; `remarks` says so.
@@ -43,7 +47,7 @@ contest_setup setup_for(const settings& wanted,
     contest_setup setup(implementation, waiters);
     setup.recipe = recipe;
     setup.readers = wanted.readers;
-    setup.limit = wanted.limit;
+    setup.limit = wanted.limits.front();
     std::size_t limit = sensible_limit(setup);
     if (limit > 0 && waiters > limit) {
         setup.waiters = limit;
@@ -52,7 +56,9 @@ contest_setup setup_for(const settings& wanted,
                                number(limit),
                                number(waiters));
     }
-    setup.sessions = std::min(wanted.sessions, setup.waiters);
+    // Each process has a session at the least, and somebody who waits.
+    setup.processes = std::min(wanted.processes, setup.waiters);
+    setup.sessions = std::clamp(wanted.sessions, setup.processes, setup.waiters);
     return setup;
 }
 
@@ -76,6 +82,7 @@ boost::asio::awaitable<void> run_handover(job& j) {
     table t({"",
              "waiters",
              "sessions",
+             "processes",
              "threads",
              "queue",
              "drain",
@@ -88,7 +95,8 @@ boost::asio::awaitable<void> run_handover(job& j) {
              "events/h.o.",
              "bytes/h.o.",
              "memory",
-             "CPU/request"});
+             "CPU/request",
+             "server CPU/h.o."});
     std::string remarks;
     std::string spread;
     for (const contest_setup& setup : all_setups(j.wanted, remarks)) {

@@ -24,26 +24,37 @@ json_file::json_file(std::string name) : name_(std::move(name)) {
     }
 }
 
-void json_file::write(std::string_view command,
-                      std::span<const std::string_view> words,
-                      const stage& on,
-                      const std::vector<result>& results) {
-    if (name_.empty())
-        return;
+boost::json::array rows_of(std::string_view command,
+                           std::span<const std::string_view> words,
+                           const stage& on,
+                           const boost::json::object& facts,
+                           const std::vector<result>& results) {
     boost::json::object run = machine_facts();
     for (const auto& [key, value] : on.facts())
+        run[key] = value;
+    for (const auto& [key, value] : facts)
         run[key] = value;
     boost::json::array options;
     for (auto word : words)
         options.emplace_back(boost::json::string(word));
     run["options"] = std::move(options);
-    std::string text = "[";
+    boost::json::array rows;
     for (const result& r : results) {
         boost::json::object row;
         row["workload"] = boost::json::string(command);
         for (const auto& [key, value] : r.to_json())
             row[key] = value;
         row["run"] = run;
+        rows.emplace_back(std::move(row));
+    }
+    return rows;
+}
+
+void json_file::write(const boost::json::array& rows) {
+    if (name_.empty())
+        return;
+    std::string text = "[";
+    for (const auto& row : rows) {
         text += text.size() == 1 ? "\n" : ",\n";
         text += boost::json::serialize(row);
     }

@@ -4,6 +4,9 @@
 #include "result.hpp"
 #include "stage.hpp"
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,17 +14,22 @@
 
 namespace corozk::bench {
 
-/// Where the figures go, besides the table: an array with an object per row. Each one says what it
-/// was measured with ("run"), so that rows of several files can be put together.
+/// All figures: an object per row. Each one says what it was measured with ("run"), so that rows of
+/// several runs can be put together.
+/// @param facts about this run, besides what is known of every run
+boost::json::array rows_of(std::string_view command,
+                           std::span<const std::string_view> words,
+                           const stage& on,
+                           const boost::json::object& facts,
+                           const std::vector<result>& results);
+
+/// Where the figures go, besides the table.
 class json_file {
 public:
     /// Fails at once if the file cannot be written. An empty name: nothing is written.
     explicit json_file(std::string name);
 
-    void write(std::string_view command,
-               std::span<const std::string_view> words,
-               const stage& on,
-               const std::vector<result>& results);
+    void write(const boost::json::array& rows);
 
 private:
     std::string name_;

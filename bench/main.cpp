@@ -6,6 +6,9 @@
 #include "interruption.hpp"
 #include "json_file.hpp"
 #include "progress.hpp"
+#include "report/plot.hpp"
+#include "report/report.hpp"
+#include "worker.hpp"
 #include <corozk/version.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -27,21 +30,6 @@ namespace {
 constexpr int exit_failure = 1;
 constexpr int exit_usage = 2;
 constexpr int exit_interrupted = 130;
-
-const command& find_command(std::string_view name) {
-    auto commands = all_commands();
-    auto at = std::find_if(
-        commands.begin(), commands.end(), [name](const command& c) { return c.name == name; });
-    if (at != commands.end())
-        return *at;
-    std::vector<std::string_view> names;
-    for (const auto& c : commands)
-        names.push_back(c.name);
-    auto near = closest(name, names);
-    throw usage_error(near.empty()
-                          ? fmt::format("unknown command '{}'", name)
-                          : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
-}
 
 /// Runs the command on an event loop of its own. @return false if it was interrupted.
 bool run_on_loop(const command& c, job& j) {
@@ -65,6 +53,12 @@ bool run_on_loop(const command& c, job& j) {
 int run_command(const command& c, const settings& s, std::span<const std::string_view> words) {
     interruption::install();
     json_file file(s.json_file);
+    if (!s.report_folder.empty())
+        require_gnuplot();
+    if (!s.from.empty()) {
+        fmt::print("{}", write_report(s.report_folder, read_rows(s.from)));
+        return 0;
+    }
     progress shown(s.show_progress);
     stage on(s, shown);
     job j(s, on);
@@ -79,7 +73,10 @@ int run_command(const command& c, const settings& s, std::span<const std::string
     if (complete)
         fmt::print("{}", j.output);
     std::fflush(stdout);
-    file.write(c.name, words, on, j.results);
+    auto rows = rows_of(c.name, words, on, j.facts, j.results);
+    file.write(rows);
+    if (complete && !s.report_folder.empty())
+        fmt::print("\n{}", write_report(s.report_folder, rows));
     on.clean_up();
     return complete ? 0 : exit_interrupted;
 }
@@ -97,6 +94,8 @@ int run(std::span<const std::string_view> words) {
         }
         return 0;
     }
+    if (words[0] == "worker")  // of --processes
+        return run_worker(words.subspan(1));
     if (words[0] == "--version") {
         fmt::print("corozk-bench {} (C client {})\n", version(), c_client_version());
         return 0;

@@ -97,6 +97,20 @@ boost::asio::awaitable<void> take_memory_apart(job& j, result& r) {
     r.add("memory.contender_object_bytes", sizeof(detail::contender));
 }
 
+/// Waiters and locks: what is wanted, or very many on one lock, as many locks, and ten times as many
+/// on one lock.
+std::vector<std::pair<std::size_t, std::size_t>> all_steps(const settings& wanted) {
+    std::vector<std::pair<std::size_t, std::size_t>> steps;
+    if (wanted.waiters.empty() && wanted.locks == 1)
+        return {{100'000, 1}, {100'000, 100'000}, {1'000'000, 1}};
+    auto numbers = wanted.waiters;
+    if (numbers.empty())
+        numbers = {100'000};
+    for (std::size_t waiters : numbers)
+        steps.emplace_back(waiters, wanted.locks);
+    return steps;
+}
+
 }  // namespace
 
 boost::asio::awaitable<void> run_many(job& j) {
@@ -113,11 +127,12 @@ boost::asio::awaitable<void> run_many(job& j) {
              "resident",
              "CPU/request",
              "hand-over p50",
+             "p99",
              "/ floor"});
-    for (std::size_t waiters : j.wanted.waiters) {
+    for (auto [waiters, locks] : all_steps(j.wanted)) {
         contest_setup setup("ours", waiters);
         setup.sessions = std::min(j.wanted.sessions, waiters);
-        setup.locks = std::min(j.wanted.locks, waiters);
+        setup.locks = std::min(locks, waiters);
         result row = co_await repeat_contest(j, setup);
         t.add({count_text(static_cast<double>(waiters)),
                count_text(static_cast<double>(setup.locks)),
@@ -133,6 +148,7 @@ boost::asio::awaitable<void> run_many(job& j) {
                fmt::format("{:.1f} us", row.median("client_cpu_us_per_request")),
                // Of many locks at once, each waits for all others' requests.
                setup.locks > 1 ? "" : microseconds_text(row.median("handover_us.p50")),
+               setup.locks > 1 ? "" : microseconds_text(row.median("handover_us.p99")),
                setup.locks > 1 ? "" : ratio_text(row.median("floor_ratio"))});
         j.results.push_back(std::move(row));
     }

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "crew.hpp"
+#include "measures.hpp"
 #include "table.hpp"
 #include "work_figures.hpp"
 #include <corozk/recipe/queue.hpp>
@@ -19,53 +20,34 @@ namespace corozk::bench {
 
 namespace {
 
-enum class queue_work { put, put_many, take, consume };
-
-/// One row.
-struct queue_task {
-    queue_work work = queue_work::put;
-    std::size_t workers = 1;
-    std::size_t sessions = 1;
-
-    const char* name() const {
-        switch (work) {
-            case queue_work::put:
-                return "put";
-            case queue_work::put_many:
-                return "put_many";
-            case queue_work::take:
-                return "take";
-            case queue_work::consume:
-                return "consume + acknowledge";
-        }
-        return "";
+/// What the server has to do for an item at the least.
+double floor_of(queue_work work, const raw_loop::throughput& bare) {
+    switch (work) {
+        case queue_work::put:
+        case queue_work::put_many:
+            return bare.create_per_s;
+        case queue_work::take:
+            return bare.erase_per_s;
+        case queue_work::consume:
+            break;
     }
-
-    /// What the server has to do for an item at the least.
-    double floor(const raw_loop::throughput& bare) const {
-        switch (work) {
-            case queue_work::put:
-            case queue_work::put_many:
-                return bare.create_per_s;
-            case queue_work::take:
-                return bare.erase_per_s;
-            case queue_work::consume:
-                break;
-        }
-        return 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s);  // the claim, then the item
-    }
-};
+    return 1 / (1 / bare.create_per_s + 1 / bare.erase_per_s);  // the claim, then the item
+}
 
 std::vector<queue_task> all_tasks(const settings& s) {
-    std::vector<queue_task> tasks{{queue_work::put, 1, 1},
-                                  {queue_work::put, std::min(s.in_flight, s.items), 1},
-                                  {queue_work::put_many, 1, 1}};
+    std::vector<queue_task> tasks;
+    auto add = [&](queue_work work, std::size_t workers, std::size_t sessions) {
+        tasks.push_back({work, workers, sessions, s.items, s.batch});
+    };
+    add(queue_work::put, 1, 1);
+    add(queue_work::put, std::min(s.in_flight, s.items), 1);
+    add(queue_work::put_many, 1, 1);
     for (queue_work work : {queue_work::take, queue_work::consume}) {
         for (std::size_t consumers : s.consumers) {
-            tasks.push_back({work, consumers, 1});
+            add(work, consumers, 1);
             std::size_t sessions = std::min(consumers, s.sessions);
             if (sessions > 1)
-                tasks.push_back({work, consumers, sessions});
+                add(work, consumers, sessions);
         }
     }
     return tasks;
@@ -75,7 +57,7 @@ std::vector<queue_task> all_tasks(const settings& s) {
 class queue_run {
 public:
     queue_run(job& j, const queue_task& task, std::vector<client>& clients)
-        : job_(j), task_(task), clients_(clients), items_(j.wanted.items), seen_(items_, false) {
+        : job_(j), task_(task), clients_(clients), items_(task.items), seen_(items_, false) {
         std::string path = j.on.fresh_path("queue");
         for (auto& c : clients)
             queues_.emplace_back(c, path);
@@ -133,7 +115,7 @@ private:
     boost::asio::awaitable<void> put_batches() {
         while (next_ < items_) {
             std::vector<std::string> batch;
-            while (next_ < items_ && batch.size() < job_.wanted.batch) {
+            while (next_ < items_ && batch.size() < task_.batch) {
                 batch.push_back(std::to_string(next_++));
             }
             std::size_t count = batch.size();
@@ -182,20 +164,38 @@ private:
 };
 
 boost::asio::awaitable<void> measure(job& j, const queue_task& task, result& r) {
-    auto bare = j.on.raw()->pipeline(j.wanted.items, 1'000);
+    auto bare = j.on.raw()->pipeline(task.items, 1'000);
+    co_await measure_queue(j, task, r);
+    double before = floor_of(task.work, bare);
+    double after = floor_of(task.work, j.on.raw()->pipeline(task.items, 1'000));
+    r.add("floor_ops_per_s", (before + after) / 2);
+    r.add("floor_ratio", r.last("ops_per_s") / r.last("floor_ops_per_s"));
+}
+
+}  // namespace
+
+const char* queue_task::name() const {
+    switch (work) {
+        case queue_work::put:
+            return "put";
+        case queue_work::put_many:
+            return "put_many";
+        case queue_work::take:
+            return "take";
+        case queue_work::consume:
+            break;
+    }
+    return "consume + acknowledge";
+}
+
+boost::asio::awaitable<void> measure_queue(job& j, const queue_task& task, result& r) {
     auto clients = co_await j.on.connect(task.sessions);
     {
         queue_run run(j, task, clients);
         co_await run.run(r);
     }
     co_await stage::close(clients);
-    double before = task.floor(bare);
-    double after = task.floor(j.on.raw()->pipeline(j.wanted.items, 1'000));
-    r.add("floor_ops_per_s", (before + after) / 2);
-    r.add("floor_ratio", r.last("ops_per_s") / r.last("floor_ops_per_s"));
 }
-
-}  // namespace
 
 boost::asio::awaitable<void> run_queue(job& j) {
     table t({"",

@@ -56,6 +56,9 @@ struct raw_loop::session {
     static void on_stat(int code, const struct Stat*, const void* context) {
         of(context).answer(code);
     }
+    static void on_names(int code, const struct String_vector*, const void* context) {
+        of(context).answer(code);
+    }
     static void on_nothing(int code, const void* context) { of(context).answer(code); }
 };
 
@@ -256,6 +259,39 @@ latencies raw_loop::conditional_sets(std::size_t count) {
     }
     start(s, kind::erase, node);
     wait();
+    return result;
+}
+
+void raw_loop::fill(const std::string& folder, const std::string& prefix, std::size_t count) {
+    session& s = *first_;
+    std::string node = folder + '/' + prefix;
+    for (std::size_t i = 0; i < count; ++i) {
+        ++s.started;
+        expect(::zoo_acreate(s.handle,
+                             node.c_str(),
+                             "",
+                             0,
+                             &ZOO_OPEN_ACL_UNSAFE,
+                             ZOO_PERSISTENT_SEQUENTIAL,
+                             session::on_name,
+                             &s),
+               "create");
+        while (s.started - s.answered >= 500)
+            step();
+    }
+    wait();
+}
+
+latencies raw_loop::listings(const std::string& folder, std::size_t count) {
+    latencies result;
+    session& s = *first_;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto began = clock::now();
+        ++s.started;
+        expect(::zoo_aget_children(s.handle, folder.c_str(), 0, session::on_names, &s), "list");
+        wait();
+        result.add(to_microseconds(clock::now() - began));
+    }
     return result;
 }
 

@@ -46,6 +46,12 @@ public:
     /// time of each.
     latencies conditional_sets(std::size_t count);
 
+    /// Makes sequential nodes, which stay.
+    void fill(const std::string& folder, const std::string& prefix, std::size_t count);
+
+    /// Lists a folder again and again. @return the time of each
+    latencies listings(const std::string& folder, std::size_t count);
+
     /// Called now and then while it works; may throw.
     std::function<void(std::size_t done, std::size_t total)> on_progress;
 

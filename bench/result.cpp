@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "result.hpp"
 
-#include "statistics.hpp"
-
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
 
@@ -52,6 +50,12 @@ result& result::add(std::string_view key, double value) {
     if (at == figures_.end())
         at = figures_.insert(at, {std::string(key), {}});
     at->values.push_back(value);
+    return *this;
+}
+
+result& result::add(const latencies& more) {
+    for (double value : more.values())
+        distribution_.add(value);
     return *this;
 }
 
@@ -105,6 +109,8 @@ json::object result::to_json() const {
     }
     if (!spread.empty())
         row["spread"] = std::move(spread);
+    if (distribution_.count() > 0)
+        row["distribution_us"] = distribution_.to_json();
     return row;
 }
 

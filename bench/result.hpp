@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "histogram.hpp"
+#include "statistics.hpp"
+
 #include <boost/json/object.hpp>
 
 #include <cstddef>
@@ -23,6 +26,9 @@ public:
 
     /// One more repetition of a figure.
     result& add(std::string_view key, double value);
+
+    /// More of what `distribution_us` shows, over all repetitions: see histogram.hpp.
+    result& add(const latencies& more);
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -49,6 +55,7 @@ private:
     const figure* find(std::string_view key) const;
 
     boost::json::object facts_;
+    histogram distribution_;
     std::vector<figure> figures_;
 };
 

@@ -3,6 +3,14 @@
 
 namespace corozk::bench {
 
+session_use& session_use::operator+=(const session_use& more) {
+    requests += more.requests;
+    listings += more.listings;
+    notifications += more.notifications;
+    bytes += more.bytes;
+    return *this;
+}
+
 session_use session_use::operator-(const session_use& before) const {
     session_use difference = *this;
     difference.requests -= before.requests;

@@ -15,6 +15,7 @@ struct session_use {
     double bytes = 0;         ///< sent and received
     double on_their_way = 0;  ///< requests without an answer, now
 
+    session_use& operator+=(const session_use& more);
     session_use operator-(const session_use& before) const;
 };
 

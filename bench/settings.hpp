@@ -17,6 +17,8 @@ struct settings {
     bool on_disk = false;
     std::string heap = "2g";
     std::string json_file;
+    std::string report_folder;
+    std::vector<std::string> from;  ///< files with rows, to be reported instead of measuring
     bool show_progress = true;
     std::size_t repeat = 3;
     std::chrono::milliseconds session_timeout{40'000};
@@ -26,7 +28,8 @@ struct settings {
     std::vector<std::string> implementations;
     std::vector<std::string> recipes{"lock"};
     std::size_t readers = 3;  ///< behind each writer
-    std::size_t limit = 10;   ///< of a semaphore
+    std::vector<std::size_t> limits{10};  ///< of a semaphore
+    std::size_t processes = 1;
     std::vector<std::size_t> consumers;
     std::vector<std::size_t> clients;
     std::vector<std::size_t> sites;
@@ -40,6 +43,9 @@ struct settings {
     std::string only;  ///< of the cases of stall, those whose name contains this
     std::size_t releases = 5;
     std::size_t locks = 1;
+    std::vector<std::string> peers;
+    std::vector<std::size_t> behind;     ///< so many nodes before the one that joins
+    std::chrono::seconds deadline{60};   ///< of a peer, for each thing it is asked for
 };
 
 }  // namespace corozk::bench

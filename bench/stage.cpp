@@ -176,14 +176,36 @@ testing::server& stage::server(std::size_t index) {
     return standalone_ ? *standalone_ : (*ensemble_)[index];
 }
 
+std::map<std::string, std::string> stage::ask(std::size_t index) {
+    ++asked_;
+    return testing::mntr(server(index).port());
+}
+
 stage::server_use stage::use() {
+    // The servers count these questions, too: one packet more has come, two have gone, and four
+    // bytes have come.
     server_use sum;
+    sum.received = -asked_;
+    sum.sent = -2 * asked_;
+    sum.bytes = -4 * asked_;
     for (std::size_t i = 0; i < servers(); ++i) {
-        auto counts = testing::mntr(server(i).port());
-        sum.packets +=
-            std::stoll(counts["zk_packets_received"]) + std::stoll(counts["zk_packets_sent"]);
+        auto counts = ask(i);
+        auto number = [&counts](const char* name) {
+            auto at = counts.find(name);
+            return at == counts.end() ? 0 : std::stoll(at->second);
+        };
+        sum.received += number("zk_packets_received");
+        sum.sent += number("zk_packets_sent");
+        sum.bytes += number("zk_bytes_received_count") + number("zk_response_bytes");
         sum.cpu_seconds += usage::process_cpu_seconds(server(i).pid());
     }
+    return sum;
+}
+
+std::int64_t stage::watches() {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < servers(); ++i)
+        sum += std::stoll(ask(i)["zk_watch_count"]);
     return sum;
 }
 

@@ -13,6 +13,7 @@
 #include <boost/json/object.hpp>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,10 +62,15 @@ public:
 
     struct server_use {
         double cpu_seconds = 0;
-        std::int64_t packets = 0;
+        std::int64_t received = 0;  ///< requests
+        std::int64_t sent = 0;      ///< answers and notifications
+        std::int64_t bytes = 0;     ///< of both
     };
-    /// Sums over our own servers; nothing when they are not ours.
+    /// Sums over our own servers, without what asking them adds; nothing when they are not ours.
     server_use use();
+
+    /// How many watches our own servers hold; 0 when they are not ours.
+    std::int64_t watches();
 
     std::string description() const;
     boost::json::object facts() const;
@@ -75,6 +81,8 @@ public:
     void clean_up() noexcept;
 
 private:
+    /// The server's words about itself.
+    std::map<std::string, std::string> ask(std::size_t index);
     void start_servers();
     void warm_up();
     std::string server_version();
@@ -87,6 +95,7 @@ private:
     std::string root_;
     std::string version_;
     std::size_t paths_ = 0;
+    std::int64_t asked_ = 0;  ///< how often `ask` was called
 };
 
 /// How many samples of the floor are taken before and after a measurement.

@@ -385,7 +385,7 @@ boost::asio::awaitable<void> run_stall(job& j) {
         rows.begin(), rows.end(), [](const result& r) { return r.has("max_stall_ms"); });
     if (!any)
         throw std::runtime_error("--only: no case that can be run is named like that");
-    table t({"what happens", "longest stall", "gap by the clock", "took"});
+    table t({"what happens", "longest stall", "/ floor", "gap by the clock", "took"});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         result& r = rows[i];
         if (!r.has("max_stall_ms"))
@@ -396,6 +396,7 @@ boost::asio::awaitable<void> run_stall(job& j) {
         auto milliseconds = [](double ms) { return fmt::format("{:.1f} ms", ms); };
         t.add({patient::steps()[i].name,
                with_spread(r, "max_stall_ms", milliseconds),
+               ratio_text(r.median("max_stall_ms") * 1e3 / r.median("floor_us.p50")),
                with_spread(r, "max_gap_ms", milliseconds),
                seconds_text(r.median("took_s"))});
         j.results.push_back(std::move(r));
@@ -404,7 +405,8 @@ boost::asio::awaitable<void> run_stall(job& j) {
     j.output += fmt::format(
         "\n{} watches, each with somebody who waits for it; lock: {} waiters\nlongest stall: "
         "without "
-        "the time in which the machine had no core free for the thread\n",
+        "the time in which the machine had no core free for the thread\nfloor: one session's "
+        "delete to another session's watch event, bare C client\n",
         count_text(static_cast<double>(j.wanted.watches)),
         count_text(static_cast<double>(j.wanted.watches / watches_per_lock_waiter)));
     if (left_out > 0) {

@@ -29,6 +29,7 @@ public:
     }
     void add(const latencies& other);
 
+    const std::vector<double>& values() const noexcept { return values_; }
     bool empty() const noexcept { return values_.empty(); }
     std::size_t size() const noexcept { return values_.size(); }
 

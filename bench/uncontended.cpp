@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "measures.hpp"
 #include "session_use.hpp"
 #include "table.hpp"
 #include "usage.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t block = 50;
 struct tally {
     latencies cycles;
     double cpu_seconds = 0;
-    double requests = 0;
+    session_use used;
 };
 
 template <class Cycle>
@@ -33,22 +34,50 @@ boost::asio::awaitable<void> run_block(tally& t, std::vector<client>& clients, C
         t.cycles.add(to_microseconds(clock::now() - began));
     }
     t.cpu_seconds += usage::process_cpu_seconds() - cpu;
-    t.requests += (use_of(clients) - before).requests;
+    t.used += use_of(clients) - before;
 }
 
-void add_figures(result& r, const tally& t, const latencies& floor) {
+void add_figures(result& r, const tally& t) {
     r.add("cycle_us.p50", t.cycles.p50());
     r.add("cycle_us.p99", t.cycles.p99());
     r.add("cycle_us.mean", t.cycles.mean());
+    r.add(t.cycles);
     r.add("ops_per_s", 1e6 / t.cycles.mean());
-    r.add("floor_ratio", t.cycles.p50() / floor.p50());
-    if (t.requests > 0) {
-        r.add("requests_per_cycle", t.requests / static_cast<double>(t.cycles.size()));
-        r.add("client_cpu_us_per_request", t.cpu_seconds * 1e6 / t.requests);
+    if (t.used.requests > 0) {
+        auto count = static_cast<double>(t.cycles.size());
+        r.add("requests_per_cycle", t.used.requests / count);
+        r.add("notifications_per_cycle", t.used.notifications / count);
+        r.add("bytes_per_cycle", t.used.bytes / count);
+        r.add("client_cpu_us_per_cycle", t.cpu_seconds * 1e6 / count);
+        r.add("client_cpu_us_per_request", t.cpu_seconds * 1e6 / t.used.requests);
     }
 }
 
+void add_figures(result& r, const tally& t, const latencies& floor) {
+    add_figures(r, t);
+    r.add("floor_ratio", t.cycles.p50() / floor.p50());
+}
+
 }  // namespace
+
+boost::asio::awaitable<void> measure_lock_cycles(job& j, std::size_t cycles, result& r) {
+    auto clients = co_await j.on.connect(1);
+    {
+        lock l(clients.front(), j.on.fresh_path("uncontended"));
+        auto acquire_and_release = [&l]() -> boost::asio::awaitable<void> {
+            auto held = co_await l.acquire();
+            co_await held.release();
+        };
+        co_await acquire_and_release();  // the folder is made
+        tally all;
+        for (std::size_t done = 0; done < cycles; done += block) {
+            j.on.shown().update("uncontended lock", done, cycles);
+            co_await run_block(all, clients, acquire_and_release);
+        }
+        add_figures(r, all);
+    }
+    co_await stage::close(clients);
+}
 
 boost::asio::awaitable<void> run_uncontended(job& j) {
     result raw;
@@ -91,7 +120,9 @@ boost::asio::awaitable<void> run_uncontended(job& j) {
             co_await run_block(locking, clients, acquire_and_release);
         }
         bare = around.create_and_erase;
-        add_figures(raw, tally{bare}, bare);
+        tally bare_cycles;
+        bare_cycles.cycles = bare;
+        add_figures(raw, bare_cycles, bare);
         add_figures(plain, plainly, bare);
         add_figures(locked, locking, bare);
         locked.add("ratio_to_client", locking.cycles.p50() / plainly.cycles.p50());

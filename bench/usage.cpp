@@ -39,7 +39,11 @@ double usage::resident_bytes() {
 }
 
 std::size_t usage::threads() {
-    std::ifstream file("/proc/self/status");
+    return threads(::getpid());
+}
+
+std::size_t usage::threads(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with("Threads:"))
             return std::stoul(line.substr(8));

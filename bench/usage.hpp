@@ -23,6 +23,9 @@ double resident_bytes();
 
 std::size_t threads();
 
+/// Of another process; 0 if there is none.
+std::size_t threads(pid_t process);
+
 }  // namespace usage
 
 }  // namespace corozk::bench

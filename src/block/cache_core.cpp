@@ -70,6 +70,8 @@ void cache_core::next(std::uint64_t seen, call_type call) {
         return call.complete(current());
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
+    if (refusal_)
+        mark(*entries_.find(root_)->second);  // it may be allowed by now
 }
 
 tree_state cache_core::current() {
@@ -83,7 +85,7 @@ tree_state cache_core::current() {
 }
 
 void cache_core::publish() {
-    if (!changed_ && revision_ != 0)
+    if (refusal_ || (!changed_ && revision_ != 0))
         return;
     changed_ = false;
     ++revision_;
@@ -241,6 +243,7 @@ task<> cache_core::settle(reading& r) {
         if (r.path != root_) {
             remove(r.path);
         } else {
+            refusal_.clear();
             remove(r.path);
             add(root_, 0);
             entries_.find(root_)->second->stale = false;
@@ -255,6 +258,11 @@ task<> cache_core::settle(reading& r) {
     }
     if (ec == errc::closed || children_ec == errc::closed)
         co_return;
+    if (r.path == root_) {
+        refusal_ = ec;
+        if (ec)
+            fail_all(ec);
+    }
     // What we may not read is there all the same.
     if (ec) {
         changed_ = changed_ || !e.present || !e.node.data.empty();

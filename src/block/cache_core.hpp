@@ -23,6 +23,8 @@ namespace corozk::detail {
 /// server may be another one, or the session.
 ///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
 ///   - The root has no parent here: when it is missing, a watch on its creation is left.
+///   - A root that may not be read is an error and no state: who asks is told, and each further
+///     question is the server's.
 class cache_core final : public std::enable_shared_from_this<cache_core> {
 public:
     using nodes_map = std::map<std::string, node_data>;
@@ -127,6 +129,7 @@ private:
     bool resyncing_ = true;
     std::uint64_t revision_ = 0;
     nodes_ptr snapshot_;
+    error_code refusal_;  ///< why the root may not be read
     std::vector<call_type> calls_;
     bool exists_ = false;
     error_code ended_;

@@ -849,6 +849,16 @@ task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_cal
     co_return ec;
 }
 
+/// Who may not read the transaction would wait for a decision that the server never tells him of.
+task<error_code> check_permission(port& p, std::string path) {
+    for (;;) {
+        request read(p, op_code::get, path);
+        error_code ec = co_await read;
+        if (!worth_asking_again(p, ec))
+            co_return ec == zk_errc::no_node ? error_code() : ec;
+    }
+}
+
 task<error_code> vote_steps(commit_site_impl& self,
                             std::optional<commit_vote> wish,
                             signal& wake,
@@ -867,6 +877,10 @@ task<error_code> vote_steps(commit_site_impl& self,
         if (ec)
             co_return ec;
         call.set_late_error(errc::in_doubt);
+    } else if (!self.header) {
+        error_code ec = co_await check_permission(p, self.path);
+        if (ec)
+            co_return ec;
     }
     bool decides = self.header && self.header->form == commit_form::all_sites && self.voted &&
                    p.alive(self.generation);

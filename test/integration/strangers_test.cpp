@@ -3,6 +3,9 @@
 #include "pending_result.hpp"
 #include <corozk.hpp>
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+
 #include <string>
 #include <vector>
 
@@ -96,13 +99,21 @@ Options mine() {
 }
 
 template <class Awaitable>
-awaitable<void> refused(Awaitable attempt) {
-    error_code ec;
+awaitable<void> attempt(Awaitable& what, error_code& ec) {
     try {
-        co_await std::move(attempt);
+        co_await std::move(what);
     } catch (const boost::system::system_error& e) {
         ec = e.code();
     }
+}
+
+/// Ends with `no_auth`, and soon: does not wait for what it will never see.
+template <class Awaitable>
+awaitable<void> refused(Awaitable what) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    boost::asio::steady_timer limit(co_await boost::asio::this_coro::executor, 10s);
+    error_code ec;
+    co_await (attempt(what, ec) || limit.async_wait(boost::asio::use_awaitable));
     CHECK(ec == zk_errc::no_auth);
 }
 
@@ -206,5 +217,98 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await my_names.register_name("service", "address");
         co_await my_meeting.publish("here");
         co_await locked_up(insider, stranger, folder);
+
+        configuration their_value(stranger, a);
+        ready_configuration their_ready(stranger, b);
+        versioned_configuration their_versioned(stranger, c);
+        co_await refused(their_value.next());
+        co_await refused(their_value.next());
+        CHECK(their_value.current().revision == 0);
+        co_await refused(their_value.publish("theirs"));
+        co_await refused(their_ready.next());
+        co_await refused(their_ready.publish(parts));
+        co_await refused(their_versioned.next());
+        co_await refused(their_versioned.publish(parts));
+        node_cache node(stranger, a);
+        children_cache children(stranger, folder + "/group");
+        tree_cache tree(stranger, folder);
+        co_await refused(node.next());
+        co_await refused(children.next());
+        co_await refused(tree.next());
+        CHECK_FALSE(tree.current().exists);
+
+        membership their_group(stranger, folder + "/group");
+        name_service their_names(stranger, folder + "/names");
+        name_watch their_name = their_names.follow("service");
+        rendezvous their_meeting(stranger, folder + "/meeting");
+        co_await refused(their_group.join("they"));
+        co_await refused(their_group.join("me"));
+        co_await refused(their_group.members());
+        co_await refused(their_group.next_change());
+        co_await refused(their_names.register_name("service", "theirs"));
+        co_await refused(their_names.register_name("other", "theirs"));
+        co_await refused(their_names.register_name("other", "theirs", name_lifetime::session));
+        co_await refused(their_names.unregister("service"));
+        co_await refused(their_names.resolve("service"));
+        co_await refused(their_names.await_for(20s, "service"));
+        co_await refused(their_names.list());
+        co_await refused(their_name.next());
+        co_await refused(their_meeting.publish("theirs"));
+        co_await refused(their_meeting.await());
+        co_await refused(their_meeting.next());
+    });
+}
+
+TEST_CASE("strangers: a cache hears of a permission that is given, and of one that is taken") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string path = folder + "/value";
+        corozk::acl entries = creator_acl(), everybody = corozk::open_acl();
+        co_await insider.create(path, "secret", create_options{.acl = &entries});
+        node_cache cache(stranger, path);
+        co_await refused(cache.next());
+        co_await insider.set_acl(path, everybody);
+        node_state known = co_await cache.next();
+        CHECK(known.data == "secret");
+        co_await insider.set_acl(path, entries);
+        // The server says nothing of this; what is written from now on is not for us.
+        co_await insider.set(path, "another secret");
+        CHECK(cache.current().data == "secret");
+        co_await insider.set_acl(path, everybody);
+        co_await insider.set(path, "told");
+        co_await stranger.sync(path);
+    });
+}
+
+TEST_CASE("strangers: two-phase commits and leader latches") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string a = folder + "/commit", b = folder + "/latch";
+        commit_options options = mine<commit_options>();
+        commit_coordinator coordinator(insider, a, options);
+        commit_site site(insider, a, "one", options);
+        std::vector<std::string> sites{"one", "two"};
+        co_await coordinator.begin(sites, "secret");
+        co_await site.join();
+        leader_latch latch(insider, b, mine<election_options>());
+        latch.start();
+        co_await latch.leadership();
+        co_await locked_up(insider, stranger, folder);
+
+        commit_coordinator theirs(stranger, a);
+        co_await refused(theirs.begin(sites, "theirs"));
+        co_await refused(theirs.resume());
+        co_await refused(theirs.abort("why not"));
+        co_await refused(theirs.clean_up(true));
+        commit_site two(stranger, a, "two");
+        co_await refused(two.join());
+        co_await refused(two.outcome());
+        // Nothing of these is sent: it has neither begun nor joined.
+        auto [decided, nothing] = co_await theirs.decide(as_tuple());
+        CHECK(decided == errc::not_a_member);
+        auto [voted, none] = co_await two.vote(commit_vote::commit, as_tuple());
+        CHECK(voted == errc::not_a_member);
+        leader_latch their_latch(stranger, b);
+        their_latch.start();
+        co_await refused(their_latch.leadership());
+        CHECK(latch.has_leadership());
     });
 }

@@ -52,11 +52,13 @@ struct tree_state {
  * Each state was true, node by node; several nodes that change at about the same time may be seen
  * one after the other (see `configuration` for what must change together).
  *
- * A node that may not be read is there, without data and children. The server tells nobody of changes
- * of what he may not read: it is looked at again after the next reconnect.
+ * A node below the root that may not be read is there, without data and children. The server tells
+ * nobody of changes of what he may not read: it is looked at again after the next reconnect.
  *
  * @par Errors of `next`
- * `errc::closed`. Lost connections and sessions are no errors: the cache goes on.
+ * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains `current`,
+ * and each further `next` asks the server again. `errc::closed`. Lost connections and sessions are no
+ * errors: the cache goes on.
  *
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.

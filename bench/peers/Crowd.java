@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many contenders for one thing, and the times at which each got it and began to give it back.
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+final class Crowd {
+    /** Waits until it has it; gives it back. */
+    interface Contender {
+        void acquire() throws Exception;
+
+        void release() throws Exception;
+
+        default boolean shared() {
+            return false;
+        }
+    }
+
+    interface Maker {
+        Contender make(int who) throws Exception;
+    }
+
+    private final int holders;
+    private final int waiters;
+    private final long[] grants; // granted, released, shared: of each
+    private final AtomicInteger next = new AtomicInteger();
+    private final CountDownLatch ended;
+    private volatile boolean over; // what happens from here on does not matter
+
+    Crowd(int holders, int waiters) {
+        this.holders = holders;
+        this.waiters = waiters;
+        grants = new long[3 * (holders + waiters)];
+        ended = new CountDownLatch(waiters);
+    }
+
+    /** A contender's turn; it does not matter in which order they are written down. */
+    void record(long granted, long released, boolean shared) {
+        int at = 3 * next.getAndIncrement();
+        grants[at] = granted;
+        grants[at + 1] = released;
+        grants[at + 2] = shared ? 1 : 0;
+    }
+
+    void oneEnded() {
+        ended.countDown();
+    }
+
+    /** A thread for each: all queue while it is held, then it is passed on. */
+    void run(Maker maker, List<String> folders, int nodesBefore, int watches) throws Exception {
+        Contender[] first = new Contender[holders];
+        long[] granted = new long[holders];
+        for (int i = 0; i < holders; i++) {
+            first[i] = maker.make(0);
+            first[i].acquire();
+            granted[i] = System.nanoTime();
+        }
+        Protocol.phase("queue");
+        long began = System.nanoTime();
+        for (int i = 1; i <= waiters; i++) {
+            Contender contender = maker.make(i);
+            Thread thread = new Thread(() -> takeATurn(contender));
+            thread.setDaemon(true);
+            thread.start();
+        }
+        queued(folders, nodesBefore + waiters, watches, began);
+        over = holders == 0;
+        if (over) return;
+        Protocol.phase("drain");
+        began = System.nanoTime();
+        for (int i = 0; i < holders; i++) {
+            long released = System.nanoTime();
+            record(granted[i], released, first[i].shared());
+            first[i].release();
+        }
+        drained(began);
+    }
+
+    /** All have begun: the other side knows when they have queued. */
+    void queued(List<String> folders, int nodes, int watches, long began) throws Exception {
+        Protocol.say(
+                "event", "started", "folders", folders, "nodes", nodes, "watches", watches);
+        Protocol.expect("settled");
+        Protocol.measured("queue", waiters, began, "memory_bytes", Protocol.memory());
+    }
+
+    void drained(long began) throws Exception {
+        ended.await();
+        Protocol.measured("drain", waiters, began, "grants_ns", grants);
+    }
+
+    /** So many operations by so many threads. */
+    static void work(int operations, int threads, Operation operation) throws Exception {
+        AtomicInteger started = new AtomicInteger();
+        CountDownLatch ended = new CountDownLatch(threads);
+        Runnable loop =
+                () -> {
+                    try {
+                        while (started.getAndIncrement() < operations) operation.run();
+                        ended.countDown();
+                    } catch (Throwable problem) {
+                        Protocol.fail(problem);
+                    }
+                };
+        for (int i = 1; i < threads; i++) {
+            Thread thread = new Thread(loop);
+            thread.setDaemon(true);
+            thread.start();
+        }
+        loop.run();
+        ended.await();
+    }
+
+    /** One of many of the same. */
+    interface Operation {
+        void run() throws Exception;
+    }
+
+    private void takeATurn(Contender contender) {
+        try {
+            contender.acquire();
+            long granted = System.nanoTime();
+            record(granted, System.nanoTime(), contender.shared());
+            contender.release();
+            ended.countDown();
+        } catch (Throwable problem) {
+            if (!over) Protocol.fail(problem);
+        }
+    }
+}

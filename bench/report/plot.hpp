@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::bench {
+
+/// One line in a picture.
+struct plot_series {
+    std::string implementation;  ///< has a colour of its own
+    std::string title;
+    std::vector<std::pair<double, double>> points;
+    std::vector<double> failures;  ///< where it was tried and failed
+};
+
+enum class plot_unit { seconds, bytes, count };
+
+struct plot {
+    std::string name;  ///< of the file, without ending
+    std::string title;
+    std::string caption;
+    std::string x_title;
+    std::string y_title;
+    plot_unit unit = plot_unit::count;
+    bool percentiles = false;  ///< x is 1 / (1 - share)
+    std::vector<plot_series> series;
+};
+
+/// @throws usage_error if there is no gnuplot; it says what to install
+void require_gnuplot();
+
+/// Draws it into FOLDER/NAME.svg, and leaves the script NAME.gp beside it. The picture has no
+/// background, and its text follows the reader's light or dark setting.
+/// @return the picture
+std::string draw(const plot& p, const std::filesystem::path& folder);
+
+}  // namespace corozk::bench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `corozk-bench`, run as a person would.
+#pragma once
+
+#include "client_fixture.hpp"
+#include <corozk/testing/process_guard.hpp>
+#include <corozk/testing/temporary_directory.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace corozk::testing {
+
+inline std::string content_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Files for one case, and runs of the program with them.
+class bench_run {
+public:
+    /// Runs it to its end. @return the exit code
+    int run(const std::vector<std::string>& arguments) {
+        std::filesystem::remove(folder_.path() / "out");
+        process_options what;
+        what.command = {COROZK_BENCH};
+        what.command.insert(what.command.end(), arguments.begin(), arguments.end());
+        what.output = folder_.path() / "out";
+        process_guard process(what);
+        if (!process.wait(std::chrono::minutes(4)))
+            throw std::runtime_error("the program did not end; it said: " + out());
+        return process.exit_status().value();
+    }
+
+    /// A command with few of everything, on the server that the tests share.
+    int run_small(std::string command, const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{std::move(command),
+                                           "--hosts",
+                                           the_server().hosts(),
+                                           "--repeat",
+                                           "1",
+                                           "--json",
+                                           path("rows.json")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+    }
+
+    std::string path(const std::string& name) const { return folder_.path() / name; }
+    std::string out() const { return content_of(folder_.path() / "out"); }
+
+    boost::json::array rows(const std::string& file = "rows.json") const {
+        return boost::json::parse(content_of(folder_.path() / file)).as_array();
+    }
+
+private:
+    temporary_directory folder_;
+};
+
+}  // namespace corozk::testing

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_run.hpp"
+
+#include <set>
+
+using namespace corozk;
+using namespace corozk::testing;
+
+namespace {
+
+const std::vector<std::string> commands{"demo",
+                                        "floor",
+                                        "handover",
+                                        "herd",
+                                        "queue",
+                                        "semaphore",
+                                        "counter",
+                                        "2pc",
+                                        "barrier",
+                                        "cache",
+                                        "compare",
+                                        "report",
+                                        "uncontended",
+                                        "ops",
+                                        "many",
+                                        "stall"};
+
+std::string text(const boost::json::object& row, const char* key) {
+    const auto* value = row.if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+bool is_picture(const std::string& svg) {
+    return svg.starts_with("<svg") && svg.find("</svg>") != std::string::npos &&
+           svg.find("prefers-color-scheme") != std::string::npos &&
+           svg.find("#010203") == std::string::npos;
+}
+
+/// @return how many files of the folder end so, each looked at
+std::size_t check_files(const std::filesystem::path& folder,
+                        const std::string& ending,
+                        bool (*good)(const std::string&)) {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ending)
+            continue;
+        INFO(entry.path());
+        CHECK(good(content_of(entry.path())));
+        ++count;
+    }
+    return count;
+}
+
+bool is_distribution(const std::string& hgrm) {
+    return hgrm.find("Percentile") != std::string::npos &&
+           hgrm.find("1.000000000000") != std::string::npos &&
+           hgrm.find("#[Max ") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("corozk-bench explains every command") {
+    bench_run bench;
+    REQUIRE(bench.run({"--help"}) == 0);
+    std::string general = bench.out();
+    for (const auto& command : commands) {
+        INFO(command);
+        CHECK(general.find("\n  " + command + " ") != std::string::npos);
+        REQUIRE(bench.run({command, "--help"}) == 0);
+        CHECK(bench.out().find("--repeat") != std::string::npos);
+    }
+    CHECK(bench.run({"compar"}) == 2);
+    CHECK(bench.out().find("did you mean 'compare'") != std::string::npos);
+}
+
+TEST_CASE("a comparison has a row for each who takes part, and a report") {
+    bench_run bench;
+    int code = bench.run_small("compare",
+                               {"--waiters",
+                                "3,6",
+                                "--sessions",
+                                "2",
+                                "--only",
+                                "hand-over, lock",
+                                "--report",
+                                bench.path("report")});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::set<std::string> seen;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        CHECK(text(row, "workload") == "handover");
+        CHECK(row.contains("run"));
+        std::string who = text(row, "implementation");
+        seen.insert(who);
+        // Of ZooKeeper's own locks a session can have one only.
+        if (who != "zookeeper") {
+            CHECK(text(row, "failure").empty());
+            CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        }
+    }
+    CHECK(seen.contains("ours"));
+    CHECK(seen.contains("c_client"));
+    // Who is not installed is said to be missing, and with which package that changes.
+    for (const char* peer : {"curator", "kazoo", "zookeeper"}) {
+        INFO(peer);
+        CHECK((seen.contains(peer) || bench.out().find("package") != std::string::npos));
+    }
+
+    std::filesystem::path report = bench.path("report");
+    CHECK(check_files(report, ".svg", is_picture) >= 2);
+    CHECK(check_files(report, ".hgrm", is_distribution) >= 4);
+    std::string page = content_of(report / "index.html");
+    CHECK(page.find("</html>") != std::string::npos);
+    CHECK(page.find("<svg") != std::string::npos);
+    CHECK(page.find("href=\"http") == std::string::npos);
+
+    // The same from the file, on no server.
+    REQUIRE(
+        bench.run({"report", "--from", bench.path("rows.json"), "--report", bench.path("again")}) ==
+        0);
+    CHECK(content_of(std::filesystem::path(bench.path("again")) / "index.html") == page);
+}
+
+TEST_CASE("a contest's waiters can be in several processes") {
+    bench_run bench;
+    int code = bench.run_small("handover",
+                               {"--waiters",
+                                "20",
+                                "--sessions",
+                                "4",
+                                "--processes",
+                                "2",
+                                "--implementation",
+                                "ours",
+                                "--recipe",
+                                "lock,shared_lock,semaphore,election"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    CHECK(rows.size() == 4);
+    for (const auto& value : rows) {
+        const auto& row = value.as_object();
+        CHECK(row.at("processes").to_number<int>() == 2);
+        CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+    }
+}
+
+TEST_CASE("a release of few is looked at for locks and elections") {
+    bench_run bench;
+    int code =
+        bench.run_small("herd", {"--waiters", "8", "--sessions", "4", "--recipe", "lock,election"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    double herd = 0;
+    double ours = 0;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        double events = row.at("notifications_per_handover").to_number<double>();
+        (text(row, "implementation") == "herd" ? herd : ours) = events;
+    }
+    CHECK(bench.rows().size() == 6);
+    CHECK(herd > ours);
+}
