@@ -137,7 +137,8 @@ boost::asio::awaitable<void> follow(job& j,
     auto readers = co_await j.on.connect(1);
     client& writer = writers.front();
     bool one = kind == cache_kind::node;
-    std::string folder = co_await make_folder(j, writer, one ? 0 : nodes);
+    auto inside = one ? 0 : nodes;
+    std::string folder = co_await make_folder(j, writer, inside);
     {
         Cache cache(readers.front(), folder);
         cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes, operations);

@@ -57,7 +57,8 @@ std::string counting::title() const {
 }
 
 boost::asio::awaitable<void> measure_counter(job& j, const counting& kind, result& r) {
-    auto clients = co_await j.on.connect(kind.own_sessions ? kind.clients : 1);
+    auto sessions = kind.own_sessions ? kind.clients : 1;
+    auto clients = co_await j.on.connect(sessions);
     std::string path = j.on.fresh_path("counter");
     std::deque<counter> counters;
     for (auto& c : clients)

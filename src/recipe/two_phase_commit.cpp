@@ -279,7 +279,10 @@ private:
         error_code has_come = co_await joined;
         error_code is_there = co_await node;
         if (worth_asking_again(port_, has_come) || worth_asking_again(port_, is_there)) {
-            votes_[i].missing_watch.disarm();
+            forget_watch(port_,
+                         votes_[i].missing_watch,
+                         watch_kind::exists,
+                         site_node(transaction_, sites_[i]));
             again = true;
         } else if (!has_come && is_there == zk_errc::no_node) {
             states_[i] = site_state::dead;

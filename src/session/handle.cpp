@@ -431,10 +431,11 @@ handle::progress handle::process(bool read, bool write) {
 }
 
 void handle::set_server(const std::string& server) {
-    log_scope scope(impl_->log);
     // The C client compares addresses without their ports: it would take another port of the same
-    // address for the server that it has already.
-    zoo_set_servers(impl_->zh, nowhere);
+    // address for the server that it has already. And where sending has failed it has closed the
+    // socket, but not cleaned up: connecting again would leak what it has begun to read.
+    abort();
+    log_scope scope(impl_->log);
     zoo_set_servers(impl_->zh, server.c_str());
 }
 

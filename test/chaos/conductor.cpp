@@ -115,15 +115,34 @@ void conductor::look_after_clients() {
     }
 }
 
+/// Each of them is up, and has caught up.
+bool conductor::all_serve() {
+    if (std::count(server_busy_.begin(), server_busy_.end(), true) > 0)
+        return false;
+    try {
+        for (std::size_t i = 0; i < 3; ++i) {
+            auto words = testing::four_letter((*servers_)[i].port(), "srvr", 300ms);
+            if (words.find("Mode: ") == words.npos)
+                return false;
+        }
+    } catch (const std::exception&) {
+        return false;
+    }
+    return true;
+}
+
 /// One server at a time, now and then two: then nobody serves.
 void conductor::fault_of_server() {
     std::size_t which = one_of(3);
     auto busy = std::count(server_busy_.begin(), server_busy_.end(), true);
     if (server_busy_[which] || (busy > 0 && !one_in(8)) || busy > 1)
         return;
+    // ZooKeeper 3.8 itself loses acknowledged changes where servers die while they catch up: see the
+    // README.
+    const std::size_t kind = all_serve() ? one_of(4) : 1 + one_of(3);
     server_busy_[which] = true;
     testing::server& s = (*servers_)[which];
-    switch (one_of(4)) {
+    switch (kind) {
         case 0:
             s.kill();
             begin("server killed", between(200, 3'000), [this, which] {

@@ -50,6 +50,7 @@ private:
     std::string hosts_of(std::size_t client) const;
     void fault();
     void fault_of_server();
+    bool all_serve();
     void fault_of_client();
     void fault_of_network();
     void jump_clock();

@@ -305,10 +305,13 @@ TEST_CASE("shared_lock: an upgrade that could never be is refused at once") {
             CHECK(upgrade_a.done() != upgrade_b.done());
             bool a_refused = upgrade_a.done();
             CHECK((a_refused ? upgrade_a : upgrade_b).error() == errc::would_deadlock);
-            CHECK((a_refused ? a : b).valid());
-            co_await (a_refused ? a : b).release();
-            CHECK(!co_await finished(a_refused ? upgrade_b : upgrade_a));
-            co_await (a_refused ? b : a).release();
+            ownership& refused = a_refused ? a : b;
+            ownership& upgraded = a_refused ? b : a;
+            auto& granted = a_refused ? upgrade_b : upgrade_a;
+            CHECK(refused.valid());
+            co_await refused.release();
+            CHECK(!co_await finished(granted));
+            co_await upgraded.release();
             co_await gone(path);
         }
         // A queued writer, in another session and in this one.

@@ -155,8 +155,8 @@ awaitable<void> performance::prepare() {
     client ours = co_await client::connect(context_.get_executor(), ours_options);
     client theirs = co_await client::connect(context_.get_executor(), theirs_options);
     if (with_acl()) {
-        co_await ours.add_auth("digest",
-                               which_ == fault::restricted_acl ? credential : others_credential);
+        auto of_ours = which_ == fault::restricted_acl ? credential : others_credential;
+        co_await ours.add_auth("digest", of_ours);
         co_await theirs.add_auth("digest", credential);
     }
     if (which_ == fault::forbidding_acl) {

@@ -76,7 +76,8 @@ awaitable<void> observe(stage& s) {
     for (bool there : {true, false}) {
         call<membership_change> waiting(s, "next_change");
         g->next_change(waiting.token());
-        co_await s.state(there ? "empty" : "one is there");
+        const char* state = there ? "empty" : "one is there";
+        co_await s.state(state);
         if (there) {
             co_await theirs.join("a", "1");
         } else {

@@ -65,7 +65,8 @@ awaitable<void> follow(stage& s) {
     for (bool there : {true, false}) {
         call<name_entry> first(s, "next");
         watch->next(first.token());
-        co_await s.state(there ? "nobody" : "registered");
+        const char* state = there ? "nobody" : "registered";
+        co_await s.state(state);
         if (there) {
             co_await theirs.register_name("dir/a", "1");
             // The server tells nobody of changes of what he may not read.
