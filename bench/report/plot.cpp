@@ -73,7 +73,7 @@ std::string_view format_of(plot_unit unit) {
         case plot_unit::count:
             break;
     }
-    return "%'.0f";
+    return "%g";
 }
 
 std::string head(const plot& p, const fs::path& picture) {
