@@ -205,7 +205,8 @@ std::string adapted(std::string svg, const plot& p) {
     replace_all(svg, "color=\"black\"", "color=\"inherit\"");
     replace_all(svg, " us<", " \u00b5s<");
     replace_all(svg, "<title>Gnuplot</title>", fmt::format("<title>{}</title>", escaped(p.title)));
-    auto end = svg.find('>');
+    svg.insert(0, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n");
+    auto end = svg.find('>', svg.find("<svg"));
     svg.insert(end + 1,
                "\n<style>:root{color:#1f2328}@media(prefers-color-scheme:dark)"
                "{:root{color:#d1d7e0}}</style>");

@@ -31,7 +31,7 @@ std::string text(const boost::json::object& row, const char* key) {
 }
 
 bool is_picture(const std::string& svg) {
-    return svg.starts_with("<svg") && svg.find("</svg>") != std::string::npos &&
+    return svg.find("<svg") != std::string::npos && svg.find("</svg>") != std::string::npos &&
            svg.find("prefers-color-scheme") != std::string::npos &&
            svg.find("#010203") == std::string::npos;
 }
