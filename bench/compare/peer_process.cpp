@@ -26,8 +26,8 @@ namespace {
 constexpr auto interval = std::chrono::milliseconds(5);
 
 /// A process that works uses more than this of a core.
-constexpr auto idle_window = std::chrono::seconds(8);
-constexpr double idle_cpu_seconds = 0.08;
+constexpr auto idle_window = std::chrono::seconds(15);
+constexpr double idle_cpu_seconds = 0.05;
 
 constexpr std::size_t kept_lines = 3;
 

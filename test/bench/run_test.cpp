@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_run.hpp"
 
+#include <boost/json/serialize.hpp>
+
 #include <set>
 
 using namespace corozk;
@@ -94,8 +96,8 @@ TEST_CASE("a comparison has a row for each who takes part, and a report") {
         CHECK(row.contains("run"));
         std::string who = text(row, "implementation");
         seen.insert(who);
-        // Of ZooKeeper's own locks a session can have one only.
-        if (who != "zookeeper") {
+        // How the others do is not ours to promise.
+        if (who == "ours" || who == "c_client") {
             CHECK(text(row, "failure").empty());
             CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
         }
