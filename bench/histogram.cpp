@@ -96,7 +96,8 @@ std::vector<histogram::point> histogram::percentiles() const {
         if (counts_[i] == 0)
             continue;
         seen += counts_[i];
-        double share = static_cast<double>(seen) / static_cast<double>(total_);
+        // Sums of fractions are not exact: that must not ask for one value more.
+        double share = (static_cast<double>(seen) + 1e-6) / static_cast<double>(total_);
         double value = std::min(greatest_at(i), max());
         while (seen < total_ && share >= wanted) {
             points.push_back({value, wanted, seen});

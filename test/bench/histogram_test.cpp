@@ -16,7 +16,8 @@ using namespace corozk::bench;
 namespace {
 
 double exact(const std::vector<double>& sorted, double share) {
-    auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    auto rank =
+        static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size()) - 1e-6));
     return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
