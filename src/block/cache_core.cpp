@@ -267,10 +267,12 @@ task<> cache_core::settle(reading& r) {
     if (ec) {
         changed_ = changed_ || !e.present || !e.node.data.empty();
         e.present = true;
+        e.unread = true;
         e.node.data.clear();
-    } else if (!e.present || e.node.stat != get.record) {
+    } else if (!e.present || e.unread || e.node.stat != get.record) {
         changed_ = true;
         e.present = true;
+        e.unread = false;
         e.node.data = std::move(get.answer);
         e.node.stat = get.record;
     }

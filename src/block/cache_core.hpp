@@ -91,6 +91,7 @@ private:
         std::string path;
         std::size_t level;
         bool present = false;
+        bool unread = false;  ///< it may not be read: of `node` only the stat is known, if that
         bool stale = false;
         node_data node;
         std::set<std::string> children;
