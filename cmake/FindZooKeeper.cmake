@@ -58,15 +58,22 @@ find_package_handle_standard_args(
 )
 
 if(ZooKeeper_FOUND)
-    # A static library does not say what else it needs; a shared one does.
-    function(_zookeeper_check macro function libraries result)
+    # A static library does not say what else it needs, which is at most this; a shared one does.
+    set(_zookeeper_needs "")
+    if(ZooKeeper_ST_LIBRARY MATCHES "\\.a$")
+        foreach(_zookeeper_name IN ITEMS ssl crypto sasl2)
+            find_library(ZooKeeper_${_zookeeper_name}_LIBRARY NAMES ${_zookeeper_name})
+            mark_as_advanced(ZooKeeper_${_zookeeper_name}_LIBRARY)
+            if(ZooKeeper_${_zookeeper_name}_LIBRARY)
+                list(APPEND _zookeeper_needs ${_zookeeper_name})
+            endif()
+        endforeach()
+    endif()
+    function(_zookeeper_check macro function result)
         include(CheckCXXSourceCompiles)
         set(CMAKE_REQUIRED_INCLUDES "${ZooKeeper_INCLUDE_DIR}")
         set(CMAKE_REQUIRED_DEFINITIONS "-D${macro}")
-        set(CMAKE_REQUIRED_LIBRARIES "${ZooKeeper_ST_LIBRARY}")
-        if(ZooKeeper_ST_LIBRARY MATCHES "\\.a$")
-            list(APPEND CMAKE_REQUIRED_LIBRARIES ${libraries})
-        endif()
+        set(CMAKE_REQUIRED_LIBRARIES "${ZooKeeper_ST_LIBRARY}" ${_zookeeper_needs})
         set(CMAKE_REQUIRED_QUIET ON)
         check_cxx_source_compiles(
             "#include <zookeeper/zookeeper.h>
@@ -74,8 +81,8 @@ if(ZooKeeper_FOUND)
             ${result}
         )
     endfunction()
-    _zookeeper_check(HAVE_OPENSSL_H zookeeper_init_ssl "ssl;crypto" ZooKeeper_HAS_TLS)
-    _zookeeper_check(HAVE_CYRUS_SASL_H zookeeper_init_sasl "sasl2" ZooKeeper_HAS_SASL)
+    _zookeeper_check(HAVE_OPENSSL_H zookeeper_init_ssl ZooKeeper_HAS_TLS)
+    _zookeeper_check(HAVE_CYRUS_SASL_H zookeeper_init_sasl ZooKeeper_HAS_SASL)
 
     if(NOT TARGET ZooKeeper::zookeeper_st)
         add_library(ZooKeeper::zookeeper_st UNKNOWN IMPORTED)

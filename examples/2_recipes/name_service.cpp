@@ -2,10 +2,8 @@
 // Names with values: one that stays, and one that lives as long as its service.
 //
 //   name_service 127.0.0.1:2181
+#include "program.hpp"
 #include <corozk/recipe/name_service.hpp>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include <iostream>
 
@@ -40,20 +38,5 @@ awaitable<void> work(std::string hosts) {
 }
 
 int main(int argc, char** argv) {
-    boost::asio::io_context context;
-    int result = 0;
-    boost::asio::co_spawn(context,
-                          work(argc > 1 ? argv[1] : "127.0.0.1:2181"),
-                          [&result](std::exception_ptr failure) {
-                              if (!failure)
-                                  return;
-                              try {
-                                  std::rethrow_exception(failure);
-                              } catch (const std::exception& e) {
-                                  std::cerr << e.what() << '\n';
-                                  result = 1;
-                              }
-                          });
-    context.run();
-    return result;
+    return run_program(argc, argv, work);
 }

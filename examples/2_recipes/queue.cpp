@@ -2,14 +2,12 @@
 // A queue of jobs whose consumers work before the job is gone: who dies half-way leaves it to the
 // next.
 //
-//   queue HOST:PORT
+//   queue 127.0.0.1:2181
+#include "program.hpp"
 #include <corozk/recipe/queue.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 
-#include <exception>
 #include <iostream>
 
 namespace asio = boost::asio;
@@ -55,22 +53,5 @@ asio::awaitable<void> run(std::string hosts) {
 }
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
-        std::cerr << "usage: " << argv[0] << " HOST:PORT\n";
-        return 2;
-    }
-    asio::io_context context;
-    int status = 0;
-    asio::co_spawn(context, run(argv[1]), [&status](std::exception_ptr failure) {
-        if (!failure)
-            return;
-        status = 1;
-        try {
-            std::rethrow_exception(failure);
-        } catch (const std::exception& e) {
-            std::cerr << e.what() << '\n';
-        }
-    });
-    context.run();
-    return status;
+    return run_program(argc, argv, run);
 }

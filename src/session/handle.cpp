@@ -18,6 +18,9 @@ namespace corozk::detail {
 
 namespace {
 
+/// The state in which TLS is agreed upon, which the C client's header does not name.
+constexpr int tls_connecting = 7;
+
 /// A broadcast address: connecting to it fails at once and on every machine. It makes the C client
 /// run its full clean-up where it would otherwise keep requests of a dead connection.
 constexpr const char* nowhere = "255.255.255.255:1";
@@ -290,7 +293,7 @@ handle_state convert_state(int s) noexcept {
         return handle_state::connected;
     if (s == ZOO_READONLY_STATE)
         return handle_state::read_only;
-    if (s == ZOO_CONNECTING_STATE)
+    if (s == ZOO_CONNECTING_STATE || s == tls_connecting)
         return handle_state::connecting;
     if (s == ZOO_ASSOCIATING_STATE)
         return handle_state::associating;
@@ -330,6 +333,26 @@ struct handle::impl {
     std::vector<arrival>& inbox;
     log_function log;
     zhandle_t* zh = nullptr;
+
+    void make(const handle_settings& settings) {
+        std::string address = settings.server + settings.chroot;
+        int timeout = static_cast<int>(settings.session_timeout.count());
+        int flags = ZOO_NO_LOG_CLIENTENV | (settings.allow_read_only ? ZOO_READONLY : 0);
+#if COROZK_HAS_TLS
+        if (settings.tls) {
+            const tls_options& tls = *settings.tls;
+            std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file;
+            if (!tls.key_password.empty())
+                files += "," + tls.key_password;
+            zh = zookeeper_init_ssl(
+                address.c_str(), files.c_str(), &on_watch, timeout, nullptr, &inbox, flags);
+            if (zh)
+                zoo_set_log_callback(zh, &on_log);
+            return;
+        }
+#endif
+        zh = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log);
+    }
 };
 
 handle::handle(std::unique_ptr<impl> p) noexcept : impl_(std::move(p)) {}
@@ -340,14 +363,7 @@ std::unique_ptr<handle> handle::make(const handle_settings& settings,
                                      error_code& error) {
     auto i = std::make_unique<impl>(inbox, std::move(log));
     log_scope scope(i->log);
-    std::string address = settings.server + settings.chroot;
-    int timeout = static_cast<int>(settings.session_timeout.count());
-    int flags = ZOO_NO_LOG_CLIENTENV | (settings.allow_read_only ? ZOO_READONLY : 0);
-    if (settings.tls) {
-        error = errc::not_supported;
-        return nullptr;
-    }
-    i->zh = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log);
+    i->make(settings);
     if (!i->zh) {
         error = error_code(errno, boost::system::generic_category());
         return nullptr;

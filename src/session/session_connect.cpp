@@ -3,6 +3,7 @@
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+#include <corozk/version.hpp>
 
 #include <boost/asio/ip/address.hpp>
 
@@ -42,6 +43,16 @@ const char* option_problem(const client_options& options) {
         return "queue_timeout must not be negative";
     if (options.max_request_size < 1024)
         return "max_request_size must be at least 1024 bytes";
+    if (options.tls) {
+        // The C client takes them as one text, separated by commas, and wants all of them.
+        for (const std::string& file :
+             {options.tls->ca_file, options.tls->certificate_file, options.tls->key_file}) {
+            if (file.empty() || file.find(',') != file.npos)
+                return "tls needs ca_file, certificate_file and key_file, without commas";
+        }
+        if (options.tls->key_password.find(',') != std::string::npos)
+            return "tls: key_password must have no comma";
+    }
     return nullptr;
 }
 
@@ -62,12 +73,12 @@ void session::connect(user_call<> call) {
         if (!hosts_.problem.empty()) {
             log(log_level::error, "host list \"" + options_.hosts + "\" " + hosts_.problem);
             problem = errc::bad_host_list;
+        } else if (options_.tls && !has_tls()) {
+            log(log_level::error, "TLS was asked for, but the C client was built without it");
+            problem = errc::not_supported;
         } else if (const char* text = option_problem(options_)) {
             log(log_level::error, std::string("bad option: ") + text);
             problem = errc::bad_option;
-        } else if (options_.tls) {
-            log(log_level::error, "TLS was asked for, but the C client was built without it");
-            problem = errc::not_supported;
         }
         if (problem) {
             fail_for_good(problem);
@@ -166,6 +177,7 @@ void session::next_attempt() {
             settings.chroot = hosts_.chroot;
             settings.session_timeout = options_.session_timeout;
             settings.allow_read_only = options_.allow_read_only;
+            settings.tls = options_.tls ? &*options_.tls : nullptr;
             error_code error;
             handle_ = handle::make(
                 settings,

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exclusive lock: with a deadline, without waiting, around a piece of work, and with writes that the
+// server refuses once the lock is gone.
+//
+//   lock 127.0.0.1:2181
+#include "program.hpp"
+#include <corozk/recipe/lock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+
+using boost::asio::awaitable;
+
+awaitable<void> work(std::string hosts) {
+    auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
+    corozk::lock lock(zk, "/app/locks/report", corozk::lock_options("the nightly report"));
+    auto held = co_await lock.acquire_for(std::chrono::seconds(5));
+
+    // Somebody else, who does not want to wait.
+    corozk::lock other(zk, "/app/locks/report");
+    auto [ec, nothing] =
+        co_await other.try_acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
+    std::cout << "the other one: " << ec.message() << '\n';
+
+    // Carried out only while the lock is ours, whatever we believe.
+    corozk::transaction result;
+    result.create("/app/report", "done");
+    co_await held.commit(result);
+    co_await held.release();
+
+    // The body is cancelled when the lock is lost; the lock is released in every case.
+    auto body = [&zk](corozk::ownership& own) -> awaitable<void> {
+        corozk::node_data report = co_await own.read("/app/report");
+        std::cout << "the report is " << report.data << '\n';
+        co_await zk.erase("/app/report");
+    };
+    co_await other.run(body);
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    return run_program(argc, argv, work);
+}

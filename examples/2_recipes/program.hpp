@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What these programs have in common: started with the servers' addresses, each runs one coroutine.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string>
+
+/// Returns the exit code: 0, or 1 after an error, which it prints.
+inline int run_program(int argc,
+                       char** argv,
+                       boost::asio::awaitable<void> (*work)(std::string hosts)) {
+    boost::asio::io_context context;
+    int status = 0;
+    auto ended = [&status](std::exception_ptr failure) {
+        try {
+            if (failure)
+                std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+            status = 1;
+        }
+    };
+    boost::asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), ended);
+    context.run();
+    return status;
+}
