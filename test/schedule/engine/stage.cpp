@@ -144,6 +144,8 @@ void stage::check_owners() {
                   t->actor_.name() + " believes to own " + t->path_ + ", which is not there");
             continue;
         }
+        check(n->owner == t->actor_.zk().status().session_id,
+              t->actor_.name() + " believes to own " + t->path_ + ", which is of another session");
         std::string folder = model::parent_of(t->path_);
         taken[folder] += t->weight_;
         limits[folder] = t->limit_;
@@ -437,8 +439,9 @@ void stage::apply(const move& m) {
         case move_kind::silence:
             input(client_index, what.value());
             if (m.kind == move_kind::silence) {
+                // When it is heard of again it has given its session up, and the server perhaps not.
                 silent_until_[client_index] =
-                    elapsed() + std::chrono::milliseconds(session_timeout).count() * 3 / 2;
+                    elapsed() + std::chrono::milliseconds(session_timeout).count() * 41 / 40;
                 ended_sessions_.insert(client_index);
             }
             network_.cut(m.who, m.kind == move_kind::cut_late);

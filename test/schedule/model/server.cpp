@@ -154,7 +154,7 @@ void server::end_session(std::int64_t id) {
     for (const auto& [path, n] : leader().nodes()) {
         if (n.owner != id)
             continue;
-        touched_.touch(thing::node, path, use::write);
+        touch_changed(path);
         touched_.touch(thing::children, parent_of(path), use::add);
         change c;
         c.what = change::type::erase;
@@ -197,6 +197,12 @@ std::uint64_t server::name_for(const std::vector<change>& changes) {
     if (!changes.empty())
         h.add(++made_[h.value()]);
     return h.value();
+}
+
+void server::touch_changed(const std::string& path) {
+    touched_.touch(thing::node, path, use::write);
+    if (ordered_.contains(path))
+        touched_.touch(thing::note, "order", use::write);
 }
 
 void server::commit(std::vector<change> changes) {
@@ -344,9 +350,11 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
                 std::snprintf(digits, sizeof digits, "%010d", parent->creates);
                 c.path += digits;
             }
-            touched_.touch(thing::node, c.path, t.find(c.path) ? use::read : use::write);
-            if (t.find(c.path))
+            if (t.find(c.path)) {
+                touched_.touch(thing::node, c.path, use::read);
                 return ZNODEEXISTS;
+            }
+            touch_changed(c.path);
             if (parent->owner != 0)
                 return ZNOCHILDRENFOREPHEMERALS;
             touched_.touch(thing::sequence, folder, use::add);
@@ -366,7 +374,7 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
                 return ZBADVERSION;
             if (!n->children.empty())
                 return ZNOTEMPTY;
-            touched_.touch(thing::node, r.path, use::write);
+            touch_changed(r.path);
             touched_.touch(thing::children, parent_of(r.path), use::add);
             return ZOK;
         }
@@ -380,13 +388,13 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
             if (r.version != -1 && r.version != n->version)
                 return ZBADVERSION;
             if (r.what == verb::set)
-                touched_.touch(thing::node, r.path, use::write);
+                touch_changed(r.path);
             return ZOK;
         }
         case verb::set_acl: {
             c.what = change::type::set_acl;
             const node* n = t.find(r.path);
-            touched_.touch(thing::node, r.path, use::write);
+            touch_changed(r.path);
             if (!n)
                 return ZNONODE;
             return r.version != -1 && r.version != n->aversion ? ZBADVERSION : ZOK;
@@ -549,7 +557,7 @@ int server::remove_watches(connection& c, const request& r) {
 void server::erase(const std::string& path) {
     if (!leader().find(path))
         return;
-    touched_.touch(thing::node, path, use::write);
+    touch_changed(path);
     touched_.touch(thing::children, path, use::read);
     touched_.touch(thing::children, parent_of(path), use::add);
     change c;

@@ -90,6 +90,12 @@ public:
     /// What was touched since it was last taken; connections by their ids.
     footprint take_footprint() { return std::exchange(touched_, footprint()); }
 
+    /// In which order these nodes are changed matters, although no request depends on it.
+    void order_matters(std::string path) { ordered_.insert(std::move(path)); }
+
+    /// All changes so far.
+    const std::vector<log_entry>& log() const { return log_; }
+
     /// Which client of a connection it is, in the footprint.
     std::function<int(int connection)> client_of = [](int connection) { return connection; };
 
@@ -108,6 +114,7 @@ private:
 
     int plan(const tree& t, const request& r, std::int64_t session, change& c);
     void commit(std::vector<change> changes);
+    void touch_changed(const std::string& path);
     std::uint64_t name_for(const std::vector<change>& changes);
     void catch_up(std::size_t at);
     void trigger(replica& r, const std::string& path, int event, std::set<int>* told = nullptr);
@@ -127,6 +134,7 @@ private:
     change_names names_;
     std::unordered_map<std::uint64_t, int> made_;  ///< how often the same was changed
     footprint touched_;
+    std::set<std::string> ordered_;
     std::map<int, connection> connections_;
     std::map<std::int64_t, session_entry> sessions_;
     std::int64_t zxid_ = 0;

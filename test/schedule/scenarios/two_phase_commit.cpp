@@ -4,6 +4,8 @@
 #include <corozk/recipe/two_phase_commit.hpp>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace corozk::schedule {
 
@@ -60,6 +62,28 @@ awaitable<void> take_part(actor& a, const char* name, commit_vote wish) {
     a.may_see(finished, "finish");
 }
 
+const std::string decision = std::string(path) + "/decision";
+const std::set<std::string> site_nodes{std::string(path) + "/site-left",
+                                       std::string(path) + "/site-right"};
+
+/// A site whose session ends before the decision has died: there is no commit without it.
+void nobody_had_died(stage& s) {
+    std::set<std::string> there;
+    for (const model::log_entry& entry : s.zookeeper().log()) {
+        for (const model::change& c : entry.changes) {
+            bool commits = c.what == model::change::type::create && c.path == decision &&
+                           c.data.starts_with("commit");
+            s.check(!commits || there == site_nodes, "a commit without a site that has died");
+            if (!site_nodes.contains(c.path))
+                continue;
+            if (c.what == model::change::type::create)
+                there.insert(c.path);
+            if (c.what == model::change::type::erase)
+                there.erase(c.path);
+        }
+    }
+}
+
 void agreed(stage& s) {
     const auto& outcomes = s.notes("outcome");
     s.check(!outcomes.empty() || s.any_fault(), "nobody was told anything");
@@ -76,7 +100,11 @@ void transact(stage& s) {
     s.play("coordinator", 0, coordinate<Form>);
     s.play("left", 1, [](actor& a) { return take_part<Form>(a, "left", commit_vote::commit); });
     s.play("right", 2, [](actor& a) { return take_part<Form>(a, "right", Right); });
+    s.zookeeper().order_matters(decision);
+    for (const std::string& node : site_nodes)
+        s.zookeeper().order_matters(node);
     s.finally(agreed);
+    s.finally(nobody_had_died);
 }
 
 const registered all[] = {
