@@ -131,40 +131,39 @@ bool conductor::all_serve() {
     return true;
 }
 
-/// One server at a time, now and then two: then nobody serves.
+/// One server at a time, now and then two: then nobody serves. Only when all have caught up with
+/// their leader: ZooKeeper 3.8 itself loses acknowledged changes where that is interrupted (README).
 void conductor::fault_of_server() {
-    std::size_t which = one_of(3);
-    auto busy = std::count(server_busy_.begin(), server_busy_.end(), true);
-    if (server_busy_[which] || (busy > 0 && !one_in(8)) || busy > 1)
+    if (!all_serve())
         return;
-    // ZooKeeper 3.8 itself loses acknowledged changes where servers die while they catch up: see the
-    // README.
-    const std::size_t kind = all_serve() ? one_of(4) : 1 + one_of(3);
-    server_busy_[which] = true;
-    testing::server& s = (*servers_)[which];
-    switch (kind) {
-        case 0:
-            s.kill();
+    std::size_t which = one_of(3);
+    switch (one_of(4)) {
+        case 0: {
+            server_busy_[which] = true;
+            (*servers_)[which].kill();
             begin("server killed", between(200, 3'000), [this, which] {
                 (*servers_)[which].launch();
                 server_busy_[which] = false;
             });
             break;
-        case 1:
+        }
+        case 1: {
             // As long as a process needs that collects its garbage.
-            s.stop();
-            begin("server stopped", between(100, 2 * session_ms), [this, which] {
-                (*servers_)[which].cont();
-                server_busy_[which] = false;
-            });
+            auto length = between(100, 2 * session_ms);
+            stop_server(which, length);
+            if (one_in(4))
+                stop_server((which + 1) % 3, length);
             break;
+        }
         case 2: {
+            server_busy_[which] = true;
             auto length = between(500, 5'000);
             begin("server's disk slow", length);
             slow_disk(which, clock::now() + length);
             break;
         }
         default: {
+            server_busy_[which] = true;
             auto hold = [this, which](bool on) {
                 for (std::size_t other = 0; other < 3; ++other) {
                     for (auto* route : {routes_[which][other].get(), routes_[other][which].get()}) {
@@ -180,6 +179,15 @@ void conductor::fault_of_server() {
             });
         }
     }
+}
+
+void conductor::stop_server(std::size_t which, milliseconds length) {
+    server_busy_[which] = true;
+    (*servers_)[which].stop();
+    begin("server stopped", length, [this, which] {
+        (*servers_)[which].cont();
+        server_busy_[which] = false;
+    });
 }
 
 /// Its writes take long: it stands still most of the time, and goes on for a moment in between.

@@ -57,6 +57,7 @@ private:
     /// A fault begins, and is over after a while: then `undo` is called.
     void begin(const std::string& what, milliseconds length, std::function<void()> undo = {});
     void later(milliseconds in, std::function<void()> undo);
+    void stop_server(std::size_t which, milliseconds length);
     void slow_disk(std::size_t which, clock::time_point end);
     void watch_owner();
     void see_a_late_owner();
