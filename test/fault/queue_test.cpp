@@ -370,6 +370,11 @@ TEST_CASE("queue: consumed + remaining = produced while the server is killed") {
             for (int i = 0; i < produced; ++i)
                 expected.insert(i);
             CHECK(all == expected);
+            // Whoever took nothing after the last restart may not be connected again yet.
+            co_await eventually_async([&] {
+                return producing.state() == session_state::connected &&
+                       consuming.state() == session_state::connected;
+            });
             co_await producing.close();
             co_await consuming.close();
         },

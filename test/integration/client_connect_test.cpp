@@ -5,6 +5,7 @@
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/port.hpp>
+#include <corozk/version.hpp>
 
 #include <catch2/catch.hpp>
 
