@@ -278,7 +278,7 @@ constexpr std::array options{
            }},
     option{"--full",
            "",
-           "the large numbers, too: 5,000 to 20,000 waiters, 5,000 items; takes half an hour",
+           "the large numbers, too: 5,000 to 20,000 waiters, 5,000 items; takes long",
            [](settings& s, std::string_view) {
                s.waiters = {10, 100, 1'000, 2'000, 5'000, 10'000, 20'000};
                s.items = 5'000;

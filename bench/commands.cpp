@@ -68,6 +68,7 @@ void defaults_of_compare(settings& s) {
         s.peers.emplace_back(peer.name);
     s.waiters = {10, 100, 1'000};
     s.behind = {1'000, 18'000};
+    s.repeat = 1;
     s.sessions = 100;
     s.members = {1'000};
     s.items = 2'000;
@@ -76,6 +77,7 @@ void defaults_of_compare(settings& s) {
 
 void defaults_of_report(settings& s) {
     s.report_folder = "report";
+    s.repeat = 1;
     for (const peer_kind& peer : all_peers())
         s.peers.emplace_back(peer.name);
 }
@@ -252,7 +254,7 @@ std::span<const command> all_commands() {
             "report",
             "a page with pictures: compare and herd, or what was measured before",
             "Runs compare and herd as they are by default and puts what they measured into one "
-            "report; takes about six minutes. --from makes the report from files that --json "
+            "report; takes about ten minutes. --from makes the report from files that --json "
             "wrote, of these or of other commands, which measures nothing. The folder gets "
             "index.html (self-contained), the pictures as SVG with gnuplot's scripts, the latency "
             "distributions in HdrHistogram's percentile format (.hgrm), and rows.json.",
