@@ -762,6 +762,11 @@ task<> join_driver(site_ptr self,
     error_code ec = co_await join_steps(*self, call, wake, perhaps_ours);
     self->joining = false;
     bool joined = !ec && (self->has_node || self->outcome);
+    if (joined && !self->has_node && perhaps_ours) {
+        // The answer was lost, and meanwhile all was decided without it.
+        co_await undo_join(p, self->node, self->joined, self->generation);
+        perhaps_ours = false;
+    }
     if (joined && !call.over()) {
         call.complete(error_code(), self->describe());
         co_return;
