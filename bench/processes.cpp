@@ -79,14 +79,7 @@ public:
         r.add("drain_s", drain_s);
         add_figures(r, queue, drain, grants);
         if (stage_.owns_servers()) {
-            r.add("server_cpu_us_per_handover",
-                  each((server_after.cpu_seconds - server_queued.cpu_seconds) * 1e6));
-            auto requests = static_cast<double>(server_after.received - server_queued.received);
-            auto sent = static_cast<double>(server_after.sent - server_queued.sent);
-            r.add("server.requests_per_handover", each(requests));
-            r.add("server.notifications_per_handover", each(sent - requests));
-            r.add("server.bytes_per_handover",
-                  each(static_cast<double>(server_after.bytes - server_queued.bytes)));
+            add_handovers(r, server_queued, server_after, static_cast<double>(setup_.waiters));
             r.add("server.requests_per_waiter",
                   each(static_cast<double>(server_after.received - server_before.received)));
         }

@@ -254,4 +254,18 @@ void stage::clean_up() noexcept {
     }
 }
 
+void add_handovers(result& r,
+                   const stage::server_use& before,
+                   const stage::server_use& after,
+                   double handovers) {
+    auto requests = static_cast<double>(after.received - before.received);
+    auto sent = static_cast<double>(after.sent - before.sent);
+    auto bytes = static_cast<double>(after.bytes - before.bytes);
+    double cpu_us = (after.cpu_seconds - before.cpu_seconds) * 1e6;
+    r.add("server_cpu_us_per_handover", cpu_us / handovers);
+    r.add("server.requests_per_handover", requests / handovers);
+    r.add("server.notifications_per_handover", (sent - requests) / handovers);
+    r.add("server.bytes_per_handover", bytes / handovers);
+}
+
 }  // namespace corozk::bench

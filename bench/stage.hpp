@@ -101,4 +101,10 @@ private:
 /// How many samples of the floor are taken before and after a measurement.
 inline constexpr std::size_t floor_samples = 400;
 
+/// What so many hand-overs between two moments have cost the servers.
+void add_handovers(result& r,
+                   const stage::server_use& before,
+                   const stage::server_use& after,
+                   double handovers);
+
 }  // namespace corozk::bench

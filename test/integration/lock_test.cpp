@@ -545,6 +545,48 @@ TEST_CASE("lock: alone, two requests are enough; others are noticed") {
     });
 }
 
+TEST_CASE("lock: between two sessions, the one ahead says whose turn it is, and nobody lists") {
+    with_two([](client& one, client& two, std::string path) -> awaitable<void> {
+        client third = co_await make_client();
+        lock first(third, path), ahead(one, path), behind(two, path);
+        auto settled = [](const client& c, std::uint64_t requests) {
+            client_counters now = c.counters();
+            return now.requests >= requests && now.in_flight == 0;
+        };
+        ownership held = co_await first.acquire();
+        // Each creates, lists, and leaves two watches: on the one ahead, and for its turn.
+        std::uint64_t before = one.counters().requests;
+        pending_result<ownership> next;
+        ahead.acquire(next.handler());
+        co_await eventually_async([&] { return settled(one, before + 4); });
+        before = two.counters().requests;
+        pending_result<ownership> last;
+        behind.acquire(last.handler());
+        co_await eventually_async([&] { return settled(two, before + 4); });
+
+        // Who was here before the others came does not know them, and goes without a word. The next
+        // one has waited, so that somebody may wait for it: after a moment it looks who.
+        std::uint64_t looks = one.counters().listings;
+        co_await held.release();
+        error_code ec = co_await finished(next);
+        REQUIRE_FALSE(ec);
+        held = std::move(next.value());
+        co_await eventually_async([&] {
+            client_counters now = one.counters();
+            return now.listings > looks && now.in_flight == 0;
+        });
+        std::uint64_t listings = two.counters().listings;
+        co_await held.release();
+        ec = co_await finished(last);
+        REQUIRE_FALSE(ec);
+        held = std::move(last.value());
+        CHECK(two.counters().listings == listings);
+        CHECK(held.valid());
+        co_await held.release();
+        co_await third.close();
+    });
+}
+
 TEST_CASE("lock: completion tokens") {
     with_two([](client& one, client&, std::string path) -> awaitable<void> {
         lock l(one, path);
