@@ -16,7 +16,7 @@ contender::contender(line& l, contender_request request, user_call<ownership> ca
       request_(std::move(request)),
       watch_(*this),
       since_(port_.now()),
-      call_(std::make_unique<user_call<ownership>>(std::move(call))) {
+      call_(std::move(call)) {
     kind = request_.kind;
     weight = request_.weight;
     if (request_.deadline)
@@ -38,8 +38,7 @@ bool contender::valid() const noexcept {
 
 void contender::abandon(error_code reason) {
     auto keep = shared_from_this();
-    if (call_)
-        call_->fail(reason);
+    call_.fail(reason);
     timer_node::cancel();
     if (!line_)
         return;

@@ -172,7 +172,7 @@ private:
     std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
     own_watch watch_;
     time_point since_;  ///< it has waited, then held
-    std::unique_ptr<user_call<ownership>> call_;
+    user_call<ownership> call_;
     std::shared_ptr<user_call<>> release_call_;
     std::unique_ptr<held_calls> held_;  ///< made when it is first needed
     std::unique_ptr<extras> extras_;

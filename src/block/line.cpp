@@ -80,8 +80,7 @@ void line::listed(operation& answer) {
         // Listing is forbidden: nobody can ever be granted.
         while (!waiting_.empty()) {
             auto c = waiting_.front().shared_from_this();
-            if (c->call_)
-                c->call_->fail(answer.error);
+            c->call_.fail(answer.error);
             release(*c);
         }
         return;

@@ -13,7 +13,7 @@ namespace corozk::detail {
 std::shared_ptr<contender> line::enter(contender_request request, user_call<ownership> call) {
     auto c = std::make_shared<contender>(*this, std::move(request), std::move(call));
     // What the slot refers to may go before the call: a weak reference.
-    c->call_->on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
+    c->call_.on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
         if (auto cancelled = weak.lock())
             cancelled->abandon(boost::asio::error::operation_aborted);
     });
@@ -251,9 +251,8 @@ void line::fail(contender& c, error_code reason) {
     } else if (c.stage_ != contender::stage_type::gone) {
         remove(c);
     }
-    if (c.call_)
-        c.call_->fail(reason);
-    c.call_.reset();
+    auto call = std::move(c.call_);
+    call.fail(reason);
     wake();
 }
 

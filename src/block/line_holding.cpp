@@ -44,8 +44,8 @@ void line::grant(contender& c) {
         port_.start_timer(c, c.since_ + watch_delay);
     auto call = std::move(c.call_);
     if (c.replaces())
-        return granted_replacement(c, *call);
-    call->complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
+        return granted_replacement(c, call);
+    call.complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
 }
 
 void line::prove(contender& c) {
@@ -85,8 +85,7 @@ void line::proved(contender& c, operation& answer) {
     if (answer.error && answer.error != zk_errc::no_node) {
         if (c.stage_ == contender::stage_type::waiting) {
             auto keep = c.shared_from_this();
-            if (c.call_)
-                c.call_->fail(answer.error);
+            c.call_.fail(answer.error);
             release(c);
         }
         return;

@@ -149,6 +149,10 @@ private:
             --l.operations_;
             l.wake();
         }
+        void abandoned() noexcept override {
+            if (node_.doomed_)
+                delete &node_;  // destroys this; no line has it any more
+        }
 
         foreign_node& node_;
     };

@@ -439,6 +439,12 @@ handle::interest_type handle::interest() {
 
 handle::progress handle::process(bool read, bool write) {
     log_scope scope(impl_->log);
+    // While it connects the C client would begin to read an answer, and lose what it has allocated
+    // for that as soon as it is connected.
+    if (zoo_state(impl_->zh) == ZOO_CONNECTING_STATE)
+        read = false;
+    if (!read && !write)
+        return progress::nothing;
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
     int rc = zookeeper_process(impl_->zh, events);
     if (rc == ZOK)

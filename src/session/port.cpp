@@ -40,11 +40,16 @@ void port::spawn(task<> driver) {
 
 void port::destroy_drivers() noexcept {
     // Destroying one may start another (a clean-up), which is destroyed as well.
-    while (!drivers_.empty())
-        drivers_.front().destroy();
-    services_.clear();
-    while (!drivers_.empty())
-        drivers_.front().destroy();
+    while (!drivers_.empty() || !services_.empty() || !calls_.empty()) {
+        while (!drivers_.empty())
+            drivers_.front().destroy();
+        services_.clear();
+        if (!drivers_.empty() || calls_.empty())
+            continue;
+        unfinished_call& call = calls_.front();
+        calls_.pop_front();
+        call.drop();
+    }
 }
 
 }  // namespace corozk::detail

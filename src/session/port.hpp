@@ -85,6 +85,18 @@ protected:
     ~driver_root() = default;
 };
 
+/// A user's call that waits. Where an io_context is destroyed handlers own the coroutines that own
+/// the objects that own the calls: the port breaks these rings.
+class unfinished_call : public boost::intrusive::list_base_hook<
+                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    /// Destroys the handler without calling it.
+    virtual void drop() noexcept = 0;
+
+protected:
+    ~unfinished_call() = default;
+};
+
 /// All that a recipe may ask of a session. The session core implements it on the C client; the
 /// tests implement it on a model of ZooKeeper, so that the shipped drivers run against both.
 ///
@@ -139,6 +151,9 @@ public:
     virtual bool logs(log_level level) const noexcept = 0;
     virtual void log(log_level level, std::string_view text) noexcept = 0;
 
+    /// Drops the call with the port if it has not ended by then.
+    void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
+
     /// Runs a driver until it ends; it is destroyed with the port if it has not ended by then.
     void spawn(task<> driver);
 
@@ -165,7 +180,7 @@ public:
 protected:
     ~port();
 
-    /// Destroys what is left of drivers and services; an implementation calls it first in its
+    /// Destroys what is left of drivers, services and users' calls; an implementation calls it first in its
     /// destructor, while the rest of it still works.
     void destroy_drivers() noexcept;
 
@@ -173,6 +188,7 @@ private:
     // What is left of the drivers must not outlive the services that they use.
     boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>> drivers_;
     std::unordered_map<std::type_index, std::unique_ptr<service>> services_;
+    boost::intrusive::list<unfinished_call, boost::intrusive::constant_time_size<false>> calls_;
 };
 
 }  // namespace corozk::detail

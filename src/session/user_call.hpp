@@ -48,13 +48,15 @@ boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
 
 /// A user's completion handler that waits for a driver, with its cancellation slot. Completed at
 /// most once; what is completed later is dropped. Destroying it uncompleted drops the handler,
-/// which is right only when the whole session goes.
+/// which is right only when the whole session goes; when that goes first it drops the handler.
 template <class... Values>
 class user_call {
 public:
     using handler_type = any_handler<void(error_code, Values...)>;
 
-    user_call(const port& p, handler_type handler)
+    user_call() = default;  ///< of nobody
+
+    user_call(port& p, handler_type handler)
         : state_(std::make_unique<call_state>(p, std::move(handler))) {}
 
     user_call(user_call&&) noexcept = default;
@@ -70,31 +72,40 @@ public:
         auto slot = boost::asio::get_associated_cancellation_slot(state_->handler);
         if (slot.is_connected()) {
             slot.assign([f = std::move(f)](cancellation_type type) mutable { f(type); });
-            state_->slot_used = true;
         }
     }
 
     void complete(error_code ec, Values... values) {
         if (!waiting())
             return;
-        if (state_->slot_used) {
-            boost::asio::get_associated_cancellation_slot(state_->handler).clear();
-        }
-        handler_type handler = std::exchange(state_->handler, nullptr);
+        handler_type handler = state_->take();
         // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
         post_result<Values...>(
-            state_->owner->executor(), std::move(handler), ec, std::move(values)...);
+            state_->owner.executor(), std::move(handler), ec, std::move(values)...);
     }
 
     /// Completes with an error and empty values.
     void fail(error_code ec) { complete(ec, Values()...); }
 
 private:
-    struct call_state {
-        call_state(const port& p, handler_type h) : owner(&p), handler(std::move(h)) {}
-        const port* owner;  ///< outlives everything that waits for it
+    struct call_state final : unfinished_call {
+        call_state(port& p, handler_type h) : owner(p), handler(std::move(h)) {
+            p.watch_over(*this);
+        }
+
+        handler_type take() noexcept {
+            auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            if (slot.is_connected())
+                slot.clear();
+            return std::exchange(handler, nullptr);
+        }
+        void drop() noexcept override {
+            if (handler)
+                handler_type last = take();
+        }
+
+        port& owner;  ///< outlives everything that waits for it
         handler_type handler;
-        bool slot_used = false;
     };
 
     std::unique_ptr<call_state> state_;

@@ -400,6 +400,22 @@ final_state conductor::look() {
     return last;
 }
 
+/// Their logs and transaction logs, for whoever looks for the cause.
+void conductor::keep_servers() {
+    if (plan_.keep.empty())
+        return;
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto to = plan_.keep / ("server-" + std::to_string(i));
+        std::filesystem::create_directories(to);
+        std::filesystem::copy((*servers_)[i].directory(),
+                              to,
+                              std::filesystem::copy_options::recursive |
+                                  std::filesystem::copy_options::overwrite_existing);
+    }
+    std::filesystem::copy(
+        folder_.path(), plan_.keep, std::filesystem::copy_options::overwrite_existing);
+}
+
 void conductor::describe_servers() {
     for (std::size_t i = 0; i < 3; ++i) {
         std::cout << "server " << i << ":\n";
@@ -503,6 +519,7 @@ bool conductor::operator()() {
     }
     bool good = j.violations.empty() && problems_.empty() && j.taken_back.empty();
     if (!good) {
+        keep_servers();
         for (std::size_t i = 0; i < clients_.size(); ++i) {
             std::ifstream said(folder_.path() / ("client-" + std::to_string(i)));
             std::stringstream text;

@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@ struct plan {
     std::chrono::seconds length{30};
     std::uint64_t seed = 1;
     std::size_t clients = 6;
+    std::filesystem::path keep;  ///< where the servers' folders are copied after a failure
 };
 
 class conductor {
@@ -67,6 +69,7 @@ private:
     void see_progress();
     void end_clients();
     final_state look();
+    void keep_servers();
     void describe_servers();
     milliseconds between(int least, int most);
     std::size_t one_of(std::size_t count);

@@ -21,6 +21,7 @@ that no owner was doubled, no item lost or doubled, and nothing miscounted.
   --seconds N   the same
   --clients N   how many processes (6)
   --seed N      chooses the faults (random)
+  --keep DIR    where a run that fails leaves the servers' logs and transaction logs
 )";
 
 }  // namespace
@@ -47,6 +48,8 @@ int main(int argc, char** argv) {
                 wanted.clients = std::stoul(value());
             } else if (option == "--seed") {
                 wanted.seed = std::stoull(value());
+            } else if (option == "--keep") {
+                wanted.keep = value();
             } else if (option == "--client") {
                 role.name = value();
             } else if (option == "--hosts") {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that ends its io_context in the middle of everything: coroutines own the objects that own
+// the operations that own the coroutines, and all of it goes.
+#include "pending_result.hpp"
+#include <corozk.hpp>
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using namespace boost::asio::experimental::awaitable_operators;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+namespace {
+
+using work = awaitable<void> (*)(client&, std::string);
+
+/// `alive` for as long as the coroutine's frame.
+awaitable<void> whole(std::shared_ptr<int> alive, std::string path, work what) {
+    client_options options = options_for(shared_server().hosts());
+    auto executor = co_await boost::asio::this_coro::executor;
+    client zk = co_await client::connect(executor, options);
+    co_await what(zk, path);
+    ++*alive;
+}
+
+/// Turns of the loop until nothing happens any more; at most so many.
+std::size_t turns(boost::asio::io_context& context, std::size_t most) {
+    std::size_t count = 0;
+    while (count < most && context.run_one_for(60ms) > 0)
+        ++count;
+    return count;
+}
+
+void abandon_at_every_stage(const char* name, work what) {
+    INFO(name);
+    constexpr std::size_t stages = 6;
+    std::size_t all = 0;
+    for (std::size_t stage = stages; stage > 0; --stage) {
+        std::weak_ptr<int> seen;
+        {
+            boost::asio::io_context context;
+            auto alive = std::make_shared<int>(0);
+            seen = alive;
+            boost::asio::co_spawn(
+                context, whole(std::move(alive), fresh_path(), what), boost::asio::detached);
+            std::size_t most = stage == stages ? 100'000 : all * stage / stages;
+            std::size_t count = turns(context, most);
+            if (stage == stages) {
+                all = count;
+                auto here = seen.lock();
+                REQUIRE(here);  // it waits
+                REQUIRE(*here == 0);
+            }
+        }
+        INFO("stage " << stage);
+        CHECK(seen.expired());
+    }
+}
+
+}  // namespace
+
+TEST_CASE("abandoned: who waits in a line") {
+    abandon_at_every_stage("lock", [](client& zk, std::string path) -> awaitable<void> {
+        lock l(zk, path);
+        ownership held = co_await l.acquire();
+        ownership second = co_await l.acquire();
+    });
+    abandon_at_every_stage("ownership", [](client& zk, std::string path) -> awaitable<void> {
+        lock l(zk, path);
+        ownership held = co_await l.acquire();
+        co_await (held.lost() && held.release_requested());
+    });
+    abandon_at_every_stage("shared lock", [](client& zk, std::string path) -> awaitable<void> {
+        shared_lock l(zk, path);
+        ownership held = co_await l.acquire_read();
+        ownership second = co_await l.acquire_write();
+    });
+    abandon_at_every_stage("semaphore", [](client& zk, std::string path) -> awaitable<void> {
+        semaphore s(zk, path, 1);
+        ownership held = co_await s.acquire();
+        ownership second = co_await s.acquire();
+    });
+    abandon_at_every_stage("priority lock", [](client& zk, std::string path) -> awaitable<void> {
+        priority_lock l(zk, path);
+        ownership held = co_await l.acquire(1);
+        ownership second = co_await l.acquire(0);
+    });
+    abandon_at_every_stage("multi-lock", [](client& zk, std::string path) -> awaitable<void> {
+        lock l(zk, path + "/b");
+        ownership held = co_await l.acquire();
+        lock other(zk, path + "/a");
+        multi_lock both(zk);
+        both.add(other).add(l);
+        multi_ownership all = co_await both.acquire();
+    });
+    abandon_at_every_stage("election", [](client& zk, std::string path) -> awaitable<void> {
+        election e(zk, path);
+        ownership leads = co_await e.campaign();
+        ownership next = co_await e.campaign();
+    });
+    abandon_at_every_stage("leader latch", [](client& zk, std::string path) -> awaitable<void> {
+        election e(zk, path);
+        ownership leads = co_await e.campaign();
+        leader_latch latch(zk, path);
+        latch.start();
+        co_await latch.leadership();
+    });
+}
+
+TEST_CASE("abandoned: who waits for others") {
+    abandon_at_every_stage("barrier", [](client& zk, std::string path) -> awaitable<void> {
+        barrier b(zk, path);
+        co_await b.set();
+        co_await b.wait();
+    });
+    abandon_at_every_stage("double barrier", [](client& zk, std::string path) -> awaitable<void> {
+        double_barrier b(zk, path, 2);
+        co_await b.enter();
+    });
+    abandon_at_every_stage("rendezvous", [](client& zk, std::string path) -> awaitable<void> {
+        rendezvous r(zk, path);
+        co_await r.await();
+    });
+    abandon_at_every_stage("name service: await",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               name_service names(zk, path);
+                               co_await names.await_for(1h, "service");
+                           });
+    abandon_at_every_stage("membership", [](client& zk, std::string path) -> awaitable<void> {
+        membership group(zk, path);
+        co_await group.join("me");
+        for (;;)
+            co_await group.next_change();
+    });
+    abandon_at_every_stage("two-phase commit", [](client& zk, std::string path) -> awaitable<void> {
+        std::vector<std::string> sites{"one", "two"};
+        commit_coordinator coordinator(zk, path);
+        commit_site site(zk, path, "one");
+        co_await coordinator.begin(sites, "text");
+        co_await site.join();
+        co_await (coordinator.decide() && site.vote(commit_vote::commit));
+    });
+}
+
+TEST_CASE("abandoned: queues and counters") {
+    abandon_at_every_stage("queue: take", [](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path);
+        co_await q.take();
+    });
+    abandon_at_every_stage("queue: consume", [](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path);
+        co_await q.put("item");
+        queue_claim claim = co_await q.consume();
+        co_await (claim.lost() && q.consume());
+    });
+    abandon_at_every_stage("queue: put", [](client& zk, std::string path) -> awaitable<void> {
+        queue_options bounded;
+        bounded.bound = 1;
+        queue q(zk, path, bounded);
+        co_await q.put("item");
+        co_await q.put("another");
+    });
+    // Nothing to wait for: each of these is on its way again and again.
+    abandon_at_every_stage("counter", [](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path);
+        for (int i = 0; i < 20; ++i)
+            co_await (c.add(1) && c.add(2));
+        barrier b(zk, path + "-gate");
+        co_await b.set();
+        co_await b.wait();
+    });
+}
+
+TEST_CASE("abandoned: those who follow nodes") {
+    abandon_at_every_stage("configuration", [](client& zk, std::string path) -> awaitable<void> {
+        configuration c(zk, path);
+        for (;;)
+            co_await c.next();
+    });
+    abandon_at_every_stage("ready configuration",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               ready_configuration c(zk, path);
+                               for (;;)
+                                   co_await c.next();
+                           });
+    abandon_at_every_stage("versioned configuration",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               versioned_configuration c(zk, path);
+                               for (;;)
+                                   co_await c.next();
+                           });
+    abandon_at_every_stage("node cache", [](client& zk, std::string path) -> awaitable<void> {
+        node_cache c(zk, path);
+        for (;;)
+            co_await c.next();
+    });
+    abandon_at_every_stage("children cache", [](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.create(path, "");
+        children_cache c(zk, path);
+        for (;;)
+            co_await c.next();
+    });
+    abandon_at_every_stage("tree cache", [](client& zk, std::string path) -> awaitable<void> {
+        tree_cache c(zk, path);
+        for (;;)
+            co_await c.next();
+    });
+    abandon_at_every_stage("name service: follow",
+                           [](client& zk, std::string path) -> awaitable<void> {
+                               name_service names(zk, path);
+                               name_watch watch = names.follow("service");
+                               for (;;)
+                                   co_await watch.next();
+                           });
+}
