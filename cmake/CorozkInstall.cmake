@@ -83,7 +83,11 @@ foreach(which IN ITEMS INCLUDEDIR LIBDIR)
     endif()
 endforeach()
 set(corozk_pc_libs "-lzookeeper_st")
-get_target_property(corozk_pc_needs ZooKeeper::zookeeper_st INTERFACE_LINK_LIBRARIES)
+get_property(
+    corozk_pc_needs
+    TARGET ZooKeeper::zookeeper_st
+    PROPERTY INTERFACE_LINK_LIBRARIES
+)
 foreach(name IN LISTS corozk_pc_needs)
     string(APPEND corozk_pc_libs " -l${name}")
 endforeach()
