@@ -83,6 +83,10 @@ foreach(which IN ITEMS INCLUDEDIR LIBDIR)
     endif()
 endforeach()
 set(corozk_pc_libs "-lzookeeper_st")
+cmake_path(GET ZooKeeper_ST_LIBRARY PARENT_PATH dir)
+if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    string(PREPEND corozk_pc_libs "-L${dir} ")
+endif()
 get_property(
     corozk_pc_needs
     TARGET ZooKeeper::zookeeper_st
