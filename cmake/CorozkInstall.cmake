@@ -82,7 +82,20 @@ foreach(which IN ITEMS INCLUDEDIR LIBDIR)
         set(corozk_pc_${name} "\${prefix}/${CMAKE_INSTALL_${which}}")
     endif()
 endforeach()
-set(corozk_pc_libs "-lzookeeper_st -pthread")
+set(corozk_pc_libs "-lzookeeper_st")
+cmake_path(GET ZooKeeper_ST_LIBRARY PARENT_PATH dir)
+if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    string(PREPEND corozk_pc_libs "-L${dir} ")
+endif()
+get_property(
+    corozk_pc_needs
+    TARGET ZooKeeper::zookeeper_st
+    PROPERTY INTERFACE_LINK_LIBRARIES
+)
+foreach(name IN LISTS corozk_pc_needs)
+    string(APPEND corozk_pc_libs " -l${name}")
+endforeach()
+string(APPEND corozk_pc_libs " -pthread")
 if(corozk_static)
     set(corozk_pc_cflags "")
     set(corozk_pc_requires "fmt")

@@ -103,13 +103,18 @@ if(ZooKeeper_FOUND)
                                                                HAVE_CYRUS_SASL_H
             )
         endif()
-        if(ZooKeeper_ST_LIBRARY MATCHES "\\.a$")
-            set_property(
-                TARGET ZooKeeper::zookeeper_st
-                PROPERTY INTERFACE_LINK_LIBRARIES $<$<BOOL:${ZooKeeper_HAS_TLS}>:ssl;crypto>
-                         $<$<BOOL:${ZooKeeper_HAS_SASL}>:sasl2>
-            )
+        set(_zookeeper_links "")
+        if(ZooKeeper_HAS_TLS AND ZooKeeper_ST_LIBRARY MATCHES "\\.a$")
+            list(APPEND _zookeeper_links ssl crypto)
         endif()
+        # Whoever uses SASL calls its library, too.
+        if(ZooKeeper_HAS_SASL)
+            list(APPEND _zookeeper_links sasl2)
+        endif()
+        set_property(
+            TARGET ZooKeeper::zookeeper_st PROPERTY INTERFACE_LINK_LIBRARIES ${_zookeeper_links}
+        )
+        unset(_zookeeper_links)
     endif()
 
     if(NOT ZooKeeper_FIND_QUIETLY)

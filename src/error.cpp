@@ -113,7 +113,7 @@ const char* text_of(errc e) noexcept {
         case errc::ownership_lost:
             return "not ours any more: stop working on it";
         case errc::would_block:
-            return "somebody else has it";
+            return "somebody else has it, or there is nothing";
         case errc::deadline_exceeded:
             return "the deadline passed first; nothing is left behind";
         case errc::would_deadlock:

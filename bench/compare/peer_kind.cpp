@@ -26,7 +26,9 @@ constexpr const char* python = "/usr/bin/python3";  // Debian's, which finds Deb
 
 constexpr auto compile_limit = std::chrono::seconds(120);
 
-constexpr std::array<std::string_view, 2> shared_sources{"Protocol.java", "Crowd.java"};
+constexpr std::array<std::string_view, 3> shared_sources{"Protocol.java",
+                                                         "Crowd.java",
+                                                         "Loops.java"};
 
 /// What every Java peer needs besides.
 constexpr std::array<std::string_view, 4> shared_jars{"zookeeper",

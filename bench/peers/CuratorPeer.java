@@ -190,37 +190,22 @@ public final class CuratorPeer {
     }
 
     private static void uncontended(Protocol.Request request) throws Exception {
-        int count = request.number("operations", 1_000);
         try (Sessions sessions = new Sessions(1)) {
             InterProcessMutex lock = new InterProcessMutex(sessions.of(0), request.text("path"));
-            long[] cycles = new long[count];
-            Protocol.phase("cycles");
-            long began = System.nanoTime();
-            for (int i = 0; i < count; i++) {
-                long start = System.nanoTime();
-                lock.acquire();
-                lock.release();
-                cycles[i] = System.nanoTime() - start;
-            }
-            Protocol.measured("cycles", count, began, "latencies_ns", cycles);
+            Loops.uncontended(
+                    request,
+                    () -> {
+                        lock.acquire();
+                        lock.release();
+                    });
         }
     }
 
     private static void queue(Protocol.Request request) throws Exception {
-        int count = request.number("items", 1_000);
-        int workers = request.number("workers", 1);
-        byte[] item = "0123456789abcdef".getBytes(StandardCharsets.UTF_8);
         try (Sessions sessions = new Sessions(1)) {
             SimpleDistributedQueue queue =
                     new SimpleDistributedQueue(sessions.of(0), request.text("path"));
-            Protocol.phase("put");
-            long began = System.nanoTime();
-            Crowd.work(count, workers, () -> queue.offer(item));
-            Protocol.measured("put", count, began);
-            Protocol.phase("take");
-            began = System.nanoTime();
-            Crowd.work(count, workers, queue::take);
-            Protocol.measured("take", count, began);
+            Loops.queue(request, queue::offer, queue::take);
         }
     }
 

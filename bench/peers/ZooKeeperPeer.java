@@ -3,7 +3,6 @@
 //
 // usage: ZooKeeperPeer REQUESTS HOSTS SESSION_TIMEOUT_MS
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -195,40 +194,26 @@ public final class ZooKeeperPeer {
     }
 
     private static void uncontended(Protocol.Request request) throws Exception {
-        int count = request.number("operations", 1_000);
         try (Sessions sessions = new Sessions(1)) {
             make(sessions.of(0), request.text("path"));
             WriteLock lock =
                     new WriteLock(sessions.of(0), request.text("path"), Ids.OPEN_ACL_UNSAFE);
-            long[] cycles = new long[count];
-            Protocol.phase("cycles");
-            long began = System.nanoTime();
-            for (int i = 0; i < count; i++) {
-                long start = System.nanoTime();
-                if (!lock.lock()) throw new IllegalStateException("nobody has it, but it is taken");
-                lock.unlock();
-                cycles[i] = System.nanoTime() - start;
-            }
-            Protocol.measured("cycles", count, began, "latencies_ns", cycles);
+            Loops.uncontended(
+                    request,
+                    () -> {
+                        if (!lock.lock())
+                            throw new IllegalStateException("nobody has it, but it is taken");
+                        lock.unlock();
+                    });
         }
     }
 
     private static void queue(Protocol.Request request) throws Exception {
-        int count = request.number("items", 1_000);
-        int workers = request.number("workers", 1);
-        byte[] item = "0123456789abcdef".getBytes(StandardCharsets.UTF_8);
         try (Sessions sessions = new Sessions(1)) {
             DistributedQueue queue =
                     new DistributedQueue(
                             sessions.of(0), request.text("path"), Ids.OPEN_ACL_UNSAFE);
-            Protocol.phase("put");
-            long began = System.nanoTime();
-            Crowd.work(count, workers, () -> queue.offer(item));
-            Protocol.measured("put", count, began);
-            Protocol.phase("take");
-            began = System.nanoTime();
-            Crowd.work(count, workers, queue::take);
-            Protocol.measured("take", count, began);
+            Loops.queue(request, queue::offer, queue::take);
         }
     }
 

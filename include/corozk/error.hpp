@@ -66,7 +66,7 @@ enum class errc : int {
     not_supported,           ///< the C client was built without it (TLS, SASL)
     session_left_to_expire,  ///< closed without the server's word: ephemerals go by timeout
     ownership_lost,          ///< the lock, permit or leadership is not ours any more
-    would_block,             ///< a `try_` form: somebody else has it
+    would_block,             ///< a `try_` form: somebody else has it, or there is nothing
     deadline_exceeded,       ///< the deadline passed first; nothing is left behind
     would_deadlock,          ///< refused: waiting here could never end
     limit_mismatch,          ///< another participant configured another limit

@@ -30,6 +30,37 @@ struct tls_options {
     std::string key_password;      ///< Of the key; may be empty.
 };
 
+/**
+ * @brief SASL settings; needs a C client that was built with SASL (see `has_sasl`).
+ *
+ * The server then knows us as "sasl:user", which is what access control lists say. Cyrus SASL does the
+ * work, on the client's thread, at each connection: DIGEST-MD5 computes, and GSSAPI asks the Kerberos
+ * servers, for which the event loop waits.
+ */
+struct sasl_options {
+    sasl_options() = default;
+    sasl_options(std::string user_, std::string password_file_)
+        : user(std::move(user_)), password_file(std::move(password_file_)) {}
+
+    std::string user;  ///< Empty where the mechanism asks for none (GSSAPI).
+
+    /// Its first line is the password; it is read at each connection. Empty as `user`.
+    std::string password_file;
+
+    /// To be tried, separated by spaces; the machine must have one of them.
+    std::string mechanisms = "DIGEST-MD5";
+
+    /// What the servers are registered as.
+    std::string service = "zookeeper";
+
+    /// Likewise; every ZooKeeper server takes this one for DIGEST-MD5. Empty means the address of the
+    /// server.
+    std::string host = "zk-sasl-md5";
+
+    /// Empty means the server's.
+    std::string realm;
+};
+
 /** @brief How a client connects. Every member has a default except `hosts`. */
 struct client_options {
     client_options() = default;
@@ -65,6 +96,10 @@ struct client_options {
 
     /// Needs `has_tls()`; otherwise `connect` fails with `not_supported`.
     std::optional<tls_options> tls;
+
+    /// Needs `has_sasl()`; otherwise `connect` fails with `not_supported`. The C client cannot do it
+    /// together with TLS (`bad_option`).
+    std::optional<sasl_options> sasl;
 
     /// Where log lines go.
     corozk::logger logger;

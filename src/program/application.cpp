@@ -48,6 +48,20 @@ private:
     std::string text_;
 };
 
+/// What is said when none of the words is a command's name.
+std::string no_command_in(const std::vector<std::string>& unknown) {
+    std::string names;
+    for (const command_entry& entry : all_commands())
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+    std::string problem = "what to do is missing";
+    if (!unknown.empty()) {
+        bool option = unknown.front().starts_with('-');
+        problem =
+            fmt::format("there is no {} '{}'", option ? "option" : "command", unknown.front());
+    }
+    return fmt::format("{}; the commands are {}: see corozk --help", problem, names);
+}
+
 }  // namespace
 
 application::application() : app_(about, "corozk") {
@@ -112,6 +126,10 @@ void application::add_settings() {
     app_.add_option("--tls-certificate", settings_.tls.certificate_file, "our own certificate")
         ->type_name("FILE");
     app_.add_option("--tls-key", settings_.tls.key_file, "its key")->type_name("FILE");
+    app_.add_option("--sasl-user", settings_.sasl.user, "authenticate by SASL as this user")
+        ->type_name("USER");
+    app_.add_option("--sasl-password-file", settings_.sasl.password_file, "the user's password")
+        ->type_name("FILE");
     app_.add_flag("--json", settings_.json, "results and events as JSON, one value a line");
     app_.add_flag("-v,--verbose", settings_.verbose, "say what happens");
 }
@@ -128,7 +146,13 @@ void application::parse(std::vector<std::string> words) {
     std::vector<auth_info> from_environment;
     from_environment.swap(settings_.auth);
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    app_.parse(std::move(words));
+    try {
+        app_.parse(std::move(words));
+    } catch (const CLI::RequiredError&) {
+        if (app_.get_subcommands().empty())
+            throw bad_word(no_command_in(app_.remaining()));
+        throw;
+    }
     if (settings_.auth.empty())
         settings_.auth = std::move(from_environment);
     if (has_command && settings_.command.empty())

@@ -99,8 +99,35 @@ public:
     }
 
 private:
+    /// That there is nothing, or no room, is an answer in words of its own.
     template <class Queue>
     asio::awaitable<int> work(surroundings& here, Queue& q) {
+        int code = done;
+        try {
+            code = co_await act(here, q);
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != errc::would_block && e.code() != errc::deadline_exceeded)
+                throw;
+            complain(answer_no(e.code() == errc::deadline_exceeded), here.options.json);
+            code = not_acquired;
+        }
+        co_return code;
+    }
+
+    std::string answer_no(bool waited) const {
+        const std::string& action = words_.action();
+        if (action == "put") {
+            return fmt::format(
+                "{} {} full: --bound {}", words_.path(), waited ? "stayed" : "is", bound_);
+        }
+        std::string item = action == "consume" ? "item that nobody has claimed" : "item";
+        if (waited)
+            return fmt::format("no {} came to {} in time", item, words_.path());
+        return fmt::format("there is no {} in {}", item, words_.path());
+    }
+
+    template <class Queue>
+    asio::awaitable<int> act(surroundings& here, Queue& q) {
         const std::string& action = words_.action();
         if (action == "size") {
             std::size_t size = co_await here.interrupts.race<std::size_t>(q.size());

@@ -13,6 +13,8 @@ client_options to_client_options(const settings& s) {
     options.auth = s.auth;
     if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty())
         options.tls = s.tls;
+    if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
+        options.sasl = s.sasl;
     auto write = [](log_level level, std::string_view line) {
         std::string text("corozk: ");
         text.append(to_string(level)).append(": ").append(line).append("\n");

@@ -18,6 +18,7 @@ struct settings {
     std::chrono::milliseconds session_timeout{10'000};
     std::chrono::milliseconds connect_timeout{10'000};
     tls_options tls;
+    sasl_options sasl;
     bool json = false;
     bool verbose = false;
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/handle.hpp"
 
+#include "session/sigpipe_blocker.hpp"
+#if COROZK_HAS_SASL
+#include "session/sasl.hpp"
+#endif
+
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
@@ -11,6 +16,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <sys/time.h>
 #include <utility>
 
@@ -29,16 +35,21 @@ constexpr const char* nowhere = "255.255.255.255:1";
 // called on this thread.
 thread_local const handle::log_function* current_log = nullptr;
 
-class log_scope {
+/// Around each call of the C client.
+class call_scope {
 public:
-    explicit log_scope(const handle::log_function& log) noexcept
-        : previous_(std::exchange(current_log, &log)) {}
-    log_scope(const log_scope&) = delete;
-    log_scope& operator=(const log_scope&) = delete;
-    ~log_scope() { current_log = previous_; }
+    call_scope(const handle::log_function& log, bool writes_by_openssl) noexcept
+        : previous_(std::exchange(current_log, &log)) {
+        if (writes_by_openssl)
+            no_signal_.emplace();
+    }
+    call_scope(const call_scope&) = delete;
+    call_scope& operator=(const call_scope&) = delete;
+    ~call_scope() { current_log = previous_; }
 
 private:
     const handle::log_function* previous_;
+    std::optional<sigpipe_blocker> no_signal_;
 };
 
 /// "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text": the level is in the line.
@@ -328,11 +339,16 @@ void on_watch(zhandle_t*, int type, int state, const char* path, void* context) 
 }  // namespace
 
 struct handle::impl {
-    impl(std::vector<arrival>& inbox_, log_function log_) : inbox(inbox_), log(std::move(log_)) {}
+    impl(std::vector<arrival>& inbox_, log_function log_, bool encrypted_)
+        : inbox(inbox_), log(std::move(log_)), encrypted(encrypted_) {}
 
     std::vector<arrival>& inbox;
     log_function log;
+    bool encrypted;
     zhandle_t* zh = nullptr;
+#if COROZK_HAS_SASL
+    std::unique_ptr<sasl_answers> answers;  ///< the C client refers to them
+#endif
 
     void make(const handle_settings& settings) {
         std::string address = settings.server + settings.chroot;
@@ -351,6 +367,20 @@ struct handle::impl {
             return;
         }
 #endif
+#if COROZK_HAS_SASL
+        if (settings.sasl) {
+            const sasl_options& sasl = *settings.sasl;
+            answers = std::make_unique<sasl_answers>(sasl);
+            zoo_sasl_params_t parameters{};
+            parameters.service = sasl.service.c_str();
+            parameters.host = sasl.host.empty() ? nullptr : sasl.host.c_str();
+            parameters.mechlist = sasl.mechanisms.c_str();
+            parameters.callbacks = answers->callbacks();
+            zh = zookeeper_init_sasl(
+                address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log, &parameters);
+            return;
+        }
+#endif
         zh = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log);
     }
 };
@@ -361,8 +391,8 @@ std::unique_ptr<handle> handle::make(const handle_settings& settings,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
-    auto i = std::make_unique<impl>(inbox, std::move(log));
-    log_scope scope(i->log);
+    auto i = std::make_unique<impl>(inbox, std::move(log), settings.tls != nullptr);
+    call_scope scope(i->log, i->encrypted);
     i->make(settings);
     if (!i->zh) {
         error = error_code(errno, boost::system::generic_category());
@@ -374,7 +404,7 @@ std::unique_ptr<handle> handle::make(const handle_settings& settings,
 }
 
 handle::~handle() {
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     // Without its socket the C client closes at once instead of waiting for the server.
     abort();
     zookeeper_close(impl_->zh);
@@ -424,7 +454,7 @@ bool handle::open() const noexcept {
 }
 
 handle::interest_type handle::interest() {
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     int descriptor = -1;
     int events = 0;
     timeval wait{};
@@ -438,7 +468,7 @@ handle::interest_type handle::interest() {
 }
 
 handle::progress handle::process(bool read, bool write) {
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     // While it connects the C client would begin to read an answer, and lose what it has allocated
     // for that as soon as it is connected.
     if (zoo_state(impl_->zh) == ZOO_CONNECTING_STATE)
@@ -457,13 +487,13 @@ void handle::set_server(const std::string& server) {
     // address for the server that it has already. And where sending has failed it has closed the
     // socket, but not cleaned up: connecting again would leak what it has begun to read.
     abort();
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     zoo_set_servers(impl_->zh, server.c_str());
 }
 
 void handle::abort() {
     const log_function silence;  // what fails here is meant to fail
-    log_scope scope(silence);
+    call_scope scope(silence, impl_->encrypted);
     handle_state s = state();
     if (s == handle_state::expired || s == handle_state::auth_failed)
         return;
@@ -483,7 +513,7 @@ void handle::silence() noexcept {
 }
 
 bool handle::submit(operation& op) {
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     zhandle_t* zh = impl_->zh;
     const void* data = &op;
     op.inbox = &impl_->inbox;
@@ -578,7 +608,7 @@ bool handle::submit(operation& op) {
 }
 
 void handle::forget_watches(const std::string& path) {
-    log_scope scope(impl_->log);
+    call_scope scope(impl_->log, impl_->encrypted);
     zoo_aremove_all_watches(impl_->zh, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
 }
 

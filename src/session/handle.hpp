@@ -54,7 +54,8 @@ struct handle_settings {
     std::string chroot;
     std::chrono::milliseconds session_timeout{};
     bool allow_read_only = false;
-    const tls_options* tls = nullptr;  ///< only where `has_tls()`
+    const tls_options* tls = nullptr;    ///< only where `has_tls()`
+    const sasl_options* sasl = nullptr;  ///< only where `has_sasl()`
 };
 
 /// The owner of one `zhandle_t`: the only place that calls the C client. Its callbacks only record

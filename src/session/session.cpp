@@ -293,12 +293,7 @@ void session::dispatch_session_event(handle_state state) {
             }
             break;
         case handle_state::auth_failed:
-            if (closing()) {
-                finish_closing(errc::session_left_to_expire);
-                break;
-            }
-            log(log_level::error, "authentication failed: check the scheme and the credential");
-            fail_for_good(zk_errc::auth_failed);
+            authentication_failed();
             break;
         default:
             connection_down();

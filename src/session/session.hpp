@@ -121,6 +121,7 @@ private:
     void session_ready();
     void connect_failed(error_code reason);
     void connection_down();
+    void authentication_failed();
     error_code connect_problem() const;
 
     // Ending.

@@ -3,6 +3,9 @@
 #include "session/internal_operation.hpp"
 #include "session/request.hpp"
 #include "session/session.hpp"
+#if COROZK_HAS_SASL
+#include "session/sasl.hpp"
+#endif
 #include <corozk/version.hpp>
 
 #include <boost/asio/ip/address.hpp>
@@ -27,8 +30,8 @@ std::string numeric_address(const boost::asio::ip::address& address, std::uint16
     return text + ":" + std::to_string(port);
 }
 
-/// What is wrong with the options, or null.
-const char* option_problem(const client_options& options) {
+/// What is wrong with the options, or nothing.
+std::string option_problem(const client_options& options) {
     // The C client allows a connection a third of it to be made.
     if (options.session_timeout < 100ms)
         return "session_timeout must be at least 100 ms";
@@ -43,6 +46,8 @@ const char* option_problem(const client_options& options) {
         return "queue_timeout must not be negative";
     if (options.max_request_size < 1024)
         return "max_request_size must be at least 1024 bytes";
+    if (options.tls && options.sasl)
+        return "tls and sasl: the C client cannot do both";
     if (options.tls) {
         // The C client takes them as one text, separated by commas, and wants all of them.
         for (const std::string& file :
@@ -53,7 +58,11 @@ const char* option_problem(const client_options& options) {
         if (options.tls->key_password.find(',') != std::string::npos)
             return "tls: key_password must have no comma";
     }
-    return nullptr;
+#if COROZK_HAS_SASL
+    if (options.sasl)
+        return sasl_problem(*options.sasl);
+#endif
+    return {};
 }
 
 }  // namespace
@@ -73,11 +82,12 @@ void session::connect(user_call<> call) {
         if (!hosts_.problem.empty()) {
             log(log_level::error, "host list \"" + options_.hosts + "\" " + hosts_.problem);
             problem = errc::bad_host_list;
-        } else if (options_.tls && !has_tls()) {
-            log(log_level::error, "TLS was asked for, but the C client was built without it");
+        } else if ((options_.tls && !has_tls()) || (options_.sasl && !has_sasl())) {
+            std::string what = options_.tls && !has_tls() ? "TLS" : "SASL";
+            log(log_level::error, what + " was asked for, but the C client was built without it");
             problem = errc::not_supported;
-        } else if (const char* text = option_problem(options_)) {
-            log(log_level::error, std::string("bad option: ") + text);
+        } else if (std::string text = option_problem(options_); !text.empty()) {
+            log(log_level::error, "bad option: " + text);
             problem = errc::bad_option;
         }
         if (problem) {
@@ -178,6 +188,7 @@ void session::next_attempt() {
             settings.session_timeout = options_.session_timeout;
             settings.allow_read_only = options_.allow_read_only;
             settings.tls = options_.tls ? &*options_.tls : nullptr;
+            settings.sasl = options_.sasl ? &*options_.sasl : nullptr;
             error_code error;
             handle_ = handle::make(
                 settings,
@@ -241,6 +252,11 @@ void session::attempt_failed() {
 void session::connection_down() {
     readable_ = writable_ = false;
     monitor_.close();
+    // After SASL has failed the C client says nothing, and cannot be used any more.
+    if (handle_ && handle_->state() == handle_state::auth_failed) {
+        authentication_failed();
+        return;
+    }
     switch (phase_) {
         case phase_type::attempting:
             if (!silent_server_)
@@ -340,6 +356,18 @@ void session::session_ready() {
     connect_calls_.clear();
     for (auto& call : calls)
         call->complete(error_code());
+}
+
+void session::authentication_failed() {
+    if (closing()) {
+        finish_closing(errc::session_left_to_expire);
+        return;
+    }
+    log(log_level::error,
+        options_.sasl && phase_ != phase_type::open
+            ? "SASL authentication failed: check the user, the password and the mechanisms"
+            : "authentication failed: check the scheme and the credential");
+    fail_for_good(zk_errc::auth_failed);
 }
 
 error_code session::connect_problem() const {

@@ -3,6 +3,7 @@
 // allowed, and nothing is left behind.
 // ctest: CHROOT
 #include "client_fixture.hpp"
+#include "connecting.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/version.hpp>
@@ -20,7 +21,6 @@ using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 using Catch::Contains;
-using steady = std::chrono::steady_clock;
 
 namespace {
 
@@ -49,39 +49,6 @@ private:
     int socket_;
     std::uint16_t port_ = 0;
 };
-
-struct refusal {
-    error_code ec;
-    std::string log;
-};
-
-/// Connects to where nobody can, and sees that it ends in time and leaves nothing behind.
-refusal refused(client_options options) {
-    refusal result;
-    options.logger = logger(log_level::warning, [&](log_level, std::string_view text) {
-        result.log += std::string(text) + "\n";
-    });
-    boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client zk(executor, options);
-        CHECK(zk.state() == session_state::idle);
-        auto started = steady::now();
-        auto [ec] = co_await zk.connect(as_tuple());
-        auto took = std::chrono::duration_cast<std::chrono::milliseconds>(steady::now() - started);
-        WARN(options.hosts << ": " << ec.message() << " (after " << took.count() << " ms, allowed "
-                           << options.connect_timeout.count() << " ms)");
-        result.ec = ec;
-        CHECK(zk.state() == session_state::closed);
-        CHECK(zk.status().reason == ec);
-        auto [later, data] = co_await zk.get("/", as_tuple());
-        CHECK(later == errc::closed);
-        auto [closed] = co_await zk.close(as_tuple());
-        CHECK_FALSE(closed);
-    });
-    run_to_idle(context);
-    return result;
-}
 
 client_options hasty_options(std::string hosts) {
     client_options options = quiet_options(std::move(hosts));
@@ -152,11 +119,19 @@ TEST_CASE("connect: options that make no sense are refused at once") {
         CHECK(r.ec == errc::bad_option);
         CHECK_THAT(r.log, Contains(name));
     }
+}
+
+TEST_CASE("connect: TLS and SASL without settings, or without a C client that has them") {
     client_options tls = quiet_options("127.0.0.1:1");
     tls.tls.emplace();
     refusal r = refused(tls);
     CHECK(r.ec == (has_tls() ? errc::bad_option : errc::not_supported));
-    CHECK_THAT(r.log, Contains(has_tls() ? "ca_file" : "TLS"));
+    CHECK_THAT(r.log, Contains(has_tls() ? "ca_file" : "TLS was asked for"));
+    client_options sasl = quiet_options("127.0.0.1:1");
+    sasl.sasl.emplace();
+    r = refused(sasl);
+    CHECK(r.ec == (has_sasl() ? errc::bad_option : errc::not_supported));
+    CHECK_THAT(r.log, Contains(has_sasl() ? "password_file" : "SASL was asked for"));
 }
 
 TEST_CASE("connect: no server at the address") {

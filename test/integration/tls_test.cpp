@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // TLS against a real server; built where the C client has it. The certificates are made by openssl and
 // keytool.
+#include "connecting.hpp"
 #include "recipe_fixture.hpp"
 #include <corozk.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
-#include <csignal>
 #include <cstdlib>
 #include <string>
 
@@ -42,7 +42,7 @@ struct certificates {
 
     std::string file(const std::string& name) const { return (folder.path() / name).string(); }
 
-    tls_options client(const std::string& authority = "ca.pem") const {
+    tls_options client(const std::string& authority) const {
         tls_options tls;
         tls.ca_file = file(authority);
         tls.certificate_file = file("client.pem");
@@ -54,7 +54,11 @@ struct certificates {
 };
 
 struct secure_server {
-    std::string hosts() const { return "127.0.0.1:" + std::to_string(port.port()); }
+    client_options options(const std::string& authority) const {
+        client_options result = options_for("127.0.0.1:" + std::to_string(port.port()));
+        result.tls = made.client(authority);
+        return result;
+    }
 
     server_options settings() const {
         server_options options = recipe_server_options();
@@ -77,86 +81,62 @@ struct secure_server {
     server instance{settings()};
 };
 
-// OpenSSL writes to connections that the server has closed.
-[[maybe_unused]] const auto ignored = std::signal(SIGPIPE, SIG_IGN);
-
 }  // namespace
 
 TEST_CASE("tls: operations, watches and recipes, over a restart of the server") {
     secure_server secure;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client_options options = options_for(secure.hosts());
-            options.session_timeout = 30s;
-            options.tls = secure.made.client();
-            client zk =
-                co_await client::connect(co_await boost::asio::this_coro::executor, options);
-            std::string large(900'000, 'x');
-            co_await zk.create("/large", large);
-            node_data back = co_await zk.get("/large");
-            CHECK(back.data == large);
-            watched_data watched = co_await zk.watch_data("/large");
-            co_await zk.set("/large", "small");
-            watch_event event = co_await watched.changed.next();
-            CHECK(event.type == watch_event_type::data_changed);
-            counter number(zk, "/number");
-            for (int i = 0; i < 200; ++i)
-                co_await number.add(1);
+    client_options options = secure.options("ca.pem");
+    options.session_timeout = 30s;
+    auto body = [&](client& zk) -> awaitable<void> {
+        std::string large(900'000, 'x');
+        co_await zk.create("/large", large);
+        node_data back = co_await zk.get("/large");
+        CHECK(back.data == large);
+        watched_data watched = co_await zk.watch_data("/large");
+        co_await zk.set("/large", "small");
+        watch_event event = co_await watched.changed.next();
+        CHECK(event.type == watch_event_type::data_changed);
+        counter number(zk, "/number");
+        for (int i = 0; i < 200; ++i)
+            co_await number.add(1);
 
-            lock mutex(zk, "/lock");
-            ownership held = co_await mutex.acquire();
-            secure.instance.restart();
-            std::int64_t value = co_await number.add(1);
-            CHECK(value == 201);
-            CHECK(held.valid());
-            co_await held.release();
-            co_await zk.close();
-        },
-        120s);
-    run_to_idle(context);
+        // What OpenSSL writes to a connection that is gone must not end the program.
+        lock mutex(zk, "/lock");
+        ownership held = co_await mutex.acquire();
+        secure.instance.restart();
+        std::int64_t value = co_await number.add(1);
+        CHECK(value == 201);
+        CHECK(held.valid());
+        co_await held.release();
+    };
+    with_client(options, body, 120s);
 }
 
 TEST_CASE("tls: a server that the wrong authority has signed is refused") {
     secure_server secure;
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client_options options = options_for(secure.hosts());
-            options.connect_timeout = 3s;
-            options.tls = secure.made.client("other.pem");
-            client zk(co_await boost::asio::this_coro::executor, options);
-            auto [ec] = co_await zk.connect(as_tuple());
-            CHECK(ec);
-            options.tls = secure.made.client("missing.pem");
-            client none(co_await boost::asio::this_coro::executor, options);
-            auto [problem] = co_await none.connect(as_tuple());
-            CHECK(problem);
-        },
-        60s);
-    run_to_idle(context);
+    for (std::string authority : {"other.pem", "missing.pem"}) {
+        client_options options = secure.options(authority);
+        options.connect_timeout = 3s;
+        refusal r = refused(options, 60s);
+        CHECK(r.ec);
+    }
 }
 
 TEST_CASE("tls: settings that the C client could not take are refused") {
-    certificates made;
-    boost::asio::io_context context;
-    run(context, [&]() -> awaitable<void> {
-        for (int which = 0; which < 4; ++which) {
-            client_options options = options_for("127.0.0.1:1");
-            options.tls = made.client();
-            if (which == 0)
-                options.tls->ca_file.clear();
-            if (which == 1)
-                options.tls->certificate_file.clear();
-            if (which == 2)
-                options.tls->key_file = "a,b";
-            if (which == 3)
-                options.tls->key_password = "a,b";
-            client zk(co_await boost::asio::this_coro::executor, options);
-            auto [ec] = co_await zk.connect(as_tuple());
-            CHECK(ec == errc::bad_option);
-        }
-    });
+    tls_options good;
+    good.ca_file = "ca.pem";
+    good.certificate_file = "client.pem";
+    good.key_file = "client.key";
+    client_options options = options_for("127.0.0.1:1");
+    auto problem = [&](auto change) {
+        options.tls = good;
+        change(*options.tls);
+        refusal r = refused(options);
+        CHECK(r.ec == errc::bad_option);
+        CHECK_THAT(r.log, Catch::Contains("tls"));
+    };
+    problem([](tls_options& o) { o.ca_file.clear(); });
+    problem([](tls_options& o) { o.certificate_file.clear(); });
+    problem([](tls_options& o) { o.key_file = "a,b"; });
+    problem([](tls_options& o) { o.key_password = "a,b"; });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program_run.hpp"
+#include <corozk/version.hpp>
 
 #include <filesystem>
 #include <set>
@@ -99,6 +100,31 @@ TEST_CASE("corozk --help: every command explains itself, with examples") {
         CHECK(help.out.find("Examples\n  corozk " + command) != std::string::npos);
     }
     CHECK(run_program({"--version"}).out.starts_with("corozk "));
+}
+
+TEST_CASE("corozk: a word that is no command is named, and the commands are") {
+    auto refused = [](std::vector<std::string> words, const std::string& problem) {
+        auto run = run_program(words);
+        CHECK(run.code == 64);
+        CHECK(run.out.empty());
+        CHECK(run.err.find(problem) != std::string::npos);
+        CHECK(run.err.find("corozk --help") != std::string::npos);
+        for (const std::string& command : commands)
+            CHECK(run.err.find(command) != std::string::npos);
+    };
+    refused({"frobnicate"}, "there is no command 'frobnicate'");
+    refused({"--hosts", "a:1", "Lock", "/a", "--", "true"}, "there is no command 'Lock'");
+    refused({"--json", "frobnicate"}, R"("message":"there is no command 'frobnicate')");
+    refused({"--frob"}, "there is no option '--frob'");
+    refused({}, "what to do is missing");
+}
+
+TEST_CASE("corozk: SASL is asked for, or refused where the C client has none") {
+    auto run =
+        run_program({"tree", "/", "--sasl-user", "ann", "--sasl-password-file", "/none/such"});
+    CHECK(run.code == (has_sasl() ? 64 : 70));
+    CHECK(run.err.find(has_sasl() ? "password_file \"/none/such\"" : "built without it") !=
+          std::string::npos);
 }
 
 TEST_CASE("corozk --manual: names every command and every option") {

@@ -116,8 +116,25 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     auto value = boost::json::parse(run_program({"queue", "take", "--json", path}).out);
     CHECK(value.at("data") == "five\nlines\n");
     CHECK(run_program({"queue", "take", path}).out == "--six\n");
-    CHECK(run_program({"queue", "take", "-n", path}).code == 75);
-    CHECK(run_program({"queue", "take", "-w", "100ms", path}).code == 75);
+    auto answered_no = [&](std::vector<std::string> words, const std::string& answer) {
+        auto run = run_program(words);
+        CHECK(run.code == 75);
+        CHECK(run.out.empty());
+        CHECK(run.err == "corozk: " + answer + "\n");
+    };
+    answered_no({"queue", "take", "-n", path}, "there is no item in " + path);
+    answered_no({"queue", "peek", path}, "there is no item in " + path);
+    answered_no({"queue", "consume", "-n", path, "--", "cat"},
+                "there is no item that nobody has claimed in " + path);
+    answered_no({"queue", "take", "-w", "100ms", path}, "no item came to " + path + " in time");
+    std::string small = fresh_path();
+    CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
+    answered_no({"queue", "put", "-n", "--bound", "1", small, "two"},
+                small + " is full: --bound 1");
+    answered_no({"queue", "put", "-w", "100ms", "--bound", "1", small, "two"},
+                small + " stayed full: --bound 1");
+    auto refused = boost::json::parse(run_program({"queue", "take", "-n", "--json", path}).err);
+    CHECK(refused.at("message").as_string() == "there is no item in " + path);
     CHECK(run_program({"queue", "take", path, "word"}).code == 64);
     // A taker waits until something comes.
     program_run taker({"queue", "take", path});

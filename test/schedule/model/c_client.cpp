@@ -6,6 +6,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -323,6 +324,30 @@ void on_answer(zhandle_t* zh, const answer& a) {
 }  // namespace
 
 extern "C" {
+
+// What the model does not speak, where the C client does.
+#ifdef HAVE_OPENSSL_H
+zhandle_t*
+zookeeper_init_ssl(const char*, const char*, watcher_fn, int, const clientid_t*, void*, int) {
+    errno = ENOTSUP;
+    return nullptr;
+}
+
+void zoo_set_log_callback(zhandle_t*, log_callback_fn) {}
+#endif
+#ifdef HAVE_CYRUS_SASL_H
+zhandle_t* zookeeper_init_sasl(const char*,
+                               watcher_fn,
+                               int,
+                               const clientid_t*,
+                               void*,
+                               int,
+                               log_callback_fn,
+                               zoo_sasl_params_t*) {
+    errno = ENOTSUP;
+    return nullptr;
+}
+#endif
 
 zhandle_t* zookeeper_init2(const char* host,
                            watcher_fn fn,

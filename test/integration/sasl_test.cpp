@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// SASL with DIGEST-MD5 against a real server; built where the C client has it.
+#include "connecting.hpp"
+#include "recipe_fixture.hpp"
+#include <corozk.hpp>
+#include <corozk/testing/temporary_directory.hpp>
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace corozk;
+using namespace corozk::testing;
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+/// A server that knows ann and bob.
+struct sasl_server {
+    std::string file(const std::string& name) const { return (folder.path() / name).string(); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(file(name)) << text;
+    }
+
+    explicit sasl_server(std::vector<std::string> config_lines = {})
+        : instance(settings(std::move(config_lines))) {}
+
+    server_options settings(std::vector<std::string> config_lines) const {
+        write("jaas.conf",
+              "Server {\n"
+              "  org.apache.zookeeper.server.auth.DigestLoginModule required\n"
+              "  user_ann=\"the secret of ann\"\n"
+              "  user_bob=\"the secret of bob\";\n"
+              "};\n");
+        write("ann", "the secret of ann\n");
+        write("bob", "the secret of bob");
+        write("wrong", "the secret of nobody\n");
+        server_options options = recipe_server_options();
+        options.config_lines = std::move(config_lines);
+        options.java_properties = {
+            "java.security.auth.login.config=" + file("jaas.conf"),
+            "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"};
+        return options;
+    }
+
+    client_options options(const std::string& user, const std::string& password_file) const {
+        client_options result = options_for(instance.hosts());
+        result.session_timeout = 30s;
+        result.sasl = sasl_options(user, file(password_file));
+        return result;
+    }
+
+    temporary_directory folder;
+    server instance;
+};
+
+acl only_ann() {
+    return {corozk::acl_entry(permission::all, "sasl", "ann")};
+}
+
+}  // namespace
+
+TEST_CASE("sasl: the password opens what the list allows, over a restart of the server") {
+    sasl_server secure;
+    auto ann = [&](client& zk) -> awaitable<void> {
+        acl list = only_ann();
+        create_options only;
+        only.acl = &list;
+        co_await zk.create("/ann", "private", only);
+        acl mine = creator_acl();
+        create_options created;
+        created.acl = &mine;
+        co_await zk.create("/mine", "", created);
+        node_acl found = co_await zk.get_acl("/mine");
+        CHECK(found.entries == only_ann());
+
+        counter number(zk, "/ann/number");
+        lock mutex(zk, "/ann/lock");
+        ownership held = co_await mutex.acquire();
+        co_await number.add(1);
+        secure.instance.restart();
+        std::int64_t value = co_await number.add(1);
+        CHECK(value == 2);
+        CHECK(held.valid());
+        co_await held.release();
+    };
+    with_client(secure.options("ann", "ann"), ann, 120s);
+
+    auto again = [&](client& zk) -> awaitable<void> {
+        node_data found = co_await zk.get("/ann");
+        CHECK(found.data == "private");
+    };
+    with_client(secure.options("ann", "ann"), again, 60s);
+
+    auto others = [&](client& zk) -> awaitable<void> {
+        auto [ec, nothing] = co_await zk.get("/ann", as_tuple());
+        CHECK(ec == zk_errc::no_auth);
+        auto [refused, path] = co_await zk.create("/ann/x", "", create_options(), as_tuple());
+        CHECK(refused == zk_errc::no_auth);
+    };
+    with_client(secure.options("bob", "bob"), others, 60s);
+    client_options stranger = secure.options("", "");
+    stranger.sasl.reset();
+    with_client(stranger, others, 60s);
+}
+
+TEST_CASE("sasl: a wrong password is refused at once") {
+    sasl_server secure;
+    for (std::string user : {"ann", "nobody"}) {
+        client_options options = secure.options(user, "wrong");
+        options.connect_timeout = 0ms;  // even for ever
+        refusal r = refused(options, 60s);
+        CHECK(r.ec == zk_errc::auth_failed);
+        CHECK_THAT(r.log, Contains("SASL authentication failed"));
+    }
+}
+
+TEST_CASE("sasl: a server that demands it says so to whoever has none") {
+    sasl_server strict({"enforce.auth.enabled=true", "enforce.auth.schemes=sasl"});
+    auto served = [](client& zk) -> awaitable<void> { co_await zk.create("/a"); };
+    with_client(strict.options("ann", "ann"), served, 60s);
+    auto unserved = [](client& zk) -> awaitable<void> {
+        auto [ec, path] = co_await zk.create("/b", "", create_options(), as_tuple());
+        CHECK(ec == zk_errc::session_closed_require_sasl_auth);
+    };
+    client_options stranger = strict.options("", "");
+    stranger.sasl.reset();
+    with_client(stranger, unserved, 60s);
+}
+
+TEST_CASE("sasl: a password that is valid no more ends the session at the next connection") {
+    sasl_server secure;
+    secure.write("changing", "the secret of ann");
+    client_options options = secure.options("ann", "changing");
+    auto body = [&](client& zk) -> awaitable<void> {
+        lock mutex(zk, "/lock");
+        ownership held = co_await mutex.acquire();
+        secure.write("changing", "another");
+        secure.instance.restart();
+        co_await held.lost();
+        CHECK(zk.state() == session_state::closed);
+        CHECK(zk.status().reason == zk_errc::auth_failed);
+        CHECK_FALSE(held.valid());
+    };
+    with_client(options, body, 120s);
+}
+
+TEST_CASE("sasl: a connection that ends while they agree is made again") {
+    sasl_server secure;
+    for (std::uint64_t k : {1, 2}) {
+        for (bool answered : {false, true}) {
+            INFO("message " << k << (answered ? ", answered" : ""));
+            fault_proxy proxy(secure.instance.port());
+            action cut = answered ? swallow_reply_and_cut() : drop_request_and_cut();
+            rule_id rule = proxy.arm(at_op(testing::op_code::sasl, k), cut);
+            client_options options = secure.options("ann", "ann");
+            options.hosts = proxy.hosts();
+            auto body = [&](client& zk) -> awaitable<void> {
+                CHECK(proxy.fired(rule) == 1);
+                co_await zk.get("/");
+                CHECK(zk.status().generation == 1);
+            };
+            with_client(options, body, 60s);
+        }
+    }
+}
+
+TEST_CASE("sasl: settings that cannot work are refused in words") {
+    temporary_directory folder;
+    std::string empty = (folder.path() / "empty").string();
+    std::ofstream{empty};
+    auto problem = [&](auto change, const std::string& words) {
+        client_options options = options_for("127.0.0.1:1");
+        options.sasl = sasl_options("ann", empty);
+        change(options);
+        refusal r = refused(options);
+        CHECK(r.ec == errc::bad_option);
+        CHECK_THAT(r.log, Contains(words));
+    };
+    problem([](client_options& o) { o.sasl->password_file = "/none/such"; },
+            "\"/none/such\": No such file");
+    problem([&](client_options& o) { o.sasl->password_file = folder.path().string(); },
+            "Is a directory");
+    problem([](client_options&) {}, "is empty");
+    problem([](client_options& o) { o.sasl->password_file.clear(); }, "needs user and");
+    problem([](client_options& o) { o.sasl->user.clear(); }, "needs user and");
+    problem([](client_options& o) { o.sasl->mechanisms = "SMOKE-SIGNALS"; }, "SMOKE-SIGNALS");
+    problem([](client_options& o) { o.tls.emplace(); }, "cannot do both");
+}
