@@ -93,6 +93,9 @@ awaitable<void> take(stage& s) {
         q->take(taking.token());
         std::string waiting = first ? "waiting" : "waiting again";
         co_await s.state(waiting);
+        // With its parent the other item is gone.
+        if (!first && s.which() == fault::parent_deleted)
+            throw scenario_over();
         if (first) {
             co_await put_as(s.theirs(), s, "late", start + 40ms);
             co_await s.state("waiting for the time");
@@ -107,9 +110,6 @@ awaitable<void> take(stage& s) {
         s.note("taken", item.data);
         s.check(item.data == expected, "the earlier due first");
         s.check(item.due <= wall.now(), "nothing comes early");
-        // With its parent the other item is gone.
-        if (s.which() == fault::parent_deleted)
-            throw scenario_over();
     }
 }
 

@@ -21,7 +21,8 @@ struct wish {
     const char* data;
     std::int64_t due;
 };
-constexpr wish wishes[] = {{"late", 4'000}, {"early", 2'000}};
+constexpr wish later[] = {{"late", 4'000}, {"early", 2'000}};
+constexpr wish long_ago[] = {{"late", -1'000}, {"early", -2'000}};
 
 time_point at(std::int64_t ms) {
     return time_point(std::chrono::hours(24) + milliseconds(ms));
@@ -63,7 +64,13 @@ awaitable<void> put(actor& a, delay_queue& q, wish w) {
 
 awaitable<void> put_both(actor& a) {
     delay_queue q = queue_of(a);
-    for (const wish& w : wishes)
+    for (const wish& w : later)
+        co_await put(a, q, w);
+}
+
+awaitable<void> put_both_too_late(actor& a) {
+    delay_queue q = queue_of(a);
+    for (const wish& w : long_ago)
         co_await put(a, q, w);
 }
 
@@ -99,6 +106,16 @@ awaitable<void> take_two(actor& a) {
     bool more = co_await take(a, q, true);
     if (more)
         co_await take(a, q, true);
+}
+
+/// Asks again when it was cancelled, perhaps while the first asking is still being carried out.
+awaitable<void> take_again(actor& a) {
+    delay_queue q = queue_with_clock(a);
+    bool taken = co_await take(a, q, true);
+    if (taken || !a.cancelled())
+        co_return;
+    co_await a.gate("asking again");
+    co_await take(a, q, true);
 }
 
 /// Begins when both items are there: they come in their order.
@@ -141,6 +158,12 @@ void one_late_taker(stage& s) {
     s.finally(nothing_lost);
 }
 
+void one_persistent_taker(stage& s) {
+    s.play("producer", 0, put_both_too_late);
+    s.play("taker", 1, take_again);
+    s.finally(nothing_lost);
+}
+
 void two_takers(stage& s) {
     s.play("producer", 0, put_both);
     s.play("taker", 1, take_one);
@@ -174,6 +197,7 @@ void clock_goes_back(stage& s) {
 const registered all[] = {
     registered(scenario("delay_queue.take", 2, one_taker)),
     registered(scenario("delay_queue.take-late", 2, one_late_taker)),
+    registered(scenario("delay_queue.take-again", 2, one_persistent_taker)),
     registered(scenario("delay_queue.take-2", 3, two_takers)),
     registered(scenario("delay_queue.take-2-in-1", 2, two_takers_in_one)),
     registered(scenario("delay_queue.clock-ahead", 2, clock_goes_ahead).uncancelled()),
