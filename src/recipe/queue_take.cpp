@@ -113,10 +113,12 @@ void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
     }
 }
 
-/// How many waiting consumers at the front want the same.
+/// How many waiting consumers at the front want the same, of those for whom we have a listing.
 std::size_t queue_impl::run_length() const {
     std::size_t count = 0;
     for (const consumer& c : consumers_) {
+        if (!is_listed_for(c))
+            break;
         if (!c.waiting())
             continue;
         if (c.what != consumers_.front().what || count == largest_batch)
