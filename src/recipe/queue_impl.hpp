@@ -109,7 +109,7 @@ private:
     static task<> run_consumers(std::shared_ptr<queue_impl> self);
     task<> serve();
     task<error_code> list(watch_signal* watch);
-    task<> wait_for_items(session_signal& states);
+    task<error_code> wait_for_items();
     task<error_code> watch_foreign_claims();
     task<error_code> serve_takes();
     task<error_code> serve_peek();

@@ -281,7 +281,7 @@ task<> queue_impl::serve() {
             if (!fresh_ && !will_wait) {
                 ec = co_await list(nullptr);
             } else {
-                co_await wait_for_items(states);
+                ec = co_await wait_for_items();
             }
         } else {
             drop_finished();
@@ -312,7 +312,7 @@ task<> queue_impl::serve() {
 
 /// Nothing is there for us: the listing is from after everybody's asking, or else those who wait may
 /// have to.
-task<> queue_impl::wait_for_items(session_signal&) {
+task<error_code> queue_impl::wait_for_items() {
     fail_consumers(errc::would_block, true);
     for (consumer& c : consumers_) {
         if (c.what == wanted::peek && c.waiting())
@@ -320,13 +320,11 @@ task<> queue_impl::wait_for_items(session_signal&) {
     }
     drop_finished();
     if (consumers_.empty())
-        co_return;
+        co_return error_code();
     watch_signal newcomers(wake_);
     error_code ec = co_await watch_foreign_claims();
     if (!ec)
         ec = co_await list(&newcomers);
-    if (ec && !only_the_connection(ec))
-        fail_consumers(ec, false);
     std::uint64_t generation = port_.status().generation;
     auto nothing_new = [&] {
         return newcomers.armed() && generation == port_.status().generation &&
@@ -352,6 +350,7 @@ task<> queue_impl::wait_for_items(session_signal&) {
     if (!newcomers.armed())
         forget_listing();
     forget_watch(port_, newcomers, watch_kind::children, path_);
+    co_return ec;
 }
 
 /// Has us told when items come back.

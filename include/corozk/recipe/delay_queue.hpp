@@ -58,7 +58,7 @@ private:
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
  * `peek` know only items that are. Whoever waits is woken by one timer, and by a watch when an item
  * is put that is due earlier. An item is taken exactly once, and consumed with acknowledgement, as
- * in every queue. `size` counts those that are not due, too.
+ * in every queue. `size` counts those that are not due, too, and so does a bound.
  *
  * As in `priority_queue` each round of takes has a listing that was asked for after the takes.
  *
