@@ -18,6 +18,7 @@
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/deadlocks.hpp>
+#include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/double_barrier.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/leader_latch.hpp>

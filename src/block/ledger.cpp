@@ -138,11 +138,13 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
         }
         if (doubtful) {
             // Another session's attempt could still be on its way. Without the node it is void.
-            request erase(port_, op_code::erase, path_);
-            erase.version = version_;
-            error_code erase_ec = co_await erase;
-            if (worth_another_try(erase_ec))
-                continue;
+            // The node was there a moment ago as we know it: if it is gone, that was we.
+            error_code erase_ec;
+            do {
+                request erase(port_, op_code::erase, path_);
+                erase.version = version_;
+                erase_ec = co_await erase;
+            } while (worth_another_try(erase_ec));
             if (erase_ec == zk_errc::bad_version) {
                 ++version_;
                 co_return outcome;

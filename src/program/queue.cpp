@@ -2,6 +2,7 @@
 #include "exit_code.hpp"
 #include "path_and_action.hpp"
 #include "run_under.hpp"
+#include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -26,10 +27,18 @@ public:
 
     void describe(CLI::App& app) override {
         words_.describe(app);
-        app.add_option("-p,--priority",
-                       priority_,
-                       "put: the items' priority; the lower number is taken first");
-        app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
+        auto* priority =
+            app.add_option("-p,--priority",
+                           priority_,
+                           "put: the items' priority; the lower number is taken first");
+        auto* prioritized =
+            app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
+        auto* delay = add_duration(
+            app, "--delay", delay_, "put: nobody takes the items before so long has passed");
+        auto* delayed = app.add_flag(
+            "--delayed", delayed_, "the queue's items have a time each, and come by it");
+        for (auto* option : {priority, prioritized})
+            option->excludes(delay)->excludes(delayed);
         app.add_flag("--whole", whole_, "put: standard input is one item, not one in each line");
         app.add_option(
                "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)")
@@ -55,13 +64,15 @@ public:
             "consume gives it to another one then. Its command finds COROZK_ITEM (the item's "
             "name),\n"
             "COROZK_PRIORITY, COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and\n"
-            "COROZK_HOSTS in its environment; it is stopped when the claim is lost (exit code "
-            "79).\n"
+            "COROZK_HOSTS (and of a delayed item COROZK_DUE) in its environment; it is stopped\n"
+            "when the claim is lost (exit code 79).\n"
             "\n"
             "Examples\n"
             "  corozk queue put /jobs 'resize a.png' 'resize b.png'\n"
             "  find . -name '*.png' | corozk queue put /jobs\n"
             "  corozk queue take --deadline 30s /jobs\n"
+            "  corozk queue put --delay 10min /reminders 'the tea is ready'\n"
+            "  corozk queue consume --delayed --count 0 /reminders -- notify\n"
             "  corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it \"$job\"'");
     }
 
@@ -71,6 +82,10 @@ public:
             throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
         if (priority_ && words_.action() != "put")
             throw bad_word("--priority belongs to 'put'; say --prioritized");
+        if (delay_ && words_.action() != "put")
+            throw bad_word("--delay belongs to 'put'; say --delayed");
+        if ((delay_ || delayed_) && format_ != "native")
+            throw bad_word("only a queue of the native format has delayed items");
     }
 
     command_line takes_command() const override {
@@ -90,6 +105,9 @@ public:
         int code = 0;
         if (priority_ || prioritized_) {
             priority_queue q(here.zk, words_.path(), options);
+            code = co_await work(here, q);
+        } else if (delay_ || delayed_) {
+            delay_queue q(here.zk, words_.path(), options);
             code = co_await work(here, q);
         } else {
             queue q(here.zk, words_.path(), options);
@@ -168,6 +186,12 @@ private:
                          : q.put_until(std::move(item), priority, until());
     }
 
+    asio::awaitable<void> put_one(delay_queue& q, std::string item) {
+        due_time when = delay_.value_or(std::chrono::milliseconds(0));
+        return try_only_ ? q.try_put(std::move(item), when)
+                         : q.put_until(std::move(item), when, until());
+    }
+
     asio::awaitable<int> consume_one(surroundings& here, queue_claim& claim) {
         child_description what;
         what.words = here.options.command;
@@ -179,6 +203,8 @@ private:
                             {"COROZK_ITEM", claim.name()},
                             {"COROZK_PRIORITY", std::to_string(claim.priority())},
                             {"COROZK_FENCING_TOKEN", std::to_string(claim.fencing_token())}};
+        if (delayed_)
+            what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
         std::function<asio::awaitable<std::string>()> lost =
             [&claim]() -> asio::awaitable<std::string> {
             co_await claim.lost();
@@ -210,10 +236,12 @@ private:
         return items;
     }
 
-    static void show(surroundings& here, const queue_item& item) {
+    void show(surroundings& here, const queue_item& item) const {
         boost::json::object value;
         value["name"] = item.name;
         value["priority"] = item.priority;
+        if (delayed_)
+            value["due"] = utc(item.due);
         value["data"] = item.data;
         here.out.result(item.data, value);
     }
@@ -225,6 +253,8 @@ private:
     path_and_action words_{"queue", {"put", "take", "consume", "peek", "size"}};
     std::optional<std::int32_t> priority_;
     bool prioritized_ = false;
+    std::optional<std::chrono::milliseconds> delay_;
+    bool delayed_ = false;
     bool whole_ = false;
     bool try_only_ = false;
     std::uint64_t count_ = 1;

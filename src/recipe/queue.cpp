@@ -10,13 +10,18 @@ namespace corozk {
 
 namespace detail {
 
-queue_impl::queue_impl(port& p, std::string path, queue_options options, bool prioritized)
+queue_impl::queue_impl(port& p,
+                       std::string path,
+                       queue_options options,
+                       queue_order order,
+                       wall_clock clock)
     : port_(p),
       wake_(p),
       put_wake_(p),
       path_(std::move(path)),
       options_(std::move(options)),
-      names_(options_.format, prioritized),
+      names_(options_.format, order),
+      clock_(std::move(clock)),
       takes_(p, options_.control_path, options_.acl),
       puts_(p, options_.control_path, options_.acl) {}
 
@@ -114,6 +119,10 @@ std::int64_t queue_claim::fencing_token() const noexcept {
     return impl_ ? impl_->token() : 0;
 }
 
+std::chrono::system_clock::time_point queue_claim::due() const noexcept {
+    return item_of(impl_).due;
+}
+
 bool queue_claim::valid() const noexcept {
     return impl_ && impl_->valid();
 }
@@ -147,13 +156,18 @@ void queue_claim::start_lost(const session_ptr& session,
 // ---------------------------------------------------------------------------------------------
 // basic_queue
 
-basic_queue::basic_queue(const client& c, std::string path, queue_options options, bool prioritized)
+basic_queue::basic_queue(const client& c,
+                         std::string path,
+                         queue_options options,
+                         detail::queue_order order,
+                         std::function<std::chrono::system_clock::time_point()> time)
     : path_(std::move(path)), session_(c.implementation()) {
     if (options.control_path.empty())
         options.control_path = path_ + "-control";
     if (!session_)
         return;
-    impl_ = std::make_shared<detail::queue_impl>(*session_, path_, std::move(options), prioritized);
+    impl_ = std::make_shared<detail::queue_impl>(
+        *session_, path_, std::move(options), order, std::move(time));
     impl_->belongs_to(session_);
 }
 

@@ -2,6 +2,7 @@
 #include "recipe/queue_algo.hpp"
 
 #include "block/node_name.hpp"
+#include "recipe/delay_queue_algo.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -38,6 +39,17 @@ bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
     return true;
 }
 
+/// "<due time>-<sequence>"
+std::optional<queue_key> parse_timed(std::string_view text) noexcept {
+    if (text.size() <= due_width || text[due_width] != '-')
+        return std::nullopt;
+    auto due = parse_due(text.substr(0, due_width));
+    auto sequence = parse_sequence(text.substr(due_width + 1));
+    if (!due || !sequence)
+        return std::nullopt;
+    return queue_key{*due, *sequence};
+}
+
 /// "<priority>-<sequence>", both of which may be negative.
 std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
     std::size_t dash = text.find('-', 1);
@@ -52,37 +64,43 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 
 }  // namespace
 
-bool queue_names::allows(std::int32_t priority) const noexcept {
-    if (!prioritized_)
+bool queue_names::allows(std::int64_t rank) const noexcept {
+    if (timed())
+        return exist() && rank >= 0 && rank <= latest_due;
+    if (!prioritized())
         return true;
     switch (format_) {
         case queue_format::native:
             return true;
         case queue_format::kazoo:
-            return priority >= 0 && priority <= 999;
+            return rank >= 0 && rank <= 999;
         case queue_format::curator:
             return false;
     }
     return false;
 }
 
-std::string queue_names::prefix(std::int32_t priority) const {
+std::string queue_names::prefix(std::int64_t rank) const {
     switch (format_) {
         case queue_format::curator:
             return "qn-";
         case queue_format::kazoo: {
             char text[32];
-            std::snprintf(
-                text, sizeof text, "entry-%03d-", prioritized_ ? priority : kazoo_default_priority);
+            int priority = prioritized() ? static_cast<int>(rank) : kazoo_default_priority;
+            std::snprintf(text, sizeof text, "entry-%03d-", priority);
             return text;
         }
         case queue_format::native:
             break;
     }
-    return prioritized_ ? "queue-" + std::to_string(priority) + "-" : std::string("queue-");
+    if (timed())
+        return "queue-" + due_text(rank) + "-";
+    return prioritized() ? "queue-" + std::to_string(rank) + "-" : std::string("queue-");
 }
 
 std::optional<queue_key> queue_names::parse(std::string_view name) const noexcept {
+    if (!exist())
+        return std::nullopt;
     switch (format_) {
         case queue_format::kazoo:
             if (!take_prefix(name, "entry-"))
@@ -95,7 +113,9 @@ std::optional<queue_key> queue_names::parse(std::string_view name) const noexcep
         case queue_format::native:
             if (!take_prefix(name, "queue-"))
                 return std::nullopt;
-            if (prioritized_)
+            if (timed())
+                return parse_timed(name);
+            if (prioritized())
                 return parse_prioritized(name);
             break;
     }
@@ -130,8 +150,8 @@ std::vector<queue_entry> order_items(const queue_names& names, const name_list& 
         }
     }
     std::sort(items.begin(), items.end(), [&](const queue_entry& a, const queue_entry& b) {
-        if (a.key.priority != b.key.priority)
-            return a.key.priority < b.key.priority;
+        if (a.key.rank != b.key.rank)
+            return a.key.rank < b.key.rank;
         return circle(a) - first < circle(b) - first;
     });
     return items;

@@ -15,7 +15,8 @@ namespace corozk::detail {
 // The queue's rules.
 //
 // An item is a child of the queue's folder, with the server's sequence in its name. The order is by
-// priority (of a priority queue), then by sequence.
+// rank, then by sequence: the rank is the priority in a priority queue and the due time in a delay
+// queue (see delay_queue_algo.hpp).
 //
 // put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell
 //         whether a put whose answer was lost was applied: another consumer may have taken the item
@@ -33,12 +34,11 @@ namespace corozk::detail {
 //         session lives: the item is gone if and only if it was applied.
 //
 // One listing serves until it is used up: items that come later have higher sequences. That does
-// not hold for priorities: there each round of takes has a listing that was asked for after the
-// takes.
+// not hold for ranks: there each round of takes has a listing that was asked for after the takes.
 
 /// Where an item stands.
 struct queue_key {
-    std::int32_t priority = 0;
+    std::int64_t rank = 0;
     std::int32_t sequence = 0;
 
     friend bool operator==(const queue_key&, const queue_key&) = default;
@@ -47,23 +47,31 @@ struct queue_key {
 /// How a queue names its items.
 class queue_names {
 public:
-    queue_names(queue_format format, bool prioritized) noexcept
-        : format_(format), prioritized_(prioritized) {}
+    queue_names(queue_format format, queue_order order) noexcept : format_(format), order_(order) {}
 
-    /// Whether items of this priority can be named.
-    bool allows(std::int32_t priority) const noexcept;
+    /// Whether there are any such names: only the native format has due times.
+    bool exist() const noexcept { return !timed() || format_ == queue_format::native; }
+
+    /// Whether items of this rank can be named.
+    bool allows(std::int64_t rank) const noexcept;
 
     /// What the server appends the sequence to.
-    std::string prefix(std::int32_t priority) const;
+    std::string prefix(std::int64_t rank) const;
 
     /// Nothing if the name is not an item's.
     std::optional<queue_key> parse(std::string_view name) const noexcept;
 
-    bool prioritized() const noexcept { return prioritized_; }
+    /// Whether newcomers may come before those that are there.
+    bool ranked() const noexcept { return order_ != queue_order::arrival; }
+
+    /// Whether the rank is a due time.
+    bool timed() const noexcept { return order_ == queue_order::due_time; }
 
 private:
+    bool prioritized() const noexcept { return order_ == queue_order::priority; }
+
     queue_format format_;
-    bool prioritized_;
+    queue_order order_;
 };
 
 /// A child that is an item.

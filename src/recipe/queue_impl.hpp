@@ -3,12 +3,14 @@
 
 #include "block/ledger.hpp"
 #include "block/pending_call.hpp"
+#include "recipe/delay_queue_algo.hpp"
 #include "recipe/queue_algo.hpp"
 #include "session/request.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +39,7 @@ public:
     struct consumer {
         wanted what = wanted::take;
         bool no_wait = false;
+        std::uint64_t number = 0;  ///< in the order of the calls
         std::unique_ptr<pending_call<queue_item>> item;
         std::unique_ptr<pending_call<queue_claim>> claim;
 
@@ -50,7 +53,13 @@ public:
         }
     };
 
-    queue_impl(port& p, std::string path, queue_options options, bool prioritized);
+    using wall_clock = std::function<std::chrono::system_clock::time_point()>;
+
+    queue_impl(port& p,
+               std::string path,
+               queue_options options,
+               queue_order order,
+               wall_clock clock);
 
     port& owner() noexcept { return port_; }
     signal& consumer_wake() noexcept { return wake_; }
@@ -100,7 +109,7 @@ private:
     static task<> run_consumers(std::shared_ptr<queue_impl> self);
     task<> serve();
     task<error_code> list(watch_signal* watch);
-    task<> wait_for_items(session_signal& states);
+    task<error_code> wait_for_items();
     task<error_code> watch_foreign_claims();
     task<error_code> serve_takes();
     task<error_code> serve_peek();
@@ -115,6 +124,9 @@ private:
                              error_code& ec);
     task<> give_claim_back(std::string path, std::string guid, std::uint64_t generation);
 
+    void look_at_clock();
+    bool somebody_is_impatient() const;
+    queue_item make_item(std::string name, std::string data, const queue_key& key) const;
     std::size_t run_length() const;
     std::vector<candidate> next_candidates(std::size_t count);
     void drop_finished();
@@ -123,6 +135,7 @@ private:
     void lost();
     task<> pause();
     void fail_consumers(error_code ec, bool only_impatient);
+    bool is_listed_for(const consumer& c) const;
     consumer* next_taker(wanted what);
 
     // The producers' side.
@@ -148,6 +161,7 @@ private:
     std::string path_;
     queue_options options_;
     queue_names names_;
+    wall_clock clock_;
     bool stopped_ = false;
 
     ledger takes_;
@@ -156,11 +170,14 @@ private:
     name_list listing_;
     std::vector<queue_entry> order_;
     std::size_t next_ = 0;
-    bool fresh_ = false;           ///< the listing was asked for after all consumers
-    bool watching_empty_ = false;  ///< nothing was there, and a watch would tell of a newcomer
-    unsigned losses_ = 0;          ///< how often others were quicker lately
-    bool lost_last_ = false;       ///< at the last attempt
-    bool step_back_ = false;       ///< before the next one
+    due_look due_;                  ///< as of the last look at the clock
+    std::uint64_t calls_ = 0;       ///< so many consumers have asked
+    std::uint64_t listed_for_ = 0;  ///< so many of them before the listing was asked for
+    bool fresh_ = false;            ///< the listing was asked for after all consumers
+    bool watching_empty_ = false;   ///< nothing was there, and a watch would tell of a newcomer
+    unsigned losses_ = 0;           ///< how often others were quicker lately
+    bool lost_last_ = false;        ///< at the last attempt
+    bool step_back_ = false;        ///< before the next one
     std::chrono::nanoseconds round_ = std::chrono::milliseconds(1);  ///< what an attempt takes
     std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for
     std::unordered_set<std::string> own_;  ///< claimed by this object, or acknowledged by it

@@ -26,7 +26,7 @@ void queue_impl::enqueue(put_call p) {
     for (const acl_entry& e : options_.acl)
         acl_bytes += e.scheme.size() + e.id.size() + 16;
     for (const auto& item : p.items) {
-        if (!names_.allows(item.priority))
+        if (!names_.allows(item.rank))
             return p.call->fail(errc::bad_option);
         p.bytes += item.data.size() + path_.size() + overhead_per_item + acl_bytes;
     }
@@ -53,7 +53,7 @@ task<> queue_impl::run_producers(std::shared_ptr<queue_impl> self) {
 transaction::step queue_impl::creation(const basic_queue::new_item& item) const {
     transaction::step step;
     step.kind = transaction::step_kind::create;
-    step.path = join_path(path_, names_.prefix(item.priority));
+    step.path = join_path(path_, names_.prefix(item.rank));
     step.data = item.data;
     step.mode = options_.ephemeral_items ? create_mode::ephemeral_sequential
                                          : create_mode::persistent_sequential;

@@ -29,9 +29,12 @@ bool only_the_connection(const error_code& ec) {
 }  // namespace
 
 void queue_impl::enqueue(consumer c) {
+    if (!names_.exist())
+        return c.fail(errc::bad_option);
     // A watch tells of newcomers, but not before they could be seen elsewhere.
-    if (c.no_wait || names_.prioritized() || !watching_empty_)
+    if (c.no_wait || names_.ranked() || !watching_empty_)
         fresh_ = false;
+    c.number = ++calls_;
     consumers_.push_back(std::move(c));
     if (consuming_) {
         wake_.set();
@@ -63,7 +66,36 @@ void queue_impl::drop_finished() {
 void queue_impl::forget_listing() noexcept {
     order_.clear();
     next_ = 0;
+    due_ = due_look();
     fresh_ = false;
+}
+
+/// Says which items of the listing may be taken; it holds until the next look.
+void queue_impl::look_at_clock() {
+    if (names_.timed()) {
+        // What the clock needs may go with the queue object.
+        due_ = stopped_ ? due_look() : look_at_due(order_, clock_());
+    } else {
+        due_.ripe = order_.size();
+    }
+}
+
+bool queue_impl::somebody_is_impatient() const {
+    return std::any_of(consumers_.begin(), consumers_.end(), [](const consumer& c) {
+        return c.no_wait && c.waiting();
+    });
+}
+
+queue_item queue_impl::make_item(std::string name, std::string data, const queue_key& key) const {
+    queue_item item;
+    item.name = std::move(name);
+    item.data = std::move(data);
+    if (names_.timed()) {
+        item.due = time_of_due(key.rank);
+    } else {
+        item.priority = static_cast<std::int32_t>(key.rank);
+    }
+    return item;
 }
 
 void queue_impl::claim_ended(const std::string& name, bool acknowledged) {
@@ -81,10 +113,12 @@ void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
     }
 }
 
-/// How many waiting consumers at the front want the same.
+/// How many waiting consumers at the front want the same, of those for whom we have a listing.
 std::size_t queue_impl::run_length() const {
     std::size_t count = 0;
     for (const consumer& c : consumers_) {
+        if (!is_listed_for(c))
+            break;
         if (!c.waiting())
             continue;
         if (c.what != consumers_.front().what || count == largest_batch)
@@ -94,8 +128,17 @@ std::size_t queue_impl::run_length() const {
     return count;
 }
 
+/// Whether the listing says which item comes first for somebody: with ranks, only if it was asked for
+/// after the call.
+bool queue_impl::is_listed_for(const consumer& c) const {
+    return !names_.ranked() || c.number <= listed_for_;
+}
+
+/// Who gets what was removed or claimed.
 queue_impl::consumer* queue_impl::next_taker(wanted what) {
     for (consumer& c : consumers_) {
+        if (!is_listed_for(c))
+            break;
         if (c.what == what && c.waiting())
             return &c;
     }
@@ -108,7 +151,7 @@ std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count
            own_.contains(std::string(listing_[order_[next_].index]))) {
         ++next_;
     }
-    for (std::size_t i = next_; i < order_.size() && batch.size() < count; ++i) {
+    for (std::size_t i = next_; i < due_.ripe && batch.size() < count; ++i) {
         std::string name(listing_[order_[i].index]);
         if (own_.contains(name) || foreign_.contains(name))
             continue;
@@ -159,6 +202,7 @@ task<error_code> queue_impl::list(watch_signal* watch) {
         if (watch)
             listing.attach(*watch);
         fresh_ = true;  // unless somebody asks for an item from now on
+        listed_for_ = calls_;
         error_code ec = co_await listing;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
@@ -172,6 +216,7 @@ task<error_code> queue_impl::list(watch_signal* watch) {
         listing_ = std::move(listing.names);
         order_ = order_items(names_, listing_);
         next_ = 0;
+        look_at_clock();
         if (!foreign_.empty() || !ahead_.empty() || !own_.empty()) {
             // What is not in the listing is gone.
             decltype(foreign_) foreign;
@@ -223,16 +268,20 @@ task<> queue_impl::serve() {
             forget_listing();
 
         error_code ec;
-        bool stale = names_.prioritized() && !fresh_;
+        look_at_clock();
+        bool known = !next_candidates(1).empty();
+        bool stale = names_.ranked() && !fresh_;
         if (std::exchange(step_back_, false)) {
             co_await pause();
             continue;
         }
-        if (stale || next_candidates(1).empty()) {
-            if (!fresh_) {
+        if (stale || !known) {
+            // Where nothing was due a moment ago, a listing without a watch would not be the last.
+            bool will_wait = names_.timed() && !known && !somebody_is_impatient();
+            if (!fresh_ && !will_wait) {
                 ec = co_await list(nullptr);
             } else {
-                co_await wait_for_items(states);
+                ec = co_await wait_for_items();
             }
         } else {
             drop_finished();
@@ -261,8 +310,9 @@ task<> queue_impl::serve() {
     }
 }
 
-/// Nothing is there for us: the listing is from after everybody's asking.
-task<> queue_impl::wait_for_items(session_signal&) {
+/// Nothing is there for us: the listing is from after everybody's asking, or else those who wait may
+/// have to.
+task<error_code> queue_impl::wait_for_items() {
     fail_consumers(errc::would_block, true);
     for (consumer& c : consumers_) {
         if (c.what == wanted::peek && c.waiting())
@@ -270,13 +320,11 @@ task<> queue_impl::wait_for_items(session_signal&) {
     }
     drop_finished();
     if (consumers_.empty())
-        co_return;
+        co_return error_code();
     watch_signal newcomers(wake_);
     error_code ec = co_await watch_foreign_claims();
     if (!ec)
         ec = co_await list(&newcomers);
-    if (ec && !only_the_connection(ec))
-        fail_consumers(ec, false);
     std::uint64_t generation = port_.status().generation;
     auto nothing_new = [&] {
         return newcomers.armed() && generation == port_.status().generation &&
@@ -285,8 +333,15 @@ task<> queue_impl::wait_for_items(session_signal&) {
                    foreign_.begin(), foreign_.end(), [](const auto& f) { return f.second->ended; });
     };
     watching_empty_ = true;
+    alarm next_look(port_, wake_);
     while (fresh_ && next_candidates(1).empty() && nothing_new()) {
+        if (due_.again) {
+            next_look.set(port_.now() + *due_.again);
+        } else {
+            next_look.clear();
+        }
         co_await wake_.wait();
+        look_at_clock();
         drop_finished();
         if (consumers_.empty())
             break;
@@ -295,6 +350,7 @@ task<> queue_impl::wait_for_items(session_signal&) {
     if (!newcomers.armed())
         forget_listing();
     forget_watch(port_, newcomers, watch_kind::children, path_);
+    co_return ec;
 }
 
 /// Has us told when items come back.
@@ -369,13 +425,9 @@ task<error_code> queue_impl::serve_peek() {
         co_return ec;
     candidate& c = batch.front();
     for (consumer& waiting : consumers_) {
-        if (waiting.what != wanted::peek || !waiting.waiting())
+        if (waiting.what != wanted::peek || !waiting.waiting() || !is_listed_for(waiting))
             break;
-        queue_item item;
-        item.name = c.name;
-        item.data = c.data;
-        item.priority = c.key.priority;
-        waiting.item->complete(error_code(), std::move(item));
+        waiting.item->complete(error_code(), make_item(c.name, c.data, c.key));
     }
     co_return error_code();
 }
@@ -402,7 +454,7 @@ task<error_code> queue_impl::serve_takes() {
     // Meanwhile read what the next ones will want.
     std::vector<candidate> lead;
     std::vector<std::unique_ptr<request>> gets;
-    if (!names_.prioritized() && !lost_last_) {
+    if (!names_.ranked() && !lost_last_) {
         std::size_t ahead = std::min(batch.size(), largest_lead);
         lead = next_candidates(batch.size() + ahead);
         lead.erase(lead.begin(),
@@ -413,7 +465,7 @@ task<error_code> queue_impl::serve_takes() {
                 std::make_unique<request>(port_, op_code::get, join_path(path_, c.name)));
         }
     }
-    if (names_.prioritized())
+    if (names_.ranked())
         fresh_ = false;
     for (auto& get : gets)
         get->send();
@@ -469,11 +521,7 @@ task<> queue_impl::give_out(std::vector<candidate> batch, error_code ec) {
                 co_await put_back(std::move(c));
             continue;
         }
-        queue_item item;
-        item.name = std::move(c.name);
-        item.data = std::move(c.data);
-        item.priority = c.key.priority;
-        taker->item->complete(ec, std::move(item));
+        taker->item->complete(ec, make_item(std::move(c.name), std::move(c.data), c.key));
         drop_finished();
     }
 }
@@ -579,7 +627,7 @@ task<error_code> queue_impl::serve_consumers() {
             a->get.send();
         attempts.push_back(std::move(a));
     }
-    if (names_.prioritized())
+    if (names_.ranked())
         fresh_ = false;
     if (!read_at_once) {
         for (auto& a : attempts) {
@@ -634,10 +682,7 @@ task<error_code> queue_impl::serve_consumers() {
             continue;
         }
         own_.insert(a.c.name);
-        queue_item item;
-        item.name = a.c.name;
-        item.data = std::move(get.answer);
-        item.priority = a.c.key.priority;
+        queue_item item = make_item(a.c.name, std::move(get.answer), a.c.key);
         auto claim = std::make_shared<claim_impl>(
             port_, shared_from_this(), std::move(item), create.data, generation, token);
         taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));

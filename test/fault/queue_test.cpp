@@ -245,6 +245,40 @@ TEST_CASE("queue: a take cancelled at any frame gives its item back") {
     });
 }
 
+TEST_CASE("priority queue: what was removed for somebody who left overtakes nothing") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+        std::string path = fresh_path();
+        {
+            priority_queue q(zk, path + "/q");
+            priority_queue producer(other, path + "/q");
+            co_await producer.put("low", 9);
+            proxy.arm(at_op(testing::op_code::multi), delay_reply(std::chrono::milliseconds(300)));
+            boost::asio::cancellation_signal cancel;
+            bool gone = false;
+            q.take(
+                boost::asio::bind_cancellation_slot(cancel.slot(), [&](error_code ec, queue_item) {
+                    gone = ec == boost::asio::error::operation_aborted;
+                }));
+            co_await eventually_async([&] { return items_at(path + "/q").empty(); });
+            cancel.emit(boost::asio::cancellation_type::terminal);
+            co_await eventually_async([&] { return gone; });
+            co_await producer.put("urgent", 1);
+            queue_item item = co_await q.take();
+            CHECK(item.data == "urgent");
+            item = co_await q.take();
+            CHECK(item.data == "low");
+        }
+        co_await nothing_left(path);
+        co_await zk.close();
+        co_await other.close();
+    });
+}
+
 TEST_CASE("queue: a consume cancelled at any frame leaves no claim") {
     cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
         {

@@ -275,18 +275,20 @@ void queues(std::string_view input) {
     for (const std::string& line : lines)
         listing.push_back(line);
     for (auto format : {queue_format::native, queue_format::curator, queue_format::kazoo}) {
-        for (bool prioritized : {false, true}) {
-            queue_names names(format, prioritized);
+        for (auto order : {queue_order::arrival, queue_order::priority, queue_order::due_time}) {
+            queue_names names(format, order);
             for (const std::string& line : lines) {
                 auto key = names.parse(line);
-                if (!key || !names.allows(key->priority))
+                if (!key || !names.allows(key->rank))
                     continue;
-                std::string written = names.prefix(key->priority) + sequence_text(key->sequence);
+                std::string written = names.prefix(key->rank) + sequence_text(key->sequence);
                 auto again = names.parse(written);
                 require(
                     again && again->sequence == key->sequence, "what is written is read", input);
-                if (prioritized)
-                    require(again->priority == key->priority, "with its priority", input);
+                if (names.ranked())
+                    require(again->rank == key->rank, "with its rank", input);
+                if (names.timed())
+                    require(written == line, "an item's name has one form", input);
             }
             std::vector<queue_entry> items = order_items(names, listing);
             require(items.size() <= lines.size(), "no more items than names", input);

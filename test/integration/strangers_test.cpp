@@ -166,12 +166,13 @@ TEST_CASE("strangers: locks, permits and leaderships") {
 TEST_CASE("strangers: barriers, queues, counters") {
     with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
         std::string a = folder + "/barrier", b = folder + "/double", c = folder + "/queue",
-                    d = folder + "/ranked", e = folder + "/counter";
+                    d = folder + "/ranked", e = folder + "/counter", f = folder + "/delayed";
         barrier my_barrier(insider, a, mine<barrier_options>());
         double_barrier my_double(insider, b, 1, mine<double_barrier_options>());
         queue my_queue(insider, c, mine<queue_options>());
         priority_queue my_ranked(insider, d, mine<queue_options>());
         counter my_counter(insider, e, mine<counter_options>());
+        delay_queue my_delayed(insider, f, mine<queue_options>());
         co_await my_barrier.set();
         co_await my_double.enter();
         co_await my_queue.put("one");
@@ -179,6 +180,8 @@ TEST_CASE("strangers: barriers, queues, counters") {
         queue_claim claim = co_await my_queue.consume();
         co_await my_ranked.put("item", 1);
         co_await my_counter.add(1);
+        co_await my_delayed.put("now", 0s);
+        co_await my_delayed.put("later", 24h);
         co_await locked_up(insider, stranger, folder);
 
         barrier their_barrier(stranger, a);
@@ -186,6 +189,7 @@ TEST_CASE("strangers: barriers, queues, counters") {
         queue their_queue(stranger, c);
         priority_queue their_ranked(stranger, d);
         counter their_counter(stranger, e);
+        delay_queue their_delayed(stranger, f);
         co_await refused(their_barrier.remove());
         co_await refused(their_double.enter());
         co_await refused(their_queue.put("theirs"));
@@ -194,6 +198,10 @@ TEST_CASE("strangers: barriers, queues, counters") {
         co_await refused(their_queue.peek());
         co_await refused(their_ranked.take());
         co_await refused(their_counter.add(1));
+        co_await refused(their_delayed.put("theirs", 0s));
+        co_await refused(their_delayed.take());
+        co_await refused(their_delayed.consume());
+        co_await refused(their_delayed.peek());
         co_await refused(their_counter.get());
         CHECK(claim.valid());
         co_await claim.acknowledge();

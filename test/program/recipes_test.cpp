@@ -166,6 +166,25 @@ TEST_CASE("corozk queue: priorities; a consumer that is killed loses nothing") {
     CHECK(run_program({"queue", "take", "--prioritized", path}).out == "sooner\n");
 }
 
+TEST_CASE("corozk queue: items that are due at a time") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", "--delay", "1h", path, "much later"}).code == 0);
+    CHECK(run_program({"queue", "put", "--delay", "300ms", path, "later"}).code == 0);
+    CHECK(run_program({"queue", "put", "--delayed", path, "now"}).code == 0);
+    CHECK(run_program({"queue", "size", path}).out == "3\n");
+    CHECK(run_program({"queue", "take", "--delayed", path}).out == "now\n");
+    auto done = run_program(
+        {"queue", "consume", "--delayed", path, "--", "sh", "-c", "cat; echo \" $COROZK_DUE\""});
+    CHECK(done.code == 0);
+    CHECK(done.out.starts_with("later 20"));
+    CHECK(run_program({"queue", "take", "--delayed", "-n", path}).code == 75);
+    // To a queue without times it is no item.
+    CHECK(run_program({"queue", "take", "-n", path}).code == 75);
+    for (const char* wrong : {"--priority=1", "--format=kazoo", "--delay=soon"})
+        CHECK(run_program({"queue", "put", "--delay", "1s", wrong, path, "x"}).code == 64);
+    CHECK(run_program({"queue", "take", "--delay", "1s", path}).code == 64);
+}
+
 TEST_CASE("corozk config: get, publish, watch; one value or several parts") {
     std::string path = fresh_path();
     CHECK(run_program({"config", "get", path}).code == 1);

@@ -4,6 +4,7 @@
 #include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/configuration.hpp>
 #include <corozk/recipe/counter.hpp>
+#include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/double_barrier.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
@@ -116,6 +117,16 @@ awaitable<void> queues(client& c, std::string folder) {
     co_await claim.acknowledge();
 }
 
+awaitable<void> delay_queues(client& c, std::string folder) {
+    delay_queue q(c, folder);
+    auto deadline = std::chrono::steady_clock::now() + 2s;
+    co_await q.put_until("b", 20ms, deadline);
+    co_await q.put_until("a", 10ms, deadline);
+    co_await q.take_until(deadline);
+    queue_claim claim = co_await q.consume_until(deadline);
+    co_await claim.acknowledge();
+}
+
 template <class Layout>
 awaitable<void> configurations(client& c, std::string folder) {
     Layout mine(c, folder + "/c");
@@ -174,6 +185,7 @@ const std::vector<scenario>& all_scenarios() {
         {"election", elections},
         {"cache", caches},
         {"queue", queues},
+        {"delay_queue", delay_queues},
         {"configuration", configurations<versioned_configuration>},
         {"ready_configuration", configurations<ready_configuration>},
         {"two_phase_commit", two_phase_commits},

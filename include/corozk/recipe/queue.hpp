@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,11 +22,14 @@ namespace corozk {
 namespace detail {
 class queue_impl;
 class claim_impl;
+
+/// What a queue's items come out by; within it, by the order of the puts.
+enum class queue_order : std::uint8_t { arrival, priority, due_time };
 }  // namespace detail
 
 /** @brief How a queue names its items. */
 enum class queue_format : std::uint8_t {
-    native,   ///< the recipes page's: `queue-<sequence>`, and `queue-<priority>-<sequence>`
+    native,   ///< the recipes page's: `queue-<sequence>`, and with a rank `queue-<rank>-<sequence>`
     curator,  ///< Curator's SimpleDistributedQueue: `qn-<sequence>`; no priorities
     kazoo,    ///< Kazoo's Queue: `entry-<priority>-<sequence>`, priorities 0 to 999, default 100
 };
@@ -65,9 +69,10 @@ struct queue_options {
 /** @brief An item of a queue. */
 struct queue_item {
     queue_item() = default;
-    std::string name;           ///< of its node in the queue's folder
-    std::string data;           ///< What was put.
-    std::int32_t priority = 0;  ///< Smaller comes first.
+    std::string name;                           ///< of its node in the queue's folder
+    std::string data;                           ///< What was put.
+    std::int32_t priority = 0;                  ///< Smaller comes first.
+    std::chrono::system_clock::time_point due;  ///< Of a `delay_queue`: not taken before.
 };
 
 /**
@@ -95,6 +100,9 @@ public:
     const std::string& name() const noexcept;  ///< Of the item's node.
     const std::string& data() const noexcept;  ///< What was put.
     std::int32_t priority() const noexcept;    ///< Of the item.
+
+    /** @brief Of the item, in a `delay_queue`. */
+    std::chrono::system_clock::time_point due() const noexcept;
 
     /** @brief The claim's node; a transaction can `check` it. */
     const std::string& path() const noexcept;
@@ -196,7 +204,7 @@ private:
 };
 
 /**
- * @brief What `queue` and `priority_queue` have in common: the consumer's side.
+ * @brief What `queue`, `priority_queue` and `delay_queue` have in common: the consumer's side.
  *
  * Any number of takes and consumes may wait in one object. They share one listing and, while the
  * queue is empty, one watch; those that wait are served together. `take` and `consume` may be
@@ -371,13 +379,17 @@ protected:
 
     struct new_item {
         new_item() = default;
-        new_item(std::string data_, std::int32_t priority_)
-            : data(std::move(data_)), priority(priority_) {}
+        new_item(std::string data_, std::int64_t rank_) : data(std::move(data_)), rank(rank_) {}
         std::string data;
-        std::int32_t priority = 0;
+        std::int64_t rank = 0;  // its priority, or when it is due
     };
 
-    basic_queue(const client& c, std::string path, queue_options options, bool prioritized);
+    // The time says what is due.
+    basic_queue(const client& c,
+                std::string path,
+                queue_options options,
+                detail::queue_order order,
+                std::function<std::chrono::system_clock::time_point()> time = {});
 
     static void start_put(const session_ptr& session,
                           const impl_ptr& impl,
@@ -401,17 +413,17 @@ protected:
             });
     }
 
-    static std::vector<new_item> one_item(std::string data, std::int32_t priority) {
+    static std::vector<new_item> one_item(std::string data, std::int64_t rank) {
         std::vector<new_item> items;
-        items.emplace_back(std::move(data), priority);
+        items.emplace_back(std::move(data), rank);
         return items;
     }
 
-    static std::vector<new_item> many_items(std::vector<std::string> data, std::int32_t priority) {
+    static std::vector<new_item> many_items(std::vector<std::string> data, std::int64_t rank) {
         std::vector<new_item> items;
         items.reserve(data.size());
         for (std::string& d : data)
-            items.emplace_back(std::move(d), priority);
+            items.emplace_back(std::move(d), rank);
         return items;
     }
 
@@ -458,7 +470,7 @@ class COROZK_DECL queue : public basic_queue {
 public:
     /** @brief A queue at this path. Touches nothing until it is used. */
     queue(const client& c, std::string path, queue_options options = queue_options())
-        : basic_queue(c, std::move(path), std::move(options), false) {}
+        : basic_queue(c, std::move(path), std::move(options), detail::queue_order::arrival) {}
 
     /**
      * @brief Appends an item; waits for room in a bounded queue.
@@ -520,7 +532,7 @@ class COROZK_DECL priority_queue : public basic_queue {
 public:
     /** @brief A queue at this path. Touches nothing until it is used. */
     priority_queue(const client& c, std::string path, queue_options options = queue_options())
-        : basic_queue(c, std::move(path), std::move(options), true) {}
+        : basic_queue(c, std::move(path), std::move(options), detail::queue_order::priority) {}
 
     /** @brief Adds an item, as `queue::put` does. */
     template <class Token = default_token>

@@ -15,13 +15,16 @@ awaitable<void> put_two(actor& a) {
     queue q(a.zk(), path);
     for (const char* item : {"1", "2"}) {
         a.on().note_down("tried", item);
-        auto token = a.firm_token();
-        auto [ec] = co_await q.put(item, token);
-        if (ec) {
+        for (;;) {
+            auto token = a.firm_token();
+            auto [ec] = co_await q.put(item, token);
+            if (!ec)
+                break;
             // What was not sent for too long is given up.
             bool silent = ec == errc::not_connected && a.on().happened(move_kind::silence);
             a.on().check(silent, "put " + std::string(item) + ": " + ec.message());
-            co_return;
+            if (!silent)
+                co_return;
         }
         a.on().note_down("put", item);
     }
