@@ -71,12 +71,18 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
     claim_impl& me = *self;
     transaction all;
     all.erase(me.claim_path_).erase(me.item_path_).append(extra);
+    bool doubtful = false;  // an attempt may have been applied
     for (;;) {
         request multi(me.port_, op_code::multi, std::string());
         multi.steps = all.steps();
         multi.generation = me.generation_;
         error_code ec = co_await multi;
-        if (is_outcome_unknown(ec)) {
+        std::size_t failed = 0;
+        while (failed < multi.results.size() && multi.results[failed].error != ec)
+            ++failed;
+        bool gone = ec == zk_errc::no_node && failed < 2;
+        if (is_outcome_unknown(ec) || (gone && doubtful)) {
+            doubtful = true;
             switch (co_await me.find_out()) {
                 case verdict::applied:
                     ec = error_code();
@@ -100,10 +106,6 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
             call->complete(ec);
             co_return;
         }
-        std::size_t failed = 0;
-        while (failed < multi.results.size() && multi.results[failed].error != ec)
-            ++failed;
-        bool gone = ec == zk_errc::no_node && failed < 2;
         if (gone || ec == errc::ownership_lost || (is_session_lost(ec) && ec != errc::closed)) {
             me.end(state_type::lost);
             call->fail(errc::ownership_lost);
@@ -120,14 +122,19 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
 /// The answer to the acknowledgement was lost.
 task<claim_impl::verdict> claim_impl::find_out() {
     for (;;) {
+        // The new server may lag behind the one that got the acknowledgement.
+        request sync(port_, op_code::sync, item_path_);
         request claim(port_, op_code::get, claim_path_);
         request item(port_, op_code::exists, item_path_);
-        claim.generation = generation_;
-        item.generation = generation_;
+        sync.generation = claim.generation = item.generation = generation_;
+        sync.send();
         claim.send();
         item.send();
+        error_code sync_ec = co_await sync;
         error_code ec = co_await claim;
         error_code item_ec = co_await item;
+        if (sync_ec && port_.alive(generation_))
+            continue;
         if (!ec)
             co_return claim.answer == guid_ ? verdict::not_applied : verdict::ended;
         if (ec == zk_errc::no_node && item_ec == zk_errc::no_node)

@@ -563,9 +563,16 @@ task<bool> queue_impl::claim_is_ours(std::string path,
                                      std::int64_t& token,
                                      error_code& ec) {
     for (;;) {
+        // The new server may lag behind the one that got the claim.
+        request sync(port_, op_code::sync, path);
         request get(port_, op_code::get, path);
-        get.generation = generation;
+        sync.generation = get.generation = generation;
+        sync.send();
+        get.send();
+        error_code synced = co_await sync;
         ec = co_await get;
+        if (synced)
+            ec = synced;
         if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation))
             continue;
         if (ec)

@@ -166,6 +166,11 @@ TEST_CASE("abandoned: queues and counters") {
         co_await q.put("item");
         co_await q.put("another");
     });
+    abandon_at_every_stage("delay queue", [](client& zk, std::string path) -> awaitable<void> {
+        delay_queue q(zk, path);
+        co_await q.put("item", 1h);
+        co_await q.take();
+    });
     // Nothing to wait for: each of these is on its way again and again.
     abandon_at_every_stage("counter", [](client& zk, std::string path) -> awaitable<void> {
         counter c(zk, path);

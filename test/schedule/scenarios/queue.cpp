@@ -55,6 +55,7 @@ awaitable<void> take_two(actor& a) {
 /// Works on one until that is done; what it does is part of the acknowledgement.
 awaitable<void> consume_one(actor& a) {
     queue q(a.zk(), path);
+    int attempts = 0;
     for (;;) {
         auto token = a.token();
         auto [ec, claim] = co_await q.consume(token);
@@ -65,13 +66,16 @@ awaitable<void> consume_one(actor& a) {
         }
         co_await a.gate("working");
         transaction effect;
-        effect.create("/f/effect-" + claim.data());
+        std::string attempt = claim.data() + " by " + a.name() + std::to_string(++attempts);
+        effect.create("/f/effect-" + claim.data(), attempt);
         auto firm = a.firm_token();
         auto [acknowledged] = co_await claim.acknowledge(effect, firm);
         if (!acknowledged) {
             a.on().note_down("acknowledged", claim.data());
             co_return;
         }
+        if (acknowledged == errc::ownership_lost)
+            a.on().note_down("refused", attempt);
         if (!a.may_see(acknowledged, "acknowledge"))
             co_return;
         // With the session went the claim, or perhaps not before the work was done.
@@ -97,6 +101,11 @@ void nothing_lost(stage& s) {
     }
     for (const std::string& item : s.notes("acknowledged"))
         s.check(s.exists("/f/effect-" + item), "acknowledged without effect: " + item);
+    for (const std::string& attempt : s.notes("refused")) {
+        std::string node = "/f/effect-" + attempt.substr(0, attempt.find(' '));
+        bool done = s.exists(node) && s.data(node) == attempt;
+        s.check(!done, "refused, and done all the same: " + attempt);
+    }
     for (const std::string& item : s.notes("tried"))
         s.check(std::count(found.begin(), found.end(), item) <= 1, "item " + item + " is doubled");
 }
