@@ -27,7 +27,7 @@ option(COROZK_BUILD_TOOLS "Build the program corozk" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_BUILD_TEST_KIT "Build the library corozk::testing" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_INSTALL "Make corozk's install rules" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_WERROR "Treat warnings in corozk's own files as errors" OFF)
-option(COROZK_PCH "Use precompiled headers for corozk's tests" ${PROJECT_IS_TOP_LEVEL})
+option(COROZK_PCH "Use precompiled headers for corozk's own files" ${PROJECT_IS_TOP_LEVEL})
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 set(COROZK_SANITIZE
     ""
@@ -51,6 +51,18 @@ if(PROJECT_IS_TOP_LEVEL)
         )
     endif()
 endif()
+
+# corozk_precompile(<target> <header>): saves about half of the time that a file takes to compile.
+function(corozk_precompile target header)
+    if(NOT COROZK_PCH)
+        return()
+    endif()
+    target_precompile_headers(${target} PRIVATE "${header}")
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        # Without this ccache sees a new file each time.
+        target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+endfunction()
 
 # The number of the binary interface: part of the shared library's name, and of its package's. Grows
 # with each release that programs linked to an earlier one cannot use; see doc/versions.md.
