@@ -105,8 +105,10 @@ if(corozk_static)
 else()
     set(corozk_pc_cflags " -DCOROZK_SHARED")
     set(corozk_pc_requires "")
-    set(corozk_pc_requires_private "fmt")
-    set(corozk_pc_libs_private "${corozk_pc_libs}")
+    # What the shared library needs it names itself; there is no static one beside it. (pkg-config wants
+    # to see even what is required privately, and libcorozk-dev does not bring fmt's headers.)
+    set(corozk_pc_requires_private "")
+    set(corozk_pc_libs_private "")
     set(corozk_pc_libs "-L\${libdir} -lcorozk -pthread")
 endif()
 configure_file(

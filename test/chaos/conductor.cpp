@@ -3,14 +3,17 @@
 
 #include "client.hpp"
 #include <corozk/testing/admin.hpp>
+#include <corozk/testing/error.hpp>
 #include <corozk/testing/eventually.hpp>
 #include <corozk/testing/four_letter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 #include <thread>
 
@@ -400,6 +403,48 @@ final_state conductor::look() {
     return last;
 }
 
+/// Nobody changes anything any more: all three hold the same, or they have gone apart for ever.
+std::vector<std::string> conductor::differences() {
+    auto contents = [this](std::size_t server) {
+        testing::admin hand((*servers_)[server].port());
+        std::vector<std::string> all;
+        for (const char* folder : {"/queue", "/effects", "/lock", "/leader"}) {
+            for (const std::string& name : hand.children(std::string(root) + folder))
+                all.push_back(std::string(folder) + "/" + name);
+        }
+        std::sort(all.begin(), all.end());
+        return all;
+    };
+    std::array<std::vector<std::string>, 3> held;
+    auto all_the_same = [&] {
+        for (std::size_t i = 0; i < held.size(); ++i)
+            held[i] = contents(i);
+        return held[0] == held[1] && held[0] == held[2];
+    };
+    std::vector<std::string> found;
+    try {
+        testing::eventually(all_the_same, 30s, "all servers hold the same");
+    } catch (const testing::timeout_error&) {
+        for (std::size_t i = 1; i < held.size(); ++i) {
+            auto missing = [&](std::size_t one, std::size_t other) {
+                std::vector<std::string> names;
+                std::set_difference(held[one].begin(),
+                                    held[one].end(),
+                                    held[other].begin(),
+                                    held[other].end(),
+                                    std::back_inserter(names));
+                for (const std::string& name : names) {
+                    found.push_back(name + " is at server " + std::to_string(one) +
+                                    ", and not at server " + std::to_string(other));
+                }
+            };
+            missing(0, i);
+            missing(i, 0);
+        }
+    }
+    return found;
+}
+
 /// Their logs and transaction logs, for whoever looks for the cause.
 void conductor::keep_servers() {
     if (plan_.keep.empty())
@@ -481,6 +526,8 @@ bool conductor::operator()() {
         return false;
     }
     judgement j = resource_.told().judge(last);
+    for (std::string& difference : differences())
+        j.taken_back.push_back(std::move(difference));
     std::cout << "accesses           " << j.accesses << " (" << j.fenced
               << " of lost owners refused)\n"
               << "hand-overs         " << j.hand_overs << " (" << j.overlaps
@@ -491,7 +538,7 @@ bool conductor::operator()() {
               << last.queued.size() << " left\n"
               << "additions          " << j.added << ", the counter is " << last.counter << "\n"
               << "in doubt           " << j.in_doubt << "\n"
-              << "witnessed          " << j.witnessed << " changes, of which the servers lost "
+              << "witnessed          " << j.witnessed << " changes; the servers lost or differ in "
               << j.taken_back.size() << "\n\n";
     std::cout << std::left << std::setw(34) << "fault" << std::right << std::setw(7) << "times"
               << std::setw(20) << "longest turn, ms"
@@ -514,8 +561,8 @@ bool conductor::operator()() {
         std::cout << "PROBLEM: " << problem << "\n";
     if (!j.taken_back.empty()) {
         std::cout
-            << "The servers have lost what they had acknowledged: nobody can keep promises on "
-               "top of them.\n";
+            << "The servers have lost what they had acknowledged, or differ for ever: nobody can "
+               "keep promises on top of them.\n";
     }
     bool good = j.violations.empty() && problems_.empty() && j.taken_back.empty();
     if (!good) {

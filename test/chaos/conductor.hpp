@@ -69,6 +69,7 @@ private:
     void see_progress();
     void end_clients();
     final_state look();
+    std::vector<std::string> differences();
     void keep_servers();
     void describe_servers();
     milliseconds between(int least, int most);
