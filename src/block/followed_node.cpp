@@ -10,6 +10,7 @@ followed_node::followed_node(port& p, std::string path)
     : wake(p), port_(p), path_(std::move(path)), data_watch_(wake), missing_watch_(wake) {}
 
 task<error_code> followed_node::look() {
+    bool watched = false;  // by a look that found it, and is not waited for
     while (!data_watch_.armed() && !missing_watch_.armed()) {
         request read(port_, op_code::get, path_);
         read.attach(data_watch_);
@@ -22,8 +23,11 @@ task<error_code> followed_node::look() {
             view_.data = std::move(read.answer);
             co_return ec;
         }
-        if (ec != zk_errc::no_node)
+        if (ec != zk_errc::no_node) {
+            if (watched)
+                port_.watch_dropped(watch_kind::data, path_);
             co_return ec;
+        }
         request exists(port_, op_code::exists, path_);
         exists.attach(missing_watch_);
         ec = co_await exists;
@@ -33,6 +37,7 @@ task<error_code> followed_node::look() {
         }
         // It has come in between: read it.
         missing_watch_.disarm();
+        watched = !ec;
         if (ec && !worth_asking_again(port_, ec))
             co_return ec;
     }
