@@ -232,6 +232,14 @@ constexpr std::array options{
            "N",
            "how many releases to look at (default 5)",
            [](settings& s, std::string_view v) { s.releases = to_number(v, 1, 1'000); }},
+    option{"--budget",
+           "S",
+           "how many seconds each row may take, and each repetition of it, from when its sessions "
+           "are connected; then it is given up, and larger numbers of the same are not tried "
+           "(default 30)",
+           [](settings& s, std::string_view v) {
+               s.budget = std::chrono::seconds(to_number(v, 1, 100'000));
+           }},
     option{"--items",
            "N",
            "how many items go through the queue (default 5000)",

@@ -85,6 +85,7 @@ void defaults_of_report(settings& s) {
 void defaults_of_floor(settings& s) {
     s.operations = 2'000;
     s.nodes = {10, 1'000, 10'000};
+    s.sessions = 100;
 }
 
 void defaults_of_many(settings& s) {
@@ -120,8 +121,14 @@ std::span<const command> all_commands() {
             "one session's delete to another "
             "session's watch event, in a bare poll loop around ZooKeeper's C client, and the same "
             "through corozk's client. Every other command measures this floor before and after its "
-            "own work, too, and shows its figures as multiples of it (delete -> watch event).",
-            {"--operations", "--nodes"},
+            "own work, too, and shows its figures as multiples of it (delete -> watch event). "
+            "Then a hand-over between sessions is taken apart: a turn is passed on around a ring "
+            "of --sessions bare sessions in one poll loop, by a delete which the next one "
+            "watches; by a transaction that also checks the next one's node; by the transaction "
+            "that a release of corozk's lock is, which creates and deletes what the next one "
+            "watches; and by the same, followed by the two watches that the session leaves for "
+            "its next contender. Beside them a lock of corozk's with as many sessions.",
+            {"--operations", "--nodes", "--sessions"},
             defaults_of_floor,
             run_floor},
         command{
@@ -156,8 +163,10 @@ std::span<const command> all_commands() {
             "Waiters queue, and the lock is released a few times; shown is what one release causes "
             "until everything is quiet again: requests, watch notifications, bytes. With the herd "
             "lock, every waiter wakes up each time. Notifications are per session, so use many "
-            "sessions.",
-            {"--waiters", "--sessions", "--recipe", "--implementation", "--releases"},
+            "sessions. Where each waiter lists the folder, queueing grows with the square of "
+            "the waiters: a row that is not done within --budget is given up, and the table says "
+            "so.",
+            {"--waiters", "--sessions", "--recipe", "--implementation", "--releases", "--budget"},
             defaults_of_herd,
             run_herd},
         command{

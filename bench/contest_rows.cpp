@@ -11,7 +11,9 @@ namespace corozk::bench {
 boost::asio::awaitable<result> repeat_contest(job& j, contest_setup setup) {
     result row;
     row.set("implementation", setup.implementation).set("recipe", setup.recipe);
-    row.set("waiters", setup.waiters).set("sessions", setup.sessions).set("processes", setup.processes);
+    row.set("waiters", setup.waiters)
+        .set("sessions", setup.sessions)
+        .set("processes", setup.processes);
     if (setup.locks > 1)
         row.set("locks", setup.locks);
     if (setup.recipe == "shared_lock")

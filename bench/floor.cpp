@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "ring.hpp"
 #include "table.hpp"
 
 #include <boost/asio/use_awaitable.hpp>
 
 #include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace corozk::bench {
 
@@ -40,6 +47,7 @@ boost::asio::awaitable<raw_loop::samples> measure_clients(job& j) {
         all.create_and_erase.add(to_microseconds(clock::now() - began));
 
         co_await a.create(node, std::string(), ephemeral);
+        co_await b.sync(folder);
         auto seen = co_await b.watch_exists(node);
         began = clock::now();
         a.erase(node, any_version, [](error_code) {});
@@ -74,89 +82,122 @@ void add_figures(result& r, const raw_loop::samples& s) {
         r.add(fmt::format("{}_us.p50", l.key), v.p50());
         r.add(fmt::format("{}_us.p99", l.key), v.p99());
     }
-    stage::add_floor(r, s);
 }
 
 /// Listing a folder with so many names.
 struct listing_floor {
     std::size_t names = 0;
-    latencies raw;
-    latencies ours;
+    std::string folder;
+
+    std::string key() const { return fmt::format("list_{}_us", names); }
 };
 
 constexpr std::size_t listing_samples = 100;
+constexpr std::size_t listings_before =
+    20;  ///< not measured: the server has not seen such a folder
 
-boost::asio::awaitable<std::vector<listing_floor>> measure_listings(job& j) {
+std::vector<listing_floor> make_folders(job& j) {
     std::vector<listing_floor> all;
-    auto clients = co_await j.on.connect(1);
+    auto loop = j.on.raw();
     for (std::size_t names : j.wanted.nodes) {
-        j.on.shown().update("measuring listings");
         listing_floor one;
         one.names = names;
-        std::string folder = j.on.fresh_path("list");
-        auto loop = j.on.raw();
-        loop->make(folder);
-        loop->fill(folder, "12345678-1234-1234-1234-123456789abc-lock-", names);
-        one.raw = loop->listings(folder, listing_samples);
-        for (std::size_t i = 0; i < listing_samples; ++i) {
-            auto began = clock::now();
-            auto children = co_await clients.front().children(folder);
-            one.ours.add(to_microseconds(clock::now() - began));
-        }
+        one.folder = j.on.fresh_path("list");
+        loop->make(one.folder);
+        loop->fill(one.folder, "12345678-1234-1234-1234-123456789abc-lock-", names);
+        loop->listings(one.folder, listings_before);
         all.push_back(std::move(one));
     }
-    co_await stage::close(clients);
-    co_return all;
+    return all;
 }
 
-void add_listings(table& t, result& raw, result& ours, const std::vector<listing_floor>& all) {
-    for (const auto& one : all) {
-        std::string key = fmt::format("list_{}_us", one.names);
-        raw.add(key + ".p50", one.raw.p50()).add(key + ".p99", one.raw.p99());
-        ours.add(key + ".p50", one.ours.p50()).add(key + ".p99", one.ours.p99());
-        t.add({fmt::format("list {} names of 52 bytes", count_text(static_cast<double>(one.names))),
-               microseconds_text(one.raw.p50()),
-               microseconds_text(one.raw.p99()),
-               microseconds_text(one.ours.p50()),
-               microseconds_text(one.ours.p99()),
-               ratio_text(one.ours.p50() / one.raw.p50())});
+/// The two take turns.
+boost::asio::awaitable<void> measure_listings(job& j,
+                                              const std::vector<listing_floor>& all,
+                                              result& raw,
+                                              result& ours) {
+    auto clients = co_await j.on.connect(1);
+    auto loop = j.on.raw();
+    for (const listing_floor& one : all) {
+        latencies bare;
+        latencies mine;
+        for (std::size_t i = 0; i < listing_samples; ++i) {
+            j.on.shown().update("measuring listings", i, listing_samples);
+            bare.add(loop->listings(one.folder, 1));
+            auto began = clock::now();
+            auto children = co_await clients.front().children(one.folder);
+            mine.add(to_microseconds(clock::now() - began));
+            if (children.names.size() != one.names)
+                throw std::logic_error("a listing is not complete");
+        }
+        raw.add(one.key() + ".p50", bare.p50()).add(one.key() + ".p99", bare.p99());
+        ours.add(one.key() + ".p50", mine.p50()).add(one.key() + ".p99", mine.p99());
     }
+    co_await stage::close(clients);
+}
+
+/// One line of the table; whatever only the bare client was measured for has no figures of ours.
+std::vector<std::string> line_of(std::string title,
+                                 const std::string& key,
+                                 const result& raw,
+                                 const result& ours) {
+    std::string p50 = key + ".p50";
+    std::string p99 = key + ".p99";
+    std::vector<std::string> line{std::move(title),
+                                  with_spread(raw, p50, microseconds_text),
+                                  microseconds_text(raw.median(p99))};
+    if (ours.has(p50)) {
+        line.push_back(with_spread(ours, p50, microseconds_text));
+        line.push_back(microseconds_text(ours.median(p99)));
+        line.push_back(ratio_text(ours.median(p50) / raw.median(p50)));
+    }
+    return line;
 }
 
 }  // namespace
 
 boost::asio::awaitable<void> run_floor(job& j) {
-    std::vector<listing_floor> listings = co_await measure_listings(j);
+    if (j.wanted.sessions < 2)
+        throw usage_error("floor: --sessions: a turn is passed on between two at the least");
+    std::vector<listing_floor> listings = make_folders(j);
     result raw;
     result ours;
     raw.set("implementation", "c_client");
     ours.set("implementation", "ours");
     for (result* r : {&raw, &ours}) {
         r->set("sessions", 2).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
+        r->set("operations", j.wanted.operations).set("listings", listing_samples);
     }
     for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
-        add_figures(raw, j.on.floor(j.wanted.operations));
+        auto floor = j.on.floor(j.wanted.operations);
+        add_figures(raw, floor);
         add_figures(ours, co_await measure_clients(j));
+        for (result* r : {&raw, &ours})
+            stage::add_floor(*r, floor, "delete_to_event_us.p50");
+        co_await measure_listings(j, listings, raw, ours);
     }
     table t({"", "C client p50", "p99", "corozk p50", "p99", "ratio of p50"});
-    for (const line& l : lines) {
-        std::string p50 = fmt::format("{}_us.p50", l.key);
-        std::string p99 = fmt::format("{}_us.p99", l.key);
-        std::vector<std::string> row{
-            l.title, with_spread(raw, p50, microseconds_text), microseconds_text(raw.median(p99))};
-        if (ours.has(p50)) {
-            row.push_back(with_spread(ours, p50, microseconds_text));
-            row.push_back(microseconds_text(ours.median(p99)));
-            row.push_back(ratio_text(ours.median(p50) / raw.median(p50)));
-        }
-        t.add(std::move(row));
+    for (const line& l : lines)
+        t.add(line_of(l.title, fmt::format("{}_us", l.key), raw, ours));
+    for (const listing_floor& one : listings) {
+        t.add(line_of(
+            fmt::format("list {} names of 52 bytes", count_text(static_cast<double>(one.names))),
+            one.key(),
+            raw,
+            ours));
     }
-    add_listings(t, raw, ours, listings);
-    j.output = heading(j) + "\n" + t.str();
-    j.output += fmt::format("\n{} of each; nodes are ephemeral and empty\n",
-                            count_text(static_cast<double>(j.wanted.operations)));
+    std::vector<result> ring = co_await measure_ring(j);
+    j.output = heading(j) + "\n" + t.str() + "\n" + ring_table(ring);
+    j.output += fmt::format(
+        "\n{} of each, {} listings; nodes are empty, and ephemeral where they are not listed\n",
+        count_text(static_cast<double>(j.wanted.operations)),
+        listing_samples);
+    if (j.wanted.repeat > 1)
+        j.output += "medians of repetitions, with (least .. most)\n";
     j.results.push_back(std::move(raw));
     j.results.push_back(std::move(ours));
+    for (result& row : ring)
+        j.results.push_back(std::move(row));
 }
 
 }  // namespace corozk::bench

@@ -2,12 +2,16 @@
 #include "command.hpp"
 #include "contest_rows.hpp"
 #include "contestants.hpp"
+#include "erase_tree.hpp"
 #include "lock_crowd.hpp"
 #include "table.hpp"
+#include "time_limit.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <stdexcept>
 
 namespace corozk::bench {
 
@@ -31,11 +35,13 @@ public:
     boost::asio::awaitable<void> run(std::size_t releases, result& r) {
         co_await this->take_all_locks();
         auto before = use_of(clients_);
+        before_ = before;
         auto waiter = [this](place& p, Lock& lock, std::size_t who) {
             return wait_and_hold(p, lock, who);
         };
         co_await this->queue(before, waiter);
         co_await quiet();
+        all_wait_ = true;
         for (std::size_t i = 0; i < releases; ++i) {
             auto earlier = use_of(clients_);
             ended_ = 0;
@@ -54,7 +60,19 @@ public:
             r.add("notifications_per_handover", caused.notifications);
             r.add("listings_per_handover", caused.listings);
             r.add("bytes_per_handover", caused.bytes);
+            ++released_;
         }
+    }
+
+    const std::string& folder() const { return places_.front().path; }
+
+    /// How far it is.
+    std::string reached() const {
+        if (all_wait_)
+            return fmt::format("{} releases", count_text(static_cast<double>(released_)));
+        return fmt::format(
+            "{} of them in the queue",
+            count_text(static_cast<double>(this->queued(use_of(clients_) - before_))));
     }
 
 private:
@@ -84,100 +102,184 @@ private:
             stage_.shown().update(this->label("releasing"));
         }
     }
+
+    session_use before_;
+    bool all_wait_ = false;
+    std::size_t released_ = 0;
 };
 
+/// What sessions that could not be closed in time have left at the server, which is done with
+/// their requests then.
+boost::asio::awaitable<void> tidy_up(job& j, std::string folder) {
+    j.on.shown().update("tidying up");
+    auto clients = co_await j.on.connect(1);
+    co_await erase_tree(clients.front(), std::move(folder));
+    co_await stage::close(clients);
+}
+
+/// @param given_up  why, if it was
 template <class Lock>
-boost::asio::awaitable<void> count_releases(job& j, const contest_setup& setup, result& r) {
+boost::asio::awaitable<void> count_releases(job& j,
+                                            const contest_setup& setup,
+                                            result& r,
+                                            std::string& given_up) {
+    auto executor = co_await boost::asio::this_coro::executor;
     auto clients = co_await j.on.connect(setup.sessions);
     release_run<Lock> run(j.on, setup, clients);
-    co_await run.run(j.wanted.releases, r);
+    {
+        time_limit limit(executor, j.wanted.budget, [&] {
+            given_up =
+                fmt::format("did not end in {} s: {}", j.wanted.budget.count(), run.reached());
+            stage::start_closing(clients);  // ends the work, too
+        });
+        try {
+            co_await run.run(std::min(j.wanted.releases, setup.waiters), r);
+        } catch (const std::runtime_error&) {
+            if (given_up.empty())
+                throw;
+        }
+    }
     co_await stage::close(clients);  // ends those who still wait
     co_await run.until_all_are_gone();
+    if (!given_up.empty())
+        co_await tidy_up(j, run.folder());
 }
 
-/// More waiters than this take too long: what they do until all have queued, or at a release, grows
-/// with their square.
-std::size_t most_waiters(const contest_setup& setup) {
-    if (setup.implementation == "ours")
-        return 0;
-    return setup.recipe == "election" && setup.implementation == "herd" ? 1'000 : 10'000;
-}
-
-boost::asio::awaitable<result> measure(job& j, const contest_setup& setup) {
+result describe(job& j, const contest_setup& setup) {
     result row;
     row.set("implementation", setup.implementation).set("recipe", setup.recipe);
     row.set("waiters", setup.waiters).set("sessions", setup.sessions).set("processes", 1);
     row.set("threads", 1).set("repeat", j.wanted.repeat).set("releases", j.wanted.releases);
+    return row;
+}
+
+boost::asio::awaitable<result> measure(job& j, const contest_setup& setup) {
+    result row = describe(j, setup);
     raw_loop::samples floor;
     for (std::size_t i = 0; i < j.wanted.repeat; ++i) {
         floor.add(j.on.floor(floor_samples));
-        auto run = [&]<class Lock>(kind_of<Lock>) { return count_releases<Lock>(j, setup, row); };
+        std::string given_up;
+        auto run = [&]<class Lock>(kind_of<Lock>) {
+            return count_releases<Lock>(j, setup, row, given_up);
+        };
         co_await with_contestant(setup, run);
+        if (given_up.empty())
+            continue;
+        result failed = describe(j, setup);
+        failed.set("failure", given_up);
+        co_return failed;
     }
     stage::add_floor(row, floor);
     row.add("floor_ratio", row.median("handover_us") / floor.handover.p50());
     co_return row;
 }
 
-std::vector<contest_setup> all_setups(const settings& wanted, std::string& remarks) {
+std::vector<contest_setup> all_setups(const settings& wanted) {
+    std::vector<std::size_t> numbers = wanted.waiters;
+    std::sort(numbers.begin(), numbers.end());
     std::vector<contest_setup> all;
     for (const auto& recipe : wanted.recipes) {
         for (const auto& implementation : wanted.implementations) {
             if (!is_implemented(recipe, implementation))
                 continue;
-            for (std::size_t waiters : wanted.waiters) {
+            for (std::size_t waiters : numbers) {
                 contest_setup setup(implementation, waiters);
                 setup.recipe = recipe;
                 setup.readers = wanted.readers;
                 setup.limit = wanted.limits.front();
                 setup.sessions = std::min(wanted.sessions, waiters);
-                std::size_t most = most_waiters(setup);
-                if (most == 0 || waiters <= most) {
-                    all.push_back(setup);
-                    continue;
-                }
-                remarks += fmt::format("{}: not with {} waiters, which would take too long\n",
-                                       title_of(setup),
-                                       count_text(static_cast<double>(waiters)));
+                all.push_back(setup);
             }
         }
     }
     return all;
 }
 
+std::string number(std::size_t n) {
+    return count_text(static_cast<double>(n));
+}
+
+/// Rows, and what is to be said of those that were given up or not tried at all.
+class herd_rows {
+public:
+    /// Whether the same took too long with fewer waiters; then it has its row.
+    bool is_hopeless(job& j, const contest_setup& setup) {
+        auto at = given_up_.find(title_of(setup));
+        if (at == given_up_.end())
+            return false;
+        result row = describe(j, setup);
+        std::string why = fmt::format(
+            "{} waiters did not end in {} s", number(at->second), j.wanted.budget.count());
+        row.set("not_run", why);
+        add_without_figures(setup, "not run");
+        remarks_ += fmt::format(
+            "{}, {} waiters: not run: {}\n", title_of(setup), number(setup.waiters), why);
+        j.results.push_back(std::move(row));
+        return true;
+    }
+
+    void add(job& j, const contest_setup& setup, result row) {
+        if (auto failure = row.text("failure"); !failure.empty()) {
+            given_up_.emplace(title_of(setup), setup.waiters);
+            add_without_figures(setup, "given up");
+            remarks_ += fmt::format(
+                "{}, {} waiters: {}\n", title_of(setup), number(setup.waiters), failure);
+        } else {
+            add_figures(setup, row);
+        }
+        j.results.push_back(std::move(row));
+    }
+
+    std::string str() const { return table_.str(); }
+    const std::string& remarks() const { return remarks_; }
+
+private:
+    void add_without_figures(const contest_setup& setup, const char* what) {
+        table_.add({title_of(setup), number(setup.waiters), number(setup.sessions), what});
+    }
+
+    void add_figures(const contest_setup& setup, const result& row) {
+        table_.add({title_of(setup),
+                    number(setup.waiters),
+                    number(setup.sessions),
+                    count_text(row.median("requests_per_handover")),
+                    count_text(row.median("notifications_per_handover")),
+                    count_text(row.median("listings_per_handover")),
+                    bytes_text(row.median("bytes_per_handover")),
+                    with_spread(row, "handover_us", microseconds_text),
+                    ratio_text(row.median("floor_ratio"))});
+    }
+
+    table table_{{"",
+                  "waiters",
+                  "sessions",
+                  "requests",
+                  "notifications",
+                  "listings",
+                  "bytes",
+                  "until the next has it",
+                  "/ floor"}};
+    std::string remarks_;
+    std::map<std::string, std::size_t> given_up_;  ///< with so many waiters
+};
+
 }  // namespace
 
 boost::asio::awaitable<void> run_herd(job& j) {
-    table t({"",
-             "waiters",
-             "sessions",
-             "requests",
-             "notifications",
-             "listings",
-             "bytes",
-             "until the next has it",
-             "/ floor"});
-    std::string remarks;
-    for (const contest_setup& setup : all_setups(j.wanted, remarks)) {
+    herd_rows rows;
+    for (const contest_setup& setup : all_setups(j.wanted)) {
+        if (rows.is_hopeless(j, setup))
+            continue;
         result row = co_await measure(j, setup);
-        t.add({title_of(setup),
-               count_text(static_cast<double>(setup.waiters)),
-               count_text(static_cast<double>(setup.sessions)),
-               count_text(row.median("requests_per_handover")),
-               count_text(row.median("notifications_per_handover")),
-               count_text(row.median("listings_per_handover")),
-               bytes_text(row.median("bytes_per_handover")),
-               with_spread(row, "handover_us", microseconds_text),
-               ratio_text(row.median("floor_ratio"))});
-        j.results.push_back(std::move(row));
+        rows.add(j, setup, std::move(row));
     }
     j.output = heading(j) + "\nWhat one release causes until all is quiet again (medians of " +
-               std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + t.str();
+               std::to_string(j.wanted.releases * j.wanted.repeat) + "):\n\n" + rows.str();
     j.output +=
         "\nherd lock: everybody watches the one node; herd election: everybody watches the "
         "leader's node and lists the folder when it goes\nfloor: one session's delete to another "
         "session's watch event, bare C client, measured before each row\n";
-    j.output += remarks;
+    j.output += rows.remarks();
 }
 
 }  // namespace corozk::bench

@@ -57,6 +57,7 @@ protected:
 
     /// One lock, as each session sees it.
     struct place {
+        std::string path;
         std::vector<Lock> locks;
         std::vector<grant_type> held;
         turns owners;
@@ -120,11 +121,11 @@ protected:
         std::size_t holders = std::max<std::size_t>(permits, 1);
         places_.resize(setup_.locks);
         for (place& p : places_) {
-            std::string path = stage_.fresh_path(setup_.recipe);
-            co_await Lock::prepare(clients_.front(), path);
+            p.path = stage_.fresh_path(setup_.recipe);
+            co_await Lock::prepare(clients_.front(), p.path);
             p.locks.reserve(clients_.size());
             for (auto& c : clients_)
-                p.locks.emplace_back(c, path, setup_);
+                p.locks.emplace_back(c, p.path, setup_);
             p.owners = turns(permits);
             p.held.resize(holders);
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raw_loop.hpp"
 
+#include "raw_session.hpp"
 #include "usage.hpp"
 
 #include <fmt/format.h>
-#include <zookeeper/zookeeper.h>
 
 #include <array>
 #include <poll.h>
@@ -12,55 +12,6 @@
 #include <utility>
 
 namespace corozk::bench {
-
-struct raw_loop::session {
-    zhandle_t* handle = nullptr;
-    bool connected = false;
-    std::size_t started = 0;
-    std::size_t answered = 0;
-    int result = ZOK;  ///< the first one that was not good
-    std::size_t events = 0;
-    clock::time_point event_at{};
-
-    session(const std::string& hosts, int timeout_ms) {
-        handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
-        if (!handle)
-            throw std::runtime_error("the C client cannot use the hosts " + hosts);
-        // Otherwise it looks the host names up again in every turn, which is no part of a floor.
-        ::zoo_set_servers_resolution_delay(handle, -1);
-    }
-    ~session() { ::zookeeper_close(handle); }
-    session(const session&) = delete;
-    session& operator=(const session&) = delete;
-
-    void answer(int code) {
-        ++answered;
-        if (code != ZOK && result == ZOK)
-            result = code;
-    }
-
-    static session& of(const void* context) {
-        return *const_cast<session*>(static_cast<const session*>(context));
-    }
-    static void on_event(zhandle_t*, int type, int state, const char*, void* context) {
-        session& s = of(context);
-        if (type == ZOO_SESSION_EVENT) {
-            s.connected = state == ZOO_CONNECTED_STATE;
-        } else {
-            s.event_at = clock::now();
-            ++s.events;
-        }
-    }
-    static void on_log(const char*) {}  // that nobody answers is said once, by us
-    static void on_name(int code, const char*, const void* context) { of(context).answer(code); }
-    static void on_stat(int code, const struct Stat*, const void* context) {
-        of(context).answer(code);
-    }
-    static void on_names(int code, const struct String_vector*, const void* context) {
-        of(context).answer(code);
-    }
-    static void on_nothing(int code, const void* context) { of(context).answer(code); }
-};
 
 void raw_loop::samples::add(const samples& other) {
     create.add(other.create);
@@ -73,8 +24,8 @@ void raw_loop::samples::add(const samples& other) {
 
 raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_timeout_ms)
     : folder_(std::move(folder)),
-      first_(std::make_unique<session>(hosts, session_timeout_ms)),
-      second_(std::make_unique<session>(hosts, session_timeout_ms)) {
+      first_(std::make_unique<raw_session>(hosts, session_timeout_ms)),
+      second_(std::make_unique<raw_session>(hosts, session_timeout_ms)) {
     auto limit = clock::now() + std::chrono::seconds(10);
     while (!first_->connected || !second_->connected) {
         if (clock::now() > limit)
@@ -85,17 +36,12 @@ raw_loop::raw_loop(const std::string& hosts, std::string folder, int session_tim
 
 raw_loop::~raw_loop() = default;
 
-void raw_loop::expect(int code, const char* what) const {
-    if (code != ZOK)
-        throw std::runtime_error(fmt::format("C client: {}: {}", what, ::zerror(code)));
-}
-
 std::string raw_loop::path(std::size_t number) const {
     return fmt::format("{}/{}", folder_, number);
 }
 
 void raw_loop::step() {
-    std::array<session*, 2> sessions{first_.get(), second_.get()};
+    std::array<raw_session*, 2> sessions{first_.get(), second_.get()};
     std::array<pollfd, 2> polled{};
     int timeout = 1'000;
     for (std::size_t i = 0; i < sessions.size(); ++i) {
@@ -128,7 +74,7 @@ void raw_loop::wait() {
     expect(second_->result, "request");
 }
 
-void raw_loop::start(session& s, kind what, const std::string& path, bool watched) {
+void raw_loop::start(raw_session& s, kind what, const std::string& path, bool watched) {
     ++s.started;
     switch (what) {
         case kind::create:
@@ -138,21 +84,22 @@ void raw_loop::start(session& s, kind what, const std::string& path, bool watche
                                  0,
                                  &ZOO_OPEN_ACL_UNSAFE,
                                  ZOO_EPHEMERAL,
-                                 session::on_name,
+                                 raw_session::on_name,
                                  &s),
                    "create");
             break;
         case kind::exists:
             expect(::zoo_awexists(s.handle,
                                   path.c_str(),
-                                  watched ? session::on_event : nullptr,
+                                  watched ? raw_session::on_event : nullptr,
                                   &s,
-                                  session::on_stat,
+                                  raw_session::on_stat,
                                   &s),
                    "exists");
             break;
         case kind::erase:
-            expect(::zoo_adelete(s.handle, path.c_str(), -1, session::on_nothing, &s), "delete");
+            expect(::zoo_adelete(s.handle, path.c_str(), -1, raw_session::on_nothing, &s),
+                   "delete");
             break;
     }
 }
@@ -160,8 +107,8 @@ void raw_loop::start(session& s, kind what, const std::string& path, bool watche
 raw_loop::samples raw_loop::measure(std::size_t count) {
     samples result;
     std::string node = path(0);
-    session& a = *first_;
-    session& b = *second_;
+    raw_session& a = *first_;
+    raw_session& b = *second_;
     auto timed = [&](latencies& into, kind what) {
         auto began = clock::now();
         start(a, what, node);
@@ -184,6 +131,7 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
 
         start(a, kind::create, node);
         wait();
+        b.synchronise(folder_);
         start(b, kind::exists, node, true);
         wait();
         std::size_t seen = b.events;
@@ -195,6 +143,7 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         wait();
     }
     run_all(a, kind::create, count, 500, false);
+    b.synchronise(folder_);
     run_all(b, kind::exists, count, 500, true);
     for (std::size_t i = 0; i < count; ++i) {
         std::size_t seen = b.events;
@@ -208,7 +157,7 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
     return result;
 }
 
-void raw_loop::run_all(session& s,
+void raw_loop::run_all(raw_session& s,
                        kind what,
                        std::size_t count,
                        std::size_t in_flight,
@@ -241,7 +190,7 @@ raw_loop::throughput raw_loop::pipeline(std::size_t count, std::size_t in_flight
 
 latencies raw_loop::conditional_sets(std::size_t count) {
     latencies result;
-    session& s = *first_;
+    raw_session& s = *first_;
     std::string node = path(0);
     start(s, kind::create, node);
     wait();
@@ -250,10 +199,14 @@ latencies raw_loop::conditional_sets(std::size_t count) {
             on_progress(i, count);
         auto began = clock::now();
         ++s.started;
-        expect(
-            ::zoo_aset(
-                s.handle, node.c_str(), "12345678", 8, static_cast<int>(i), session::on_stat, &s),
-            "set");
+        expect(::zoo_aset(s.handle,
+                          node.c_str(),
+                          "12345678",
+                          8,
+                          static_cast<int>(i),
+                          raw_session::on_stat,
+                          &s),
+               "set");
         wait();
         result.add(to_microseconds(clock::now() - began));
     }
@@ -263,7 +216,7 @@ latencies raw_loop::conditional_sets(std::size_t count) {
 }
 
 void raw_loop::fill(const std::string& folder, const std::string& prefix, std::size_t count) {
-    session& s = *first_;
+    raw_session& s = *first_;
     std::string node = folder + '/' + prefix;
     for (std::size_t i = 0; i < count; ++i) {
         ++s.started;
@@ -273,7 +226,7 @@ void raw_loop::fill(const std::string& folder, const std::string& prefix, std::s
                              0,
                              &ZOO_OPEN_ACL_UNSAFE,
                              ZOO_PERSISTENT_SEQUENTIAL,
-                             session::on_name,
+                             raw_session::on_name,
                              &s),
                "create");
         while (s.started - s.answered >= 500)
@@ -284,11 +237,11 @@ void raw_loop::fill(const std::string& folder, const std::string& prefix, std::s
 
 latencies raw_loop::listings(const std::string& folder, std::size_t count) {
     latencies result;
-    session& s = *first_;
+    raw_session& s = *first_;
     for (std::size_t i = 0; i < count; ++i) {
         auto began = clock::now();
         ++s.started;
-        expect(::zoo_aget_children(s.handle, folder.c_str(), 0, session::on_names, &s), "list");
+        expect(::zoo_aget_children(s.handle, folder.c_str(), 0, raw_session::on_names, &s), "list");
         wait();
         result.add(to_microseconds(clock::now() - began));
     }
@@ -296,11 +249,11 @@ latencies raw_loop::listings(const std::string& folder, std::size_t count) {
 }
 
 void raw_loop::make(const std::string& path) {
-    session& s = *first_;
+    raw_session& s = *first_;
     ++s.started;
-    expect(
-        ::zoo_acreate(s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, session::on_name, &s),
-        "create");
+    expect(::zoo_acreate(
+               s.handle, path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, raw_session::on_name, &s),
+           "create");
     while (s.answered < s.started)
         step();
     if (s.result == ZNODEEXISTS)

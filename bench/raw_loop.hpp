@@ -10,6 +10,8 @@
 
 namespace corozk::bench {
 
+struct raw_session;
+
 /// What the C client and the server need by themselves: one poll loop, two sessions, no coroutine
 /// and nothing of corozk. It blocks its thread.
 class raw_loop {
@@ -58,19 +60,17 @@ public:
     void make(const std::string& path);
 
 private:
-    struct session;
     enum class kind { create, exists, erase };
 
     void step();
     void wait();
-    void start(session& s, kind what, const std::string& path, bool watched = false);
-    void expect(int code, const char* what) const;
+    void start(raw_session& s, kind what, const std::string& path, bool watched = false);
     std::string path(std::size_t number) const;
-    void run_all(session& s, kind what, std::size_t count, std::size_t in_flight, bool watched);
+    void run_all(raw_session& s, kind what, std::size_t count, std::size_t in_flight, bool watched);
 
     std::string folder_;
-    std::unique_ptr<session> first_;
-    std::unique_ptr<session> second_;
+    std::unique_ptr<raw_session> first_;
+    std::unique_ptr<raw_session> second_;
 };
 
 }  // namespace corozk::bench

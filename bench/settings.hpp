@@ -27,7 +27,7 @@ struct settings {
     std::size_t sessions = 1;
     std::vector<std::string> implementations;
     std::vector<std::string> recipes{"lock"};
-    std::size_t readers = 3;  ///< behind each writer
+    std::size_t readers = 3;              ///< behind each writer
     std::vector<std::size_t> limits{10};  ///< of a semaphore
     std::size_t processes = 1;
     std::vector<std::size_t> consumers;
@@ -42,10 +42,11 @@ struct settings {
     std::size_t watches = 50'000;
     std::string only;  ///< of the cases of stall, those whose name contains this
     std::size_t releases = 5;
+    std::chrono::seconds budget{30};  ///< of each row of herd, and each repetition
     std::size_t locks = 1;
     std::vector<std::string> peers;
-    std::vector<std::size_t> behind;     ///< so many nodes before the one that joins
-    std::chrono::seconds deadline{60};   ///< of a peer, for each thing it is asked for
+    std::vector<std::size_t> behind;    ///< so many nodes before the one that joins
+    std::chrono::seconds deadline{60};  ///< of a peer, for each thing it is asked for
 };
 
 }  // namespace corozk::bench

@@ -8,6 +8,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include <fmt/format.h>
@@ -143,9 +144,23 @@ boost::asio::awaitable<std::vector<client>> stage::connect(std::size_t count) {
     co_return clients;
 }
 
-boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
+void stage::start_closing(std::vector<client>& clients) {
     for (auto& c : clients)
-        co_await c.close(boost::asio::as_tuple(boost::asio::use_awaitable));
+        c.close([](error_code) {});
+}
+
+boost::asio::awaitable<void> stage::close(std::vector<client>& clients) {
+    auto executor = co_await boost::asio::this_coro::executor;
+    boost::asio::steady_timer all_are_closed(executor, clock::time_point::max());
+    std::size_t open = clients.size();
+    for (auto& c : clients) {
+        c.close([&open, &all_are_closed](error_code) {
+            if (--open == 0)
+                all_are_closed.cancel();
+        });
+    }
+    while (open > 0)
+        co_await all_are_closed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     clients.clear();
 }
 
@@ -157,6 +172,16 @@ std::unique_ptr<raw_loop> stage::raw() {
         progress_.update("measuring the floor");
     };
     return loop;
+}
+
+std::unique_ptr<raw_ring> stage::ring(std::size_t sessions) {
+    auto ring = std::make_unique<raw_ring>(
+        hosts_, root_, static_cast<int>(settings_.session_timeout.count()), sessions);
+    ring->on_progress = [this](std::size_t done, std::size_t total) {
+        interruption::check();
+        progress_.update("passing a turn on by bare sessions", done, total);
+    };
+    return ring;
 }
 
 raw_loop::samples stage::floor(std::size_t count) {

@@ -3,6 +3,7 @@
 
 #include "progress.hpp"
 #include "raw_loop.hpp"
+#include "raw_ring.hpp"
 #include "result.hpp"
 #include "settings.hpp"
 #include <corozk/client.hpp>
@@ -45,6 +46,10 @@ public:
     /// Connects on the coroutine's executor.
     boost::asio::awaitable<std::vector<client>> connect(std::size_t count);
 
+    /// Begins to close them, which ends everything that waits on them.
+    static void start_closing(std::vector<client>& clients);
+
+    /// All at the same time.
     static boost::asio::awaitable<void> close(std::vector<client>& clients);
 
     /// The floor, measured now (see raw_loop); blocks for about 1.5 ms per sample.
@@ -54,6 +59,9 @@ public:
     static void add_floor(result& r, const raw_loop::samples& floor, std::string_view key = {});
 
     std::unique_ptr<raw_loop> raw();
+
+    /// So many sessions that pass a turn on; blocks, too.
+    std::unique_ptr<raw_ring> ring(std::size_t sessions);
 
     /// Whether the servers are our own, to look into and to maltreat.
     bool owns_servers() const noexcept { return standalone_ || ensemble_; }

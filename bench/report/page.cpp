@@ -105,6 +105,13 @@ constexpr std::array columns{
     column{"stall", "max_stall_ms", figure_text},
 };
 
+std::string why_without_figures(const object& row) {
+    if (auto failure = text_of(row, "failure"); !failure.empty())
+        return "fails: " + failure;
+    auto reason = text_of(row, "not_run");
+    return reason.empty() ? reason : "not run: " + reason;
+}
+
 std::string table_for(const std::vector<const object*>& rows) {
     std::vector<const column*> used;
     for (const column& c : columns) {
@@ -126,11 +133,11 @@ std::string table_for(const std::vector<const object*>& rows) {
                 what += ", " + more;
         }
         text += fmt::format("<tr><td>{}</td>", escaped(what));
-        if (auto failure = text_of(*row, "failure"); !failure.empty()) {
-            text += fmt::format("<td>{}</td><td class=fails colspan={}>fails: {}</td></tr>\n",
+        if (std::string reason = why_without_figures(*row); !reason.empty()) {
+            text += fmt::format("<td>{}</td><td class=fails colspan={}>{}</td></tr>\n",
                                 count_text(figure_of(*row, "waiters")),
                                 used.size() > 1 ? used.size() - 1 : 1,
-                                escaped(failure));
+                                escaped(reason));
             continue;
         }
         for (const column* c : used) {

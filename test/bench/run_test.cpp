@@ -165,3 +165,60 @@ TEST_CASE("a release of few is looked at for locks and elections") {
     CHECK(bench.rows().size() == 6);
     CHECK(herd > ours);
 }
+
+TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {
+    bench_run bench;
+    CHECK(bench.run_small("floor", {"--sessions", "1"}) == 2);
+    int code =
+        bench.run_small("floor", {"--operations", "20", "--nodes", "5,50", "--sessions", "3"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::vector<double> requests;
+    std::set<std::string> singles;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        if (text(row, "operation").empty()) {
+            singles.insert(text(row, "implementation"));
+            CHECK(row.at("list_5_us").as_object().at("p50").to_number<double>() > 0);
+            CHECK(row.at("list_50_us").as_object().at("p50").to_number<double>() > 0);
+            continue;
+        }
+        CHECK(row.at("sessions").to_number<int>() == 3);
+        CHECK(row.at("handover_us").as_object().at("p50").to_number<double>() > 0);
+        CHECK(row.at("floor_ratio").to_number<double>() > 0);
+        if (text(row, "implementation") == "c_client")
+            requests.push_back(row.at("requests_per_handover").to_number<double>());
+    }
+    CHECK(singles == std::set<std::string>{"c_client", "ours"});
+    CHECK(requests == std::vector<double>{1, 1, 1, 3});
+}
+
+TEST_CASE("what takes too long is given up, and not tried with more") {
+    bench_run bench;
+    // Each release is looked at for 50 ms at the least.
+    int code = bench.run_small("herd",
+                               {"--waiters",
+                                "80,60",
+                                "--sessions",
+                                "2",
+                                "--recipe",
+                                "lock",
+                                "--implementation",
+                                "ours",
+                                "--releases",
+                                "60",
+                                "--budget",
+                                "1"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    auto rows = bench.rows();
+    REQUIRE(rows.size() == 2);
+    const auto& failed = rows[0].as_object();
+    CHECK(failed.at("waiters").to_number<int>() == 60);
+    CHECK(text(failed, "failure").starts_with("did not end in 1 s: "));
+    CHECK_FALSE(failed.contains("requests_per_handover"));
+    const auto& not_run = rows[1].as_object();
+    CHECK(text(not_run, "not_run") == "60 waiters did not end in 1 s");
+    CHECK(bench.out().find("80 waiters: not run") != std::string::npos);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "raw_session.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace corozk::bench {
+
+namespace {
+
+raw_session& session_of(const void* context) {
+    return *const_cast<raw_session*>(static_cast<const raw_session*>(context));
+}
+
+void on_log(const char*) {}  // that nobody answers is said once, by us
+
+}  // namespace
+
+raw_session::raw_session(const std::string& hosts, int timeout_ms) {
+    handle = ::zookeeper_init2(hosts.c_str(), on_event, timeout_ms, nullptr, this, 0, on_log);
+    if (!handle)
+        throw std::runtime_error("the C client cannot use the hosts " + hosts);
+    // Otherwise it looks the host names up again in every turn, which is no part of a floor.
+    ::zoo_set_servers_resolution_delay(handle, -1);
+}
+
+raw_session::~raw_session() {
+    ::zookeeper_close(handle);
+}
+
+void raw_session::answer(int code) {
+    ++answered;
+    if (code != ZOK && result == ZOK)
+        result = code;
+}
+
+void raw_session::synchronise(const std::string& path) {
+    ++started;
+    expect(::zoo_async(handle, path.c_str(), on_name, this), "sync");
+}
+
+void raw_session::on_event(zhandle_t*, int type, int state, const char*, void* context) {
+    raw_session& s = session_of(context);
+    if (type == ZOO_SESSION_EVENT) {
+        s.connected = state == ZOO_CONNECTED_STATE;
+    } else {
+        s.event_at = clock::now();
+        ++s.events;
+    }
+}
+
+void raw_session::on_name(int code, const char*, const void* context) {
+    session_of(context).answer(code);
+}
+
+void raw_session::on_stat(int code, const struct Stat*, const void* context) {
+    session_of(context).answer(code);
+}
+
+void raw_session::on_names(int code, const struct String_vector*, const void* context) {
+    session_of(context).answer(code);
+}
+
+void raw_session::on_nothing(int code, const void* context) {
+    session_of(context).answer(code);
+}
+
+void expect(int code, const char* what) {
+    if (code != ZOK)
+        throw std::runtime_error(fmt::format("C client: {}: {}", what, ::zerror(code)));
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "statistics.hpp"
+
+#include <zookeeper/zookeeper.h>
+
+#include <cstddef>
+#include <string>
+
+namespace corozk::bench {
+
+/// A session of the bare C client, which counts what comes of its requests. Whoever has it polls
+/// for it. The callbacks want it as their context.
+struct raw_session {
+    zhandle_t* handle = nullptr;
+    bool connected = false;
+    std::size_t started = 0;
+    std::size_t answered = 0;
+    int result = ZOK;  ///< the first one that was not good
+    std::size_t events = 0;
+    clock::time_point event_at{};
+
+    raw_session(const std::string& hosts, int timeout_ms);
+    ~raw_session();
+    raw_session(const raw_session&) = delete;
+    raw_session& operator=(const raw_session&) = delete;
+
+    void answer(int code);
+
+    /// Asks that its server knows everything that was done before; of several they differ.
+    void synchronise(const std::string& path);
+
+    static void on_event(zhandle_t*, int type, int state, const char*, void* context);
+    static void on_name(int code, const char*, const void* context);
+    static void on_stat(int code, const struct Stat*, const void* context);
+    static void on_names(int code, const struct String_vector*, const void* context);
+    static void on_nothing(int code, const void* context);
+};
+
+/// Throws what the C client has to say if that is not good.
+void expect(int code, const char* what);
+
+}  // namespace corozk::bench
