@@ -6,7 +6,7 @@
 # Tests are on by default where this is the top project and Catch2 is installed; saying
 # -DCOROZK_BUILD_TESTS=ON makes a missing Catch2 an error.
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED COROZK_BUILD_TESTS)
-    find_package(Catch2 2.13 QUIET)
+    include(CorozkCatch)
     if(NOT Catch2_FOUND)
         message(STATUS "corozk: no tests (Catch2 2.13 was not found; its package is catch2)")
     endif()
@@ -52,7 +52,9 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
 endif()
 
-# corozk_precompile(<target> <header>): saves about half of the time that a file takes to compile.
+# corozk_precompile(<target> <header>): saves compile time. Of a clean build of the library a quarter
+# (g++ 12.2, Release, -j2, no ccache, on a machine that others used: 273 s of user time instead of
+# 365 s with -DCOROZK_PCH=OFF); of a test's file about half.
 function(corozk_precompile target header)
     if(NOT COROZK_PCH)
         return()
@@ -95,9 +97,12 @@ if(COROZK_SANITIZE)
     target_link_options(corozk_project_options INTERFACE -fsanitize=${COROZK_SANITIZE})
     if(COROZK_SANITIZE MATCHES "thread")
         # Unoptimised code under this sanitizer is too slow to be useful. g++ warns of each fence in
-        # Asio's headers that the sanitizer does not follow.
+        # Asio's headers that the sanitizer does not follow, of coroutines whose promise has its own
+        # new and delete where it inlines one of the two only, and of its own std::string.
         target_compile_options(
-            corozk_project_options INTERFACE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>
+            corozk_project_options
+            INTERFACE -O1
+                      "$<$<CXX_COMPILER_ID:GNU>:-Wno-tsan;-Wno-mismatched-new-delete;-Wno-array-bounds;-Wno-stringop-overflow>"
         )
     endif()
 endif()

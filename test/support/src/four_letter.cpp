@@ -3,7 +3,6 @@
 #include "corozk/testing/four_letter.hpp"
 
 #include "corozk/testing/turn_clock.hpp"
-
 #include "tcp_socket.hpp"
 
 #include <array>

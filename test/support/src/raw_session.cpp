@@ -2,9 +2,8 @@
 
 #include "corozk/testing/raw_session.hpp"
 
-#include "corozk/testing/turn_clock.hpp"
-
 #include "corozk/testing/error.hpp"
+#include "corozk/testing/turn_clock.hpp"
 #include "frame_splitter.hpp"
 #include "jute.hpp"
 #include "tcp_socket.hpp"
