@@ -21,7 +21,7 @@ using session_ptr = std::shared_ptr<session>;
 template <class... Values>
 void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler, error_code ec) {
     auto executor = s ? s->executor() : fallback_executor(handler);
-    post_result<Values...>(executor, std::move(handler), ec, Values()...);
+    immediate_result<Values...>(executor, std::move(handler), ec, Values()...);
 }
 
 /// Refuses what cannot be sent, with a line in the log that says what is wrong with it.
@@ -144,7 +144,7 @@ client::~client() {
 }
 
 client::executor_type client::get_executor() const noexcept {
-    return impl_ ? impl_->executor() : executor_type(boost::asio::system_executor());
+    return executor_of(impl_);
 }
 
 session_status client::status() const {

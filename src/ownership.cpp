@@ -28,6 +28,10 @@ ownership::~ownership() {
         impl_->drop();
 }
 
+ownership::executor_type ownership::get_executor() const noexcept {
+    return impl_ ? impl_->owner_port().executor() : executor_of(nullptr);
+}
+
 bool ownership::valid() const noexcept {
     return impl_ && impl_->valid();
 }
@@ -44,7 +48,7 @@ void ownership::start_lost(const owned_ptr& impl,
                            any_handler<void(error_code, error_code)> handler) {
     if (impl)
         return impl->wait_lost(user_call<error_code>(impl->owner_port(), std::move(handler)));
-    post_result<error_code>(
+    immediate_result<error_code>(
         fallback_executor(handler), std::move(handler), errc::ownership_lost, error_code());
 }
 
@@ -53,14 +57,14 @@ void ownership::start_release_requested(const owned_ptr& impl,
     if (impl) {
         return impl->wait_release_requested(user_call<>(impl->owner_port(), std::move(handler)));
     }
-    post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+    immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
 }
 
 void ownership::start_release(ownership held, any_handler<void(error_code)> handler) {
     if (owned_ptr impl = std::move(held.impl_)) {
         return impl->release(user_call<>(impl->owner_port(), std::move(handler)));
     }
-    post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+    immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
 }
 
 void ownership::start_commit(
@@ -69,7 +73,7 @@ void ownership::start_commit(
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
     using results = std::vector<transaction_result>;
     if (!impl) {
-        return post_result<results>(
+        return immediate_result<results>(
             fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
     }
     port& p = impl->owner_port();
@@ -82,7 +86,7 @@ void ownership::start_read(const owned_ptr& impl,
                            std::string path,
                            any_handler<void(error_code, node_data)> handler) {
     if (!impl) {
-        return post_result<node_data>(
+        return immediate_result<node_data>(
             fallback_executor(handler), std::move(handler), errc::ownership_lost, node_data());
     }
     port& p = impl->owner_port();

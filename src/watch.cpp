@@ -57,7 +57,7 @@ void user_watch::next(any_handler<void(error_code, watch_event)> handler) {
     user_call<watch_event> call(*session_, std::move(handler));
     if (call_ && call_->waiting())
         return call.fail(errc::busy);
-    if (!pending())
+    if (!pending() && !being_dropped())
         return call.fail(reason_);
     call_.emplace(std::move(call));
     // A weak reference: the slot may outlive the watch.
@@ -80,6 +80,10 @@ watch::watch(watch&&) noexcept = default;
 watch& watch::operator=(watch&&) noexcept = default;
 watch::~watch() = default;
 
+watch::executor_type watch::get_executor() const noexcept {
+    return detail::executor_of(impl_ ? impl_->owner() : nullptr);
+}
+
 bool watch::pending() const noexcept {
     return impl_ && impl_->pending();
 }
@@ -92,7 +96,7 @@ void watch::start_next(const std::shared_ptr<detail::user_watch>& impl,
                        detail::any_handler<void(error_code, watch_event)> handler) {
     if (impl)
         return impl->next(std::move(handler));
-    detail::post_result<watch_event>(
+    detail::immediate_result<watch_event>(
         detail::fallback_executor(handler), std::move(handler), zk_errc::no_watcher, watch_event());
 }
 

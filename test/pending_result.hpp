@@ -7,6 +7,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <source_location>
 #include <variant>
@@ -21,15 +22,19 @@ public:
     pending_result(const pending_result&) = delete;
     pending_result& operator=(const pending_result&) = delete;
 
-    /// A completion handler for `void(error_code)` or `void(error_code, Value)`.
-    auto handler() {
+    /// A completion handler for `void(error_code)` or `void(error_code, Value)`, cancelled by the
+    /// signal of this slot.
+    auto handler(boost::asio::cancellation_slot slot) {
         auto f = [state = state_](error_code ec, Value v = Value()) {
             ++state->calls;
             state->ec = ec;
             state->value = std::move(v);
         };
-        return boost::asio::bind_cancellation_slot(state_->cancel.slot(), std::move(f));
+        return boost::asio::bind_cancellation_slot(slot, std::move(f));
     }
+
+    /// The same, cancelled by `cancel`.
+    auto handler() { return handler(state_->cancel.slot()); }
 
     bool done() const { return state_->calls > 0; }
     /// Done, and without an error.
@@ -37,7 +42,9 @@ public:
     int calls() const { return state_->calls; }
     error_code error() const { return state_->ec; }
     Value& value() { return state_->value; }
-    void cancel() { state_->cancel.emit(boost::asio::cancellation_type::terminal); }
+    void cancel(boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
+        state_->cancel.emit(type);
+    }
 
 private:
     struct shared {
@@ -59,9 +66,12 @@ boost::asio::awaitable<error_code> finished(
     co_return r.error();
 }
 
-inline boost::asio::awaitable<client> connect_to(std::string hosts) {
+inline boost::asio::awaitable<client> connect_to(
+    std::string hosts,
+    std::chrono::milliseconds session_timeout = usual_session_timeout) {
     auto executor = co_await boost::asio::this_coro::executor;
     client_options options = options_for(std::move(hosts));
+    options.session_timeout = session_timeout;
     co_return co_await client::connect(executor, options);
 }
 
@@ -83,6 +93,17 @@ inline void expire(const session_record& session) {
     victim.session_id = session.session_id;
     victim.password = session.password;
     raw_session(shared_server().port(), victim).close();
+}
+
+/// Waits until there are so many watches at the shared server, whoever has set them.
+inline boost::asio::awaitable<void> watches_at_server(
+    std::int64_t count,
+    std::source_location where = std::source_location::current()) {
+    std::string what = std::to_string(count) + " watches at the server";
+    co_await eventually_async([&] { return watch_count(shared_server().port()) == count; },
+                              eventually_limit,
+                              what,
+                              where);
 }
 
 /// The paths below `path` (and itself) that anybody watches.

@@ -44,9 +44,11 @@ inline auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
 }
 
+constexpr std::chrono::milliseconds usual_session_timeout{4'000};
+
 inline client_options options_for(std::string hosts) {
     client_options options(std::move(hosts));
-    options.session_timeout = std::chrono::milliseconds(4'000);
+    options.session_timeout = usual_session_timeout;
     options.logger.level = log_level::off;
     return options;
 }
@@ -68,6 +70,24 @@ void with_client(Body body, std::chrono::milliseconds limit = run_limit) {
                                                  options_for(shared_server().hosts()));
             std::string path = fresh_path();
             co_await body(zk, path);
+            co_await zk.close(as_tuple());
+        },
+        limit);
+    run_to_idle(context);
+}
+
+/// The same through a proxy: `body(zk, proxy, path)`.
+template <class Body>
+void with_proxy(Body body, std::chrono::milliseconds limit = run_limit) {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(
+        context,
+        [&]() -> boost::asio::awaitable<void> {
+            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
+                                                 options_for(proxy.hosts()));
+            std::string path = fresh_path();
+            co_await body(zk, proxy, path);
             co_await zk.close(as_tuple());
         },
         limit);

@@ -133,8 +133,9 @@ public:
         std::string hosts = options.hosts;
         return detail::initiate<void(error_code, client)>(
             detail::call_site("connect", std::move(hosts)),
+            executor,
             std::forward<Token>(token),
-            [executor = std::move(executor), options = std::move(options)](auto handler) mutable {
+            [executor, options = std::move(options)](auto handler) mutable {
                 start_connect(std::move(executor), std::move(options), std::move(handler));
             });
     }
@@ -155,6 +156,7 @@ public:
     auto connect(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("connect", hosts()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_connect(impl, std::move(handler)); });
     }
@@ -175,6 +177,7 @@ public:
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("close", hosts()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
     }
@@ -200,6 +203,7 @@ public:
     auto next_state(session_status seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, session_status)>(
             detail::call_site("next_state", std::string()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, seen](auto handler) {
                 start_next_state(impl, seen, std::move(handler));
@@ -239,6 +243,7 @@ public:
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code, created_node)>(
             detail::call_site("create", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path, data = std::move(data), options, entries = std::move(entries)](
                 auto handler) mutable {
@@ -264,6 +269,7 @@ public:
         acl entries = options.acl ? *options.acl : acl();
         return detail::initiate<void(error_code)>(
             detail::call_site("ensure_path", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path, options, entries = std::move(entries)](auto handler) mutable {
                 start_ensure_path(
@@ -281,6 +287,7 @@ public:
     auto get(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
             detail::call_site("get", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_get(impl, std::move(path), std::move(handler));
@@ -297,6 +304,7 @@ public:
     auto watch_data(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
             detail::call_site("watch_data", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_data(impl, std::move(path), std::move(handler));
@@ -316,6 +324,7 @@ public:
              Token&& token = Token{}) {
         return detail::initiate<void(error_code, stat)>(
             detail::call_site("set", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path, data = std::move(data), version](auto handler) mutable {
                 start_set(impl, std::move(path), std::move(data), version, std::move(handler));
@@ -332,6 +341,7 @@ public:
     auto exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::optional<stat>)>(
             detail::call_site("exists", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_exists(impl, std::move(path), std::move(handler));
@@ -348,6 +358,7 @@ public:
     auto watch_exists(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_stat)>(
             detail::call_site("watch_exists", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_exists(impl, std::move(path), std::move(handler));
@@ -364,6 +375,7 @@ public:
     auto children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_children)>(
             detail::call_site("children", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_children(impl, std::move(path), std::move(handler));
@@ -380,6 +392,7 @@ public:
     auto watch_children(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_children)>(
             detail::call_site("watch_children", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_watch_children(impl, std::move(path), std::move(handler));
@@ -396,6 +409,7 @@ public:
     auto erase(std::string path, std::int32_t version = any_version, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("erase", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path, version](auto handler) mutable {
                 start_erase(impl, std::move(path), version, std::move(handler));
@@ -413,6 +427,7 @@ public:
     auto sync(std::string path = "/", Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("sync", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_sync(impl, std::move(path), std::move(handler));
@@ -429,6 +444,7 @@ public:
     auto get_acl(std::string path, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_acl)>(
             detail::call_site("get_acl", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path](auto handler) mutable {
                 start_get_acl(impl, std::move(path), std::move(handler));
@@ -448,6 +464,7 @@ public:
                  Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("set_acl", path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, path, entries = std::move(entries), version](auto handler) mutable {
                 start_set_acl(
@@ -471,6 +488,7 @@ public:
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
             detail::call_site("commit", std::string()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
@@ -493,6 +511,7 @@ public:
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("add_auth", scheme),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, scheme, credential = std::move(credential)](auto handler) mutable {
                 start_add_auth(impl, std::move(scheme), std::move(credential), std::move(handler));
@@ -509,6 +528,7 @@ public:
     auto config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
             detail::call_site("config", std::string()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_config(impl, std::move(handler)); });
     }
@@ -523,6 +543,7 @@ public:
     auto watch_config(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watched_data)>(
             detail::call_site("watch_config", std::string()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_watch_config(impl, std::move(handler)); });
     }
@@ -545,6 +566,7 @@ public:
                      Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
             detail::call_site("reconfigure", std::string()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_,
              joining = std::move(joining),

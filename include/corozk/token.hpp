@@ -53,13 +53,18 @@ public:
     using value_type = typename corozk::detail::awaited<Values...>::type;
     using return_type = awaitable<value_type>;
 
-    template <class Initiation>
-    static return_type initiate(Initiation initiation, corozk::default_token) {
-        corozk::detail::call_site where = initiation.take_call_site();
+    /// `arguments`: of adapters around this token, such as `cancel_after` of newer Boosts.
+    template <class Initiation, class... Arguments>
+    static return_type initiate(Initiation initiation,
+                                corozk::default_token,
+                                Arguments... arguments) {
+        corozk::detail::call_site where;
+        if constexpr (requires { initiation.take_call_site(); })
+            where = initiation.take_call_site();
         corozk::detail::tuple_token token{use_awaitable_t<>{}};
         auto outcome = co_await async_initiate<corozk::detail::tuple_token,
                                                void(boost::system::error_code, Values...)>(
-            std::move(initiation), token);
+            std::move(initiation), token, std::move(arguments)...);
         if (std::get<0>(outcome)) {
             throw corozk::error(std::get<0>(outcome), where.operation, where.path);
         }

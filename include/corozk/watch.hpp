@@ -57,6 +57,11 @@ public:
     watch& operator=(watch&&) noexcept;
     ~watch();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept;
+
     /** @brief Whether an event may still come, or has come and was not taken yet. */
     bool pending() const noexcept;
 
@@ -79,6 +84,7 @@ public:
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, watch_event)>(
             detail::call_site("watch.next", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }

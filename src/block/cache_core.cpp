@@ -30,7 +30,7 @@ cache_core::cache_core(port& p, std::string root, std::size_t depth, bool names)
     : port_(p), wake_(p), root_(std::move(root)), depth_(depth), names_(names) {}
 
 void cache_core::start() {
-    if (running_)
+    if (running_ || path_problem(root_))
         return;
     running_ = true;
     port_.spawn(run(shared_from_this()));

@@ -67,6 +67,7 @@ public:
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
 
 private:
     struct entry;

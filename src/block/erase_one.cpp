@@ -12,8 +12,15 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
     std::optional<std::int64_t> meant;
     erased = false;
     for (;;) {
+        // A server that lags behind must not make us believe that there is nothing.
+        request sync(p, op_code::sync, path);
         request look(p, op_code::exists, path);
+        sync.send();
+        look.send();
+        error_code synced = co_await sync;
         error_code ec = co_await look;
+        if (synced)
+            ec = synced;
         if (worth_asking_again(p, ec))
             continue;
         if (ec == zk_errc::no_node) {

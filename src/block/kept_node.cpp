@@ -54,7 +54,7 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
         return c.why == purpose::release && c.ask.waiting();
     });
     if (wanted_ || releasing) {
-        post_result<>(executor(), std::move(h), errc::busy);
+        immediate_result<>(executor(), std::move(h), errc::busy);
         return;
     }
     wanted_ = true;
@@ -67,7 +67,7 @@ void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, tim
 
 void kept_node::change(std::string data, handler h) {
     if (!wanted_) {
-        post_result<>(executor(), std::move(h), errc::not_a_member);
+        immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
     data_ = std::move(data);
@@ -78,7 +78,7 @@ void kept_node::change(std::string data, handler h) {
 
 void kept_node::release(handler h) {
     if (!wanted_ && !running_) {
-        post_result<>(executor(), std::move(h), errc::not_a_member);
+        immediate_result<>(executor(), std::move(h), errc::not_a_member);
         return;
     }
     wanted_ = false;

@@ -192,6 +192,12 @@ head_state line::examine(contender& c) {
     s.blocked_by_local = std::any_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
         return static_cast<const line_node*>(e)->local();
     });
+    s.blocked_by_leaving =
+        s.blocked && std::all_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
+            auto* n = static_cast<const line_node*>(e);
+            return n->local() &&
+                   static_cast<const contender*>(n)->stage_ == contender::stage_type::releasing;
+        });
     auto patience_ends = head_since_ + (s.blocked_by_local ? time_point::duration(watch_delay)
                                                            : announcement_patience);
     s.patient = s.blocked && port_.now() < patience_ends;
@@ -218,13 +224,14 @@ void line::evaluate() {
             continue;
         }
         if (s.blocked && c.request_.try_only) {
-            // What was known of others before it came may be out of date.
-            if (s.blocked_by_local || c.listing != 0) {
+            try_step step = decide_try(s, c.listing != 0);
+            if (step == try_step::refuse) {
                 c.abandon(errc::would_block);
                 continue;
             }
             blocked = false;
-            look();
+            if (step == try_step::look)
+                look();
             break;
         }
         switch (decide(s)) {

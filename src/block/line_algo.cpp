@@ -82,4 +82,10 @@ head_step decide(const head_state& s) noexcept {
     return s.proved ? head_step::grant : head_step::prove;
 }
 
+try_step decide_try(const head_state& s, bool listed) noexcept {
+    if (s.blocked_by_leaving)
+        return try_step::wait;
+    return s.blocked_by_local || listed ? try_step::refuse : try_step::look;
+}
+
 }  // namespace corozk::detail

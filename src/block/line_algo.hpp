@@ -97,9 +97,10 @@ bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_
 
 /// What is known of the first contender that waits.
 struct head_state {
-    bool connected = false;         ///< the session is there
-    bool blocked = false;           ///< by something that is not known to have gone
-    bool blocked_by_local = false;  ///< some of it is ours, and we shall hear of it
+    bool connected = false;           ///< the session is there
+    bool blocked = false;             ///< by something that is not known to have gone
+    bool blocked_by_local = false;    ///< some of it is ours, and we shall hear of it
+    bool blocked_by_leaving = false;  ///< all of it is ours, and on its way out
     bool covered = false;    ///< everything ahead is known: a listing, or consecutive sequences
     bool stale = false;      ///< something may have happened since the listing
     bool proved = false;     ///< its own node was seen, and we would have heard of its end
@@ -115,6 +116,17 @@ enum class head_step : std::uint8_t {
 };
 
 head_step decide(const head_state& s) noexcept;
+
+enum class try_step : std::uint8_t {
+    wait,    ///< for what is ours and on its way out: nobody else has it
+    look,    ///< what was known of others before it came may be out of date
+    refuse,  ///< somebody has it, or waits for it
+};
+
+/// What becomes of one that is blocked and would rather not wait.
+///
+/// @param listed  whether it was in a listing, so that what is known of others is younger than it
+try_step decide_try(const head_state& s, bool listed) noexcept;
 
 /// Whether it is a contender's turn when an entry ahead of it goes: not before, but then.
 ///

@@ -67,7 +67,7 @@ void refuse(const std::shared_ptr<session>& s,
             error_code reason,
             any_handler<void(error_code, Values...)> handler) {
     auto executor = s ? s->executor() : fallback_executor(handler);
-    post_result<Values...>(executor, std::move(handler), reason, Values()...);
+    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
 }  // namespace corozk::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/path_check.hpp"
 #include "block/recipe_core.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
@@ -66,8 +67,22 @@ bool ready(const std::shared_ptr<session>& s,
            any_handler<void(error_code, Values...)>& handler) {
     if (s && impl)
         return true;
-    post_result<Values...>(
+    immediate_result<Values...>(
         boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
+    return false;
+}
+
+/// The same where the object's path has to be a good one, too.
+template <class Impl, class... Values>
+bool ready_at_path(const std::shared_ptr<session>& s,
+                   const std::shared_ptr<Impl>& impl,
+                   any_handler<void(error_code, Values...)>& handler) {
+    if (!ready(s, impl, handler))
+        return false;
+    if (impl->path_is_good())
+        return true;
+    immediate_result<Values...>(
+        impl->owner().executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
 

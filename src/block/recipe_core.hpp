@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session/path.hpp"
+#include "block/path_check.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/user_call.hpp"
@@ -73,12 +73,12 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
     if (core && !core->stopped())
         return true;
     if (core) {
-        post_result<Values...>(core->executor(),
-                               std::move(handler),
-                               boost::asio::error::operation_aborted,
-                               Values()...);
+        immediate_result<Values...>(core->executor(),
+                                    std::move(handler),
+                                    boost::asio::error::operation_aborted,
+                                    Values()...);
     } else {
-        post_result<Values...>(
+        immediate_result<Values...>(
             boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
     }
     return false;
@@ -197,19 +197,6 @@ private:
     error_code late_error_ = errc::deadline_exceeded;
     bool late_ = false;
 };
-
-/// Tells the log why a path is refused; the error code cannot.
-inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
-    const char* problem = path_problem(path);
-    if (!problem && path == "/")
-        problem = "is the root: a recipe needs a node of its own";
-    if (!problem)
-        return true;
-    if (p.logs(log_level::error)) {
-        p.log(log_level::error, std::string(recipe) + ": the path \"" + path + "\" " + problem);
-    }
-    return false;
-}
 
 /// Whether a request failed only because of the connection or the session: the same question may be
 /// asked again. A request that is not bound to a session waits in the queue meanwhile, so that

@@ -32,13 +32,24 @@ task<> wait_driver(impl_ptr self, any_handler<void(error_code)> handler, time_po
     watch_signal changed(wake);
     waiting_call<> call(*self, std::move(handler), wake, deadline);
     session_signal session(p, wake);
+    bool up_to_date = false;  // as far as a barrier is concerned that was set before we came
     while (!call.over()) {
         changed.disarm();
+        request sync(p, op_code::sync, self->path);
         request look(p, op_code::get, self->path);
         look.attach(changed);
+        error_code synced;
+        if (!up_to_date) {
+            sync.send();
+            look.send();
+            synced = co_await sync;
+        }
         error_code ec = co_await look;
+        if (synced)
+            ec = synced;
         if (worth_asking_again(p, ec))
             continue;
+        up_to_date = true;
         switch (decide_barrier_wait(ec)) {
             case barrier_step::proceed:
                 call.complete(error_code());
@@ -61,8 +72,14 @@ task<> is_set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler)
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
     while (!call.over()) {
+        request sync(p, op_code::sync, self->path);
         request look(p, op_code::exists, self->path);
+        sync.send();
+        look.send();
+        error_code synced = co_await sync;
         error_code ec = co_await look;
+        if (synced)
+            ec = synced;
         if (worth_asking_again(p, ec))
             continue;
         bool missing = ec == zk_errc::no_node;
@@ -118,7 +135,8 @@ bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handl
     if (!usable(impl, handler))
         return false;
     if (!path_is_good(impl->get_port(), "barrier", impl->path)) {
-        post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
+        immediate_result<Values...>(
+            impl->executor(), std::move(handler), errc::bad_path, Values()...);
         return false;
     }
     return true;

@@ -12,6 +12,8 @@ namespace corozk::detail {
 // Invariants:
 //   * A waiter goes only after the server has said "no node"; an event, a reconnect or a new
 //     session makes it ask again and means nothing by itself.
+//   * A barrier that was set before `wait` was called counts, whichever server is asked: the first
+//     question is behind a sync.
 //   * A `set` whose answer was lost knows its node by the guid in it.
 //   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier
 //     that somebody has set meanwhile is another one (block/erase_one).

@@ -34,7 +34,7 @@ void basic_cache::start_next(const session_ptr& session,
                              const core_ptr& core,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::ready(session, core, handler))
+    if (!detail::ready_at_path(session, core, handler))
         return;
     detail::cache_core::call_type call;
     call.tree = detail::make_call(core->owner(), core->wake(), std::move(handler));
@@ -45,7 +45,7 @@ void basic_cache::start_next_node(const session_ptr& session,
                                   const core_ptr& core,
                                   std::uint64_t seen,
                                   handler_of<node_state> handler) {
-    if (!detail::ready(session, core, handler))
+    if (!detail::ready_at_path(session, core, handler))
         return;
     detail::cache_core::call_type call;
     call.node = detail::make_call(core->owner(), core->wake(), std::move(handler));

@@ -83,7 +83,7 @@ void configuration::start_publish(const std::shared_ptr<detail::session>& sessio
                                   const std::shared_ptr<detail::configuration_writer>& writer,
                                   std::string data,
                                   detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready(session, writer, handler))
+    if (!detail::ready_at_path(session, writer, handler))
         return;
     writer->publish(std::move(data),
                     detail::make_call(writer->owner(), writer->wake(), std::move(handler)));
@@ -126,7 +126,7 @@ void basic_configuration::start_next(
     const core_ptr& core,
     std::uint64_t seen,
     detail::any_handler<void(error_code, configuration_version)> handler) {
-    if (!detail::ready(session, core, handler))
+    if (!detail::ready_at_path(session, core, handler))
         return;
     core->next(seen, detail::make_call(core->owner(), core->wake(), std::move(handler)));
 }
@@ -135,7 +135,7 @@ void basic_configuration::start_publish(const session_ptr& session,
                                         const core_ptr& core,
                                         configuration_parts parts,
                                         detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready(session, core, handler))
+    if (!detail::ready_at_path(session, core, handler))
         return;
     core->publish(std::move(parts),
                   detail::make_call(core->owner(), core->wake(), std::move(handler)));

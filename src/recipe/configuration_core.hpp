@@ -21,6 +21,7 @@ public:
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     void publish(std::string data, std::unique_ptr<pending_call<>> call);
 
 private:
@@ -48,6 +49,7 @@ public:
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     configuration_version current() const { return latest_; }
 
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);

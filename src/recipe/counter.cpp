@@ -76,6 +76,7 @@ public:
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
 
     /// The object is destroyed.
     void stop() {
@@ -385,7 +386,7 @@ counter::~counter() {
 }
 
 void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::counter_impl::entry e;
     e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
@@ -396,7 +397,7 @@ void counter::start_add(const session_ptr& session,
                         const impl_ptr& impl,
                         std::int64_t delta,
                         value_handler handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::add;
@@ -409,7 +410,7 @@ void counter::start_exchange(const session_ptr& session,
                              const impl_ptr& impl,
                              std::int64_t value,
                              value_handler handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::exchange;
@@ -423,7 +424,7 @@ void counter::start_compare_and_set(const session_ptr& session,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::compare_and_set;

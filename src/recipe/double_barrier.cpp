@@ -210,6 +210,11 @@ private:
         }
         for (job& j : jobs)
             j.ask.send();
+        // A server that lags behind must not make us believe that a create was lost.
+        request sync(port_, op_code::sync, folder_);
+        sync.generation = generation;
+        if (unsure)
+            sync.send();
         request look(port_, op_code::get, folder_);
         look.generation = generation;
         if (any(phase::entering)) {
@@ -219,13 +224,8 @@ private:
             forget_watch(port_, record_watch_, watch_kind::data, folder_);
         }
         look.send();
-        // A server that lags behind must not make us believe that a create was lost.
-        request sync(port_, op_code::sync, folder_);
-        sync.generation = generation;
         request listing(port_, op_code::children, folder_);
         listing.generation = generation;
-        if (unsure)
-            sync.send();
         if (unsure || list)
             listing.send();
 
@@ -235,11 +235,12 @@ private:
             co_await j.ask;
             note_answer(j, folder_missing, again);
         }
+        error_code synced;
+        if (unsure)
+            synced = co_await sync;
         error_code ec = co_await look;
-        if (unsure) {
-            if (error_code e = co_await sync; e && !ec)
-                ec = e;
-        }
+        if (!ec)
+            ec = synced;
         if (unsure || list) {
             if (error_code e = co_await listing; e && !ec)
                 ec = e;
@@ -281,8 +282,8 @@ private:
         std::optional<barrier_view> view;
         if (unsure || list)
             view = view_barrier(listing.names, record_);
-        if (look.record.num_children == 0)
-            view.emplace();
+        else if (look.record.num_children == 0)
+            view.emplace();  // a listing, which came after it, knows better
         again = decide_inside(view) || again;
         target_.clear();
         if (any(phase::leaving))
@@ -691,7 +692,7 @@ public:
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
             !(seat->phase == phase::entering && !seat->call->waiting())) {
-            post_result<>(executor(), std::move(handler), errc::busy);
+            immediate_result<>(executor(), std::move(handler), errc::busy);
             return;
         }
         if (seat)
@@ -709,7 +710,8 @@ public:
     void leave(any_handler<void(error_code)> handler, time_point deadline) {
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
-            post_result<>(executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
+            immediate_result<>(
+                executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
             return;
         }
         seat->call =
@@ -759,7 +761,7 @@ bool ready(const std::shared_ptr<double_barrier_impl>& impl,
     if (impl->size == 0)
         problem = errc::bad_option;
     if (problem)
-        post_result<>(impl->executor(), std::move(handler), problem);
+        immediate_result<>(impl->executor(), std::move(handler), problem);
     return !problem;
 }
 

@@ -44,27 +44,28 @@ public:
 
     void wait_leadership(time_point deadline, any_handler<void(error_code, std::int64_t)> handler) {
         if (leads())
-            return post_result<std::int64_t>(
+            return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
         if (!wanted_) {
             error_code why = errc::not_a_member;
             if (status_.state == latch_state::idle && status_.reason)
                 why = status_.reason;
-            return post_result<std::int64_t>(executor(), std::move(handler), why, 0);
+            return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
         }
         leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);
     }
 
     void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
         if (status_.revision != seen)
-            return post_result<latch_status>(executor(), std::move(handler), error_code(), status_);
+            return immediate_result<latch_status>(
+                executor(), std::move(handler), error_code(), status_);
         std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
         changed_calls_.emplace_back(*this, std::move(handler), wake_);
     }
 
     void resign(any_handler<void(error_code)> handler) {
         if (!leads() || !wanted_)
-            return post_result<>(executor(), std::move(handler), errc::ownership_lost);
+            return immediate_result<>(executor(), std::move(handler), errc::ownership_lost);
         resigning_ = true;
         resign_calls_.emplace_back(*this, std::move(handler), wake_);
         wake_.set();
@@ -72,7 +73,7 @@ public:
 
     void close(any_handler<void(error_code)> handler) {
         if (!running_)
-            return post_result<>(executor(), std::move(handler), error_code());
+            return immediate_result<>(executor(), std::move(handler), error_code());
         wanted_ = false;
         close_calls_.emplace_back(*this, std::move(handler), wake_);
         fail_leadership(errc::not_a_member);
@@ -260,6 +261,10 @@ leader_latch& leader_latch::operator=(leader_latch&& other) noexcept {
 leader_latch::~leader_latch() {
     if (core_)
         core_->abandon();
+}
+
+leader_latch::executor_type leader_latch::get_executor() const noexcept {
+    return core_ ? core_->campaign.get_executor() : detail::executor_of(nullptr);
 }
 
 const std::string& leader_latch::path() const noexcept {

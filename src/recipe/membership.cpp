@@ -256,7 +256,7 @@ bool ready(const std::shared_ptr<membership_impl>& impl,
         return false;
     if (path_is_good(impl->get_port(), "membership", impl->path))
         return true;
-    post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
+    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
 
@@ -313,7 +313,7 @@ void membership::start_join(const impl_ptr& impl,
         name = p.new_guid();
     std::string node = detail::join_path(impl->path, name);
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
-        detail::post_result<>(impl->executor(), std::move(handler), errc::bad_path);
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::bad_path);
         return;
     }
     // A membership that ends in the background does not hold up the next one under another name.
@@ -335,7 +335,7 @@ void membership::start_set_data(const impl_ptr& impl, std::string data, handler_
     if (impl->own) {
         impl->own->change(std::move(data), std::move(handler));
     } else {
-        detail::post_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
     }
 }
 
@@ -345,7 +345,7 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
     if (impl->own) {
         impl->own->release(std::move(handler));
     } else {
-        detail::post_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
     }
 }
 
@@ -359,7 +359,7 @@ void membership::start_next_change(const impl_ptr& impl, handler_of<membership_c
     if (!detail::ready(impl, handler))
         return;
     if (impl->observing) {
-        detail::post_result<membership_change>(
+        detail::immediate_result<membership_change>(
             impl->executor(), std::move(handler), errc::busy, {});
         return;
     }

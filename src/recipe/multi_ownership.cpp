@@ -82,6 +82,12 @@ multi_ownership::~multi_ownership() = default;
 multi_ownership::multi_ownership(std::vector<multi_part> parts) noexcept
     : parts_(std::move(parts)) {}
 
+multi_ownership::executor_type multi_ownership::get_executor() const noexcept {
+    auto held = std::find_if(
+        parts_.begin(), parts_.end(), [](const multi_part& p) { return bool(p.held); });
+    return held == parts_.end() ? executor_of(nullptr) : held->held.get_executor();
+}
+
 bool multi_ownership::valid() const noexcept {
     return !parts_.empty() && std::all_of(parts_.begin(), parts_.end(), [](const multi_part& part) {
         return part.held.valid();
@@ -104,7 +110,7 @@ void multi_ownership::start_lost(const part_references& parts,
                                  any_handler<void(error_code, error_code, std::string)> handler) {
     auto end_without_parts = [&handler](error_code ec, error_code reason, std::string path) {
         auto executor = fallback_executor(handler);
-        post_result<error_code, std::string>(
+        immediate_result<error_code, std::string>(
             executor, std::move(handler), ec, reason, std::move(path));
     };
     if (parts.empty())
@@ -126,7 +132,8 @@ void multi_ownership::start_release(multi_ownership held, any_handler<void(error
             parts.push_back(part.held.implementation());
     }
     if (parts.empty()) {
-        return post_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+        return immediate_result<>(
+            fallback_executor(handler), std::move(handler), errc::ownership_lost);
     }
     port& p = parts.front()->owner_port();
     auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
@@ -146,7 +153,7 @@ void multi_ownership::start_commit(
             nodes.push_back(part.impl->path());
     }
     if (!complete) {
-        return post_result<results>(
+        return immediate_result<results>(
             fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
     }
     port& p = parts.front().impl->owner_port();

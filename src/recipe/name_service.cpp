@@ -254,7 +254,7 @@ template <class... Values>
 bool fail_with(const impl_ptr& impl,
                any_handler<void(error_code, Values...)>& handler,
                error_code ec) {
-    post_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
+    immediate_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
     return false;
 }
 
@@ -308,10 +308,10 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
     if (!detail::usable(impl, handler))
         return;
     if (!impl->good || impl->following) {
-        detail::post_result<name_entry>(impl->executor(),
-                                        std::move(handler),
-                                        impl->good ? errc::busy : errc::bad_path,
-                                        name_entry());
+        detail::immediate_result<name_entry>(impl->executor(),
+                                             std::move(handler),
+                                             impl->good ? errc::busy : errc::bad_path,
+                                             name_entry());
         return;
     }
     impl->get_port().spawn(detail::next_driver(impl, std::move(handler)));

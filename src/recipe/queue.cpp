@@ -194,7 +194,7 @@ void basic_queue::start_put(const session_ptr& session,
                             clock::time_point deadline,
                             bool no_wait,
                             handler_of<> handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::queue_impl::put_call p;
     p.items = std::move(items);
@@ -208,7 +208,7 @@ void basic_queue::start_take(const session_ptr& session,
                              clock::time_point deadline,
                              bool no_wait,
                              handler_of<queue_item> handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::queue_impl::consumer c;
     c.no_wait = no_wait;
@@ -219,7 +219,7 @@ void basic_queue::start_take(const session_ptr& session,
 void basic_queue::start_peek(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<queue_item> handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::peek;
@@ -233,7 +233,7 @@ void basic_queue::start_consume(const session_ptr& session,
                                 clock::time_point deadline,
                                 bool no_wait,
                                 handler_of<queue_claim> handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::queue_impl::consumer c;
     c.what = detail::queue_impl::wanted::consume;
@@ -245,7 +245,7 @@ void basic_queue::start_consume(const session_ptr& session,
 void basic_queue::start_size(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<std::size_t> handler) {
-    if (!detail::ready(session, impl, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     impl->count(detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler)));
 }

@@ -65,6 +65,10 @@ public:
     signal& consumer_wake() noexcept { return wake_; }
     signal& producer_wake() noexcept { return put_wake_; }
     const std::string& path() const noexcept { return path_; }
+    bool path_is_good() const {
+        return detail::path_is_good(port_, "queue", path_) &&
+               detail::path_is_good(port_, "queue", options_.control_path);
+    }
 
     /// For the claims that are handed out, which keep the session alive.
     void belongs_to(std::weak_ptr<session> s) noexcept { session_ = std::move(s); }

@@ -87,7 +87,7 @@ bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handl
         return false;
     if (path_is_good(impl->get_port(), "rendezvous", impl->path))
         return true;
-    post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
+    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
 
@@ -165,7 +165,7 @@ void rendezvous::start_next(const impl_ptr& impl, handler_of<rendezvous_point> h
     if (!detail::ready(impl, handler))
         return;
     if (impl->following) {
-        detail::post_result<rendezvous_point>(
+        detail::immediate_result<rendezvous_point>(
             impl->executor(), std::move(handler), errc::busy, rendezvous_point());
         return;
     }

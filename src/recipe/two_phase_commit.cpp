@@ -58,16 +58,32 @@ task<error_code> look_for_decision(port& p,
 }
 
 /// Whether the transaction is there; `watch` tells of its end: without a decision none will come.
+/// It was there once: that it is not is believed behind a sync only, because a server may lag behind
+/// what an earlier session has seen.
 task<error_code> watch_transaction(port& p, std::string path, watch_signal& watch) {
+    bool missed = false;
     while (!watch.armed()) {
+        const std::uint64_t generation = p.status().generation;
+        request sync(p, op_code::sync, path);
         request look(p, op_code::exists, path);
         look.attach(watch);
+        error_code synced;
+        if (missed) {
+            sync.send();
+            look.send();
+            synced = co_await sync;
+        }
         error_code ec = co_await look;
+        if (synced)
+            ec = synced;
         if (worth_asking_again(p, ec))
             continue;
         if (ec)
             forget_watch(p, watch, watch_kind::exists, path);
-        co_return ec;
+        bool sure = missed && p.status().generation == generation;
+        if (ec != zk_errc::no_node || sure)
+            co_return ec;
+        missed = true;
     }
     co_return error_code();
 }
@@ -943,7 +959,7 @@ bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Value
         return false;
     if (path_is_good(impl->get_port(), "two-phase commit", impl->path))
         return true;
-    post_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
+    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
 }
 
@@ -951,7 +967,7 @@ template <class Impl, class... Values>
 void refuse(const std::shared_ptr<Impl>& impl,
             any_handler<void(error_code, Values...)> handler,
             error_code ec) {
-    post_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
+    immediate_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
 }
 
 }  // namespace
@@ -1116,7 +1132,7 @@ void commit_site::start_vote(const impl_ptr& impl,
         return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
-        detail::post_result<commit_outcome>(
+        detail::immediate_result<commit_outcome>(
             impl->executor(), std::move(handler), error_code(), *impl->outcome);
     } else if (!impl->has_node) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
@@ -1136,7 +1152,7 @@ void commit_site::start_outcome(const impl_ptr& impl,
         return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
-        detail::post_result<commit_outcome>(
+        detail::immediate_result<commit_outcome>(
             impl->executor(), std::move(handler), error_code(), *impl->outcome);
         return;
     }

@@ -65,6 +65,10 @@ std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
     return s;
 }
 
+boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept {
+    return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
+}
+
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),

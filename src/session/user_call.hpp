@@ -2,16 +2,10 @@
 #pragma once
 
 #include "session/port.hpp"
-#include <corozk/detail/initiate.hpp>
-#include <corozk/error.hpp>
+#include "session/post_result.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <memory>
 #include <utility>
@@ -19,32 +13,6 @@
 namespace corozk::detail {
 
 using boost::asio::cancellation_type;
-
-/// Hands a result to a completion handler: on its associated executor, never from inside the
-/// caller. The hop over the client's executor is needed because an erased handler's executor can
-/// dispatch, but not post.
-template <class... Values>
-void post_result(const boost::asio::any_io_executor& executor,
-                 any_handler<void(error_code, Values...)> handler,
-                 error_code ec,
-                 Values... values) {
-    boost::asio::post(
-        executor,
-        [executor, handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
-            auto target = boost::asio::get_associated_executor(handler, executor);
-            boost::asio::dispatch(
-                target,
-                [handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
-                    std::move(handler)(ec, std::move(values)...);
-                });
-        });
-}
-
-/// Where a handler runs that is refused by an empty object: its own executor, if it has one.
-template <class Signature>
-boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
-    return boost::asio::system_executor();
-}
 
 /// A user's completion handler that waits for a driver, with its cancellation slot. Completed at
 /// most once; what is completed later is dropped. Destroying it uncompleted drops the handler,

@@ -18,6 +18,7 @@ public:
     ~user_watch();
 
     const std::string& path() const noexcept { return path_; }
+    const std::shared_ptr<session>& owner() const noexcept { return session_; }
     bool pending() const noexcept { return armed() || arming() || event_.has_value(); }
     void set_kind(watch_kind kind) noexcept { kind_ = kind; }
     void next(any_handler<void(error_code, watch_event)> handler);

@@ -40,6 +40,9 @@ public:
     /// Whether the server watches for us.
     bool armed() const noexcept { return is_linked() && *current_; }
 
+    /// Whether it is disarmed, and will be told why: `dropped` is still to come.
+    bool being_dropped() const noexcept { return is_linked() && !*current_; }
+
     /// Whether a reading operation that will arm it is on its way.
     bool arming() const noexcept { return pending_ != nullptr; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/cache.hpp>
 
 #include <boost/asio/post.hpp>
@@ -12,6 +12,7 @@
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -93,33 +94,23 @@ TEST_CASE("cache: an expired session is caught up with") {
 }
 
 TEST_CASE("cache: what happens while the connection is away is seen") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                             options_for(proxy.hosts()));
-        std::string path = fresh_path();
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         admin hand(shared_server().port());
         hand.plant(path, "1");
         node_cache cache(zk, path);
         node_state state = co_await cache.next();
-        for (bool expire : {false, true}) {
+        for (bool expired : {false, true}) {
             proxy.set_acceptance(acceptance::close_at_once);
             proxy.cut();
-            if (expire) {
-                raw_session_options victim;
-                victim.session_id = proxy.session().session_id;
-                victim.password = proxy.session().password;
-                raw_session(shared_server().port(), victim).close();
-            }
+            if (expired)
+                expire(proxy.session());
             // The same version, another node.
             hand.erase(path);
-            hand.plant(path, expire ? "3" : "2");
+            hand.plant(path, expired ? "3" : "2");
             proxy.set_acceptance(acceptance::normal);
             state = co_await cache.next(state.revision);
-            CHECK(state.data == (expire ? "3" : "2"));
+            CHECK(state.data == (expired ? "3" : "2"));
         }
-        co_await zk.close();
     });
 }
 
@@ -130,9 +121,7 @@ TEST_CASE("cache: equal to the server after random changes, kills and restarts")
         context,
         [&]() -> awaitable<void> {
             auto executor = co_await boost::asio::this_coro::executor;
-            client_options options = options_for(victim.hosts());
-            options.session_timeout = std::chrono::milliseconds(20'000);
-            client zk = co_await client::connect(executor, options);
+            client zk = co_await connect_to(victim.hosts(), 20s);
             tree_cache cache(zk, "/root");
             std::mt19937 random(5);
             tree_state state;

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/counter.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <memory>
 
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
+using namespace std::chrono_literals;
 
 namespace {
 
 std::int64_t value_at(const std::string& path) {
-    return std::stoll(admin(shared_server().port()).data(path));
+    return std::stoll(observer().data(path));
 }
 
 }  // namespace
@@ -50,37 +52,25 @@ TEST_CASE("counter: an expired session neither loses nor doubles an addition") {
 
 TEST_CASE("counter: a lost answer is decided although others wrote in between") {
     for (bool delivered : {false, true}) {
-        boost::asio::io_context context;
-        fault_proxy proxy(shared_server().port());
-        run(context, [&]() -> awaitable<void> {
-            auto executor = co_await boost::asio::this_coro::executor;
-            client zk = co_await client::connect(executor, options_for(proxy.hosts()));
-            client other = co_await client::connect(executor, options_for(shared_server().hosts()));
-            std::string path = fresh_path() + "/c";
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string folder) -> awaitable<void> {
+            client other = co_await one_more_client();
+            std::string path = folder + "/c";
             counter mine(zk, path);
             counter theirs(other, path);
             co_await mine.add(1);
             proxy.arm(at_op(testing::op_code::set_data),
                       delivered ? swallow_reply_and_cut().then_refuse()
                                 : drop_request_and_cut().then_refuse());
-            bool done = false;
-            std::int64_t value = 0;
-            error_code result;
-            mine.add(100, [&](error_code ec, std::int64_t v) {
-                result = ec;
-                value = v;
-                done = true;
-            });
+            pending_result<std::int64_t> added;
+            mine.add(100, added.handler());
             co_await eventually_async([&] { return zk.state() == session_state::suspended; });
             for (int i = 0; i < 10; ++i)
                 co_await theirs.add(1);
-            CHECK_FALSE(done);
+            CHECK_FALSE(added.done());
             proxy.set_acceptance(acceptance::normal);
-            co_await eventually_async([&] { return done; });
-            CHECK_FALSE(result);
-            CHECK(value == (delivered ? 101 : 111));
+            CHECK(!co_await finished(added));
+            CHECK(added.value() == (delivered ? 101 : 111));
             CHECK(value_at(path) == 111);
-            co_await zk.close();
             co_await other.close();
         });
     }
@@ -113,18 +103,14 @@ TEST_CASE("counter: in a foreign format a lost answer is told, never doubled") {
 TEST_CASE("counter: cancelled at any frame it completes at once, and goes on") {
     cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
         counter c(run.zk, run.path + "/folder/c");
-        int completed = 0;
-        error_code result;
-        c.add(1, boost::asio::bind_cancellation_slot(slot, [&](error_code ec, std::int64_t) {
-                  ++completed;
-                  result = ec;
-              }));
-        co_await eventually_async([&] { return completed == 1; });
-        CHECK((!result || result == boost::asio::error::operation_aborted));
+        pending_result<std::int64_t> added;
+        c.add(1, added.handler(slot));
+        error_code ec = co_await finished(added);
+        CHECK((!ec || ec == boost::asio::error::operation_aborted));
         std::int64_t value = co_await c.add(1);
         CHECK(value >= 1);
         CHECK(value <= 2);
-        CHECK(completed == 1);
+        CHECK(added.calls() == 1);
         CHECK(value_at(run.path + "/folder/c") == value);
     });
 }
@@ -134,9 +120,7 @@ TEST_CASE("counter: the server is killed and restarted under load") {
     boost::asio::io_context context;
     run(context, [&]() -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
-        client_options options = options_for(victim.hosts());
-        options.session_timeout = std::chrono::milliseconds(20'000);
-        client zk = co_await client::connect(executor, options);
+        client zk = co_await connect_to(victim.hosts(), 20s);
         co_await zk.ensure_path("/folder");
         counter c(zk, "/folder/c");
         std::int64_t last = 0;
@@ -175,39 +159,34 @@ TEST_CASE("counter: object or client goes first, with an update on its way") {
     for (bool client_first : {false, true}) {
         boost::asio::io_context context;
         fault_proxy proxy(shared_server().port());
-        int completed = 0;
-        error_code result;
+        pending_result<std::int64_t> added;
         run(context, [&]() -> awaitable<void> {
-            auto executor = co_await boost::asio::this_coro::executor;
-            client zk = co_await client::connect(executor, options_for(proxy.hosts()));
+            client zk = co_await connect_to(proxy.hosts());
             std::string path = fresh_path();
             co_await zk.ensure_path(path);
             auto c = std::make_unique<counter>(zk, path + "/c");
             co_await c->add(1);
             auto hold = proxy.arm(at_op(testing::op_code::set_data), hold_reply());
-            c->add(1, [&](error_code ec, std::int64_t) {
-                ++completed;
-                result = ec;
-            });
+            c->add(1, added.handler());
             co_await eventually_async([&] { return proxy.fired(hold) == 1; });
             if (client_first) {
                 zk = client();
-                co_await eventually_async([&] { return completed == 1; });
+                co_await finished(added);
                 c.reset();
             } else {
                 c.reset();
-                co_await eventually_async([&] { return completed == 1; });
+                co_await finished(added);
                 proxy.release(hold);
                 co_await zk.close(as_tuple());
             }
             proxy.disarm_all();
         });
         run_to_idle(context);
-        CHECK(completed == 1);
+        CHECK(added.calls() == 1);
         if (client_first) {
-            CHECK((is_outcome_unknown(result) || result == errc::closed));
+            CHECK((is_outcome_unknown(added.error()) || added.error() == errc::closed));
         } else {
-            CHECK(result == boost::asio::error::operation_aborted);
+            CHECK(added.error() == boost::asio::error::operation_aborted);
         }
     }
 }

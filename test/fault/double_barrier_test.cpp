@@ -102,12 +102,8 @@ TEST_CASE("double barrier: the session lost at every frame of entering") {
 }
 
 TEST_CASE("double barrier: the session lost while inside and while leaving") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        client zk = co_await connect_to(proxy.hosts());
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
-        std::string path = fresh_path();
         double_barrier a(zk, path, 2);
         double_barrier b(other, path, 2);
         for (bool leaving : {false, true}) {
@@ -140,10 +136,8 @@ TEST_CASE("double barrier: the session lost while inside and while leaving") {
             CHECK(!co_await finished(b_out));
             CHECK(empty(path));
         }
-        co_await zk.close(as_tuple());
         co_await other.close();
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("double barrier: entering cancelled at every frame") {
@@ -194,12 +188,8 @@ TEST_CASE("double barrier: leaving cancelled at every frame") {
 TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
     for (op_code op : {op_code::create2, op_code::multi}) {
         for (bool applied : {false, true}) {
-            boost::asio::io_context context;
-            fault_proxy proxy(shared_server().port());
-            run(context, [&]() -> awaitable<void> {
-                client zk = co_await connect_to(proxy.hosts());
+            with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                 client other = co_await one_more_client();
-                std::string path = fresh_path();
                 co_await zk.ensure_path(path);
                 proxy.arm(at_op(op).under(path),
                           applied ? swallow_reply_and_cut().then_refuse(300ms)
@@ -216,21 +206,15 @@ TEST_CASE("double barrier: a deadline with an answer lost leaves no ghost") {
                 b.enter(b_in.handler());
                 co_await settle(other);
                 CHECK_FALSE(b_in.done());
-                co_await zk.close(as_tuple());
                 co_await other.close();
             });
-            run_to_idle(context);
         }
     }
 }
 
 TEST_CASE("double barrier: the slow member of a round that is being left (curator 1290)") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        client slow = co_await connect_to(proxy.hosts());
+    with_proxy([](client& slow, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
-        std::string path = fresh_path();
         double_barrier a(slow, path, 3);
         double_barrier b(other, path, 3);
         double_barrier c(other, path, 3);
@@ -254,19 +238,13 @@ TEST_CASE("double barrier: the slow member of a round that is being left (curato
         CHECK(!co_await finished(a_out));
         CHECK(!co_await finished(b_out));
         CHECK(!co_await finished(c_out));
-        co_await slow.close(as_tuple());
         co_await other.close();
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("double barrier: cut again and again with one of two members nobody is let in") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        client zk = co_await connect_to(proxy.hosts());
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
-        std::string path = fresh_path();
         double_barrier a(zk, path, 2);
         pending_result<> a_in;
         a.enter(a_in.handler());
@@ -285,7 +263,6 @@ TEST_CASE("double barrier: cut again and again with one of two members nobody is
         co_await zk.close(as_tuple());
         co_await other.close();
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("double barrier: the server killed and restarted while waiting and while leaving") {

@@ -380,6 +380,39 @@ auto at_create(std::uint64_t k = 1) {
 
 }  // namespace
 
+TEST_CASE("lock: a try is not refused because of an earlier one that is still leaving") {
+    play([](scene& s) -> awaitable<void> {
+        lock theirs(s.healthy, s.folder);
+        ownership first = co_await theirs.acquire();
+        lock mine(s.zk, s.folder);
+        s.proxy.arm(at_op(op_code::erase), hold_reply());
+        pending_result<ownership> refused;
+        mine.try_acquire(refused.handler());
+        error_code ec = co_await finished(refused);
+        CHECK(ec == errc::would_block);
+        co_await first.release();
+        co_await eventually_async([&] { return s.observer.children(s.folder).empty(); });
+        // So many requests are on their way that nothing more is sent: what the next one sends waits
+        // here, and when the connection breaks the first one's end is made sure of behind it.
+        constexpr int more_than_may_be_on_their_way = 3'000;
+        int answered = 0;
+        for (int i = 0; i < more_than_may_be_on_their_way; ++i)
+            s.zk.exists("/", [&](error_code, std::optional<corozk::stat>) { ++answered; });
+        pending_result<ownership> taken;
+        mine.try_acquire(taken.handler());
+        auto sent = [&] { return s.proxy.statistics().requests_of(op_code::exists); };
+        co_await eventually_async([&] { return sent() > 1'000; });
+        s.proxy.cut();
+        ec = co_await finished(taken);
+        CHECK_FALSE(ec);
+        pending_result<> released;
+        taken.value().release(released.handler());
+        ec = co_await finished(released);
+        CHECK_FALSE(ec);
+        co_await eventually_async([&] { return answered == more_than_may_be_on_their_way; });
+    });
+}
+
 TEST_CASE("lock: the session expires while the node is being created") {
     play([](scene& s) -> awaitable<void> {
         co_await s.zk.ensure_path(s.folder);

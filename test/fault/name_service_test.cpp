@@ -2,6 +2,10 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/name_service.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -33,6 +37,15 @@ awaitable<void> all_operations(fault_run& r, bool session_names) {
     }
     watch = name_watch();
     co_await eventually_async([&] { return watches_below(r.path) == 0; });
+}
+
+/// Lets everybody read a node, or do everything else only.
+void set_readable(const std::string& node, bool readable) {
+    constexpr std::int32_t read = 1;
+    testing::acl_entry everybody;
+    if (!readable)
+        everybody.permissions &= ~read;
+    observer().session().set_acl(node, {everybody});
 }
 
 }  // namespace
@@ -75,4 +88,41 @@ TEST_CASE("name service: a registration cancelled at every frame") {
         }
         co_await eventually_async([&] { return watches_below(r.path) == 0; });
     });
+}
+
+TEST_CASE("name service: a name that is there, but unreadable at the next look, leaves no watch") {
+    for (bool following : {false, true}) {
+        INFO("following: " << following);
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            std::string node = path + "/a";
+            // A look finds no such name. It comes before the look for its coming, which finds it,
+            // and so watches it; before it is read again that is forbidden.
+            proxy.arm(at_op(op_code::get_data).under(node),
+                      call_at_reply([&](const frame_info&) { observer().plant(node, "1"); }));
+            std::atomic<std::size_t> watches = 0;
+            proxy.arm(at_op(op_code::exists).under(node), call_at_reply([&](const frame_info&) {
+                          watches = watches_below(node);
+                          set_readable(node, false);
+                      }));
+            name_service names(zk, path);
+            name_watch watch = names.follow("a");
+            pending_result<name_entry> told;
+            if (following)
+                watch.next(told.handler());
+            else
+                names.await_for(20s, "a", told.handler());
+            error_code ec = co_await finished(told);
+            CHECK(ec == zk_errc::no_auth);
+            CHECK(watches == 1);
+            co_await watches_at_server(0);
+
+            // It goes on where it is allowed to.
+            set_readable(node, true);
+            name_entry e = co_await watch.next();
+            CHECK(e.value == "1");
+            CHECK(watches_below(node) == 1);
+            watch = name_watch();
+            co_await watches_at_server(0);
+        });
+    }
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
-#include <corozk/recipe/queue.hpp>
+#include "queue_run.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
-
-#include <catch2/catch.hpp>
 
 #include <memory>
 #include <set>
@@ -15,33 +11,9 @@
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
+using namespace std::chrono_literals;
 
 namespace {
-
-admin observer() {
-    return admin(shared_server().port());
-}
-
-std::vector<std::string> items_at(const std::string& path) {
-    std::vector<std::string> items;
-    admin hand = observer();
-    for (const std::string& name : hand.children(path)) {
-        items.push_back(hand.data(path + "/" + name));
-    }
-    return items;
-}
-
-/// No claim, no ledger and no watch of the run is left.
-awaitable<void> nothing_left(std::string path) {
-    co_await eventually_async([&] {
-        for (const auto& [node, session] : ephemerals(shared_server().port())) {
-            if (node.starts_with(path + "/"))
-                return false;
-        }
-        return observer().children(path + "/q-control").empty() &&
-               watch_count(shared_server().port()) == 0;
-    });
-}
 
 /// Puts five, takes three. What was taken and what is there make up what was put, in order.
 awaitable<void> put_and_take(fault_run& run) {
@@ -61,7 +33,7 @@ awaitable<void> put_and_take(fault_run& run) {
         item = co_await q.peek();
         CHECK(item.data == "4");
     }
-    co_await nothing_left(run.path);
+    co_await only_items_left(run.path);
 }
 
 }  // namespace
@@ -81,44 +53,33 @@ TEST_CASE("bounded queue: a connection cut at any frame") {
         queue q(run.zk, run.path + "/q", options);
         for (int i = 0; i < 2; ++i)
             co_await q.put(std::to_string(i));
-        bool third = false;
-        q.put("2", [&](error_code ec) { third = !ec; });
+        pending_result<> third;
+        q.put("2", third.handler());
         for (int i = 0; i < 3; ++i) {
             CHECK(items_at(run.path + "/q").size() <= 2);
             queue_item item = co_await q.take();
             CHECK(item.data == std::to_string(i));
         }
-        co_await eventually_async([&] { return third; });
+        CHECK(!co_await finished(third));
     });
 }
 
 TEST_CASE("queue: a put whose answer is lost is not doubled though its item was taken meanwhile") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
-        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
-        std::string path = fresh_path();
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
         queue mine(zk, path + "/q");
         queue theirs(other, path + "/q");
         co_await mine.put("a");
         proxy.arm(at_op(testing::op_code::multi), swallow_reply_and_cut().then_refuse());
-        bool done = false;
-        error_code result;
-        mine.put("b", [&](error_code ec) {
-            done = true;
-            result = ec;
-        });
+        pending_result<> put;
+        mine.put("b", put.handler());
         queue_item item = co_await theirs.take();
         item = co_await theirs.take();
         CHECK(item.data == "b");
-        CHECK_FALSE(done);
+        CHECK_FALSE(put.done());
         proxy.set_acceptance(acceptance::normal);
-        co_await eventually_async([&] { return done; });
-        CHECK_FALSE(result);
+        CHECK(!co_await finished(put));
         CHECK(items_at(path + "/q").empty());
-        co_await zk.close();
         co_await other.close();
     });
 }
@@ -143,7 +104,7 @@ TEST_CASE("queue: a connection cut at any frame of consume and acknowledge") {
             claim = co_await q.try_consume();
             CHECK(claim.data() == "2");
         }
-        co_await nothing_left(run.path);
+        co_await only_items_left(run.path);
         CHECK(items_at(run.path + "/q") == std::vector<std::string>{"2"});
     });
 }
@@ -173,108 +134,72 @@ TEST_CASE("queue: an expired session while consuming: each item has its effect o
                 CHECK(observer().exists(run.path + "/effect-" + std::to_string(i)));
             }
         }
-        co_await nothing_left(run.path);
+        co_await only_items_left(run.path);
     });
 }
 
 TEST_CASE("queue: a late acknowledgement fails") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
-        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
-        std::string path = fresh_path();
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
         queue mine(zk, path + "/q");
         queue theirs(other, path + "/q");
         co_await mine.put("a");
         queue_claim claim = co_await mine.consume();
-        bool lost = false;
-        claim.lost([&](error_code ec) { lost = !ec; });
-        session_record session = proxy.session();
-        raw_session_options victim;
-        victim.session_id = session.session_id;
-        victim.password = session.password;
+        pending_result<> lost;
+        claim.lost(lost.handler());
         // The server ends the session; our client hears of it later than the other consumer.
         proxy.black_hole(true);
-        raw_session(shared_server().port(), victim).close();
+        expire(proxy.session());
         queue_claim second = co_await theirs.consume();
         CHECK(second.data() == "a");
         proxy.black_hole(false);
         auto [ec] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(ec == errc::ownership_lost);
-        co_await eventually_async([&] { return lost; });
+        CHECK(!co_await finished(lost));
         co_await second.acknowledge();
         CHECK(items_at(path + "/q").empty());
-        co_await zk.close();
         co_await other.close();
     });
 }
 
 TEST_CASE("queue: a take cancelled at any frame gives its item back") {
     cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         {
             queue producer(other, run.path + "/q");
             for (int i = 0; i < 3; ++i)
                 co_await producer.put(std::to_string(i));
             queue q(run.zk, run.path + "/q");
-            int completed = 0;
-            error_code result;
-            std::string first;
-            q.take(boost::asio::bind_cancellation_slot(slot, [&](error_code ec, queue_item item) {
-                ++completed;
-                result = ec;
-                first = item.data;
-            }));
-            co_await eventually_async([&] { return completed == 1; });
-            CHECK((!result || result == boost::asio::error::operation_aborted));
-            std::vector<std::string> taken;
-            if (!result)
-                taken.push_back(first);
-            while (taken.size() < 3) {
-                queue_item item = co_await q.take();
-                taken.push_back(item.data);
-            }
-            CHECK(taken == std::vector<std::string>{"0", "1", "2"});
-            CHECK(completed == 1);
+            pending_result<queue_item> first;
+            q.take(first.handler(slot));
+            co_await all_come_in_order(first, q, 3);
         }
-        co_await nothing_left(run.path);
+        co_await only_items_left(run.path);
         co_await other.close();
     });
 }
 
 TEST_CASE("priority queue: what was removed for somebody who left overtakes nothing") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    run(context, [&]() -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client zk = co_await client::connect(executor, options_for(proxy.hosts()));
-        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
-        std::string path = fresh_path();
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
         {
             priority_queue q(zk, path + "/q");
             priority_queue producer(other, path + "/q");
             co_await producer.put("low", 9);
             proxy.arm(at_op(testing::op_code::multi), delay_reply(std::chrono::milliseconds(300)));
-            boost::asio::cancellation_signal cancel;
-            bool gone = false;
-            q.take(
-                boost::asio::bind_cancellation_slot(cancel.slot(), [&](error_code ec, queue_item) {
-                    gone = ec == boost::asio::error::operation_aborted;
-                }));
+            pending_result<queue_item> gone;
+            q.take(gone.handler());
             co_await eventually_async([&] { return items_at(path + "/q").empty(); });
-            cancel.emit(boost::asio::cancellation_type::terminal);
-            co_await eventually_async([&] { return gone; });
+            gone.cancel();
+            error_code ec = co_await finished(gone);
+            CHECK(ec == boost::asio::error::operation_aborted);
             co_await producer.put("urgent", 1);
             queue_item item = co_await q.take();
             CHECK(item.data == "urgent");
             item = co_await q.take();
             CHECK(item.data == "low");
         }
-        co_await nothing_left(path);
-        co_await zk.close();
+        co_await only_items_left(path);
         co_await other.close();
     });
 }
@@ -283,20 +208,15 @@ TEST_CASE("queue: a consume cancelled at any frame leaves no claim") {
     cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
         {
             queue q(run.zk, run.path + "/q");
-            int completed = 0;
-            queue_claim claim;
-            q.consume(boost::asio::bind_cancellation_slot(slot, [&](error_code ec, queue_claim c) {
-                ++completed;
-                CHECK((!ec || ec == boost::asio::error::operation_aborted));
-                claim = std::move(c);
-            }));
-            client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                    options_for(shared_server().hosts()));
+            pending_result<queue_claim> consumed;
+            q.consume(consumed.handler(slot));
+            client other = co_await one_more_client();
             {
                 queue producer(other, run.path + "/q");
                 co_await producer.put("a");
-                co_await eventually_async([&] { return completed == 1; });
-                claim = queue_claim();
+                error_code ec = co_await finished(consumed);
+                CHECK((!ec || ec == boost::asio::error::operation_aborted));
+                consumed.value() = queue_claim();
                 queue consumer(other, run.path + "/q");
                 queue_claim next = co_await consumer.consume();
                 CHECK(next.data() == "a");
@@ -307,35 +227,26 @@ TEST_CASE("queue: a consume cancelled at any frame leaves no claim") {
                 [&] { return observer().children(run.path + "/q-control").empty(); });
             co_await other.close();
         }
-        co_await nothing_left(run.path);
+        co_await only_items_left(run.path);
     });
 }
 
 TEST_CASE("queue: an object destroyed at any frame of a take loses nothing") {
     cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         {
             queue producer(other, run.path + "/q");
-            co_await producer.put("a");
+            co_await producer.put("0");
             auto q = std::make_unique<queue>(run.zk, run.path + "/q");
-            int completed = 0;
-            std::string got;
+            pending_result<queue_item> taken;
             slot.assign([&](boost::asio::cancellation_type) { q.reset(); });
-            q->take([&](error_code, queue_item item) {
-                ++completed;
-                got = item.data;
-            });
-            co_await eventually_async([&] { return completed == 1; });
+            q->take(taken.handler());
+            co_await finished(taken);
             slot.clear();
-            if (got.empty()) {
-                queue_item item = co_await producer.take();
-                got = item.data;
-            }
-            CHECK(got == "a");
+            co_await all_come_in_order(taken, producer, 1);
             q.reset();
         }
-        co_await nothing_left(run.path);
+        co_await only_items_left(run.path);
         co_await other.close();
     });
 }
@@ -347,10 +258,8 @@ TEST_CASE("queue: consumed + remaining = produced while the server is killed") {
         context,
         [&]() -> awaitable<void> {
             auto executor = co_await boost::asio::this_coro::executor;
-            client_options options = options_for(victim.hosts());
-            options.session_timeout = std::chrono::milliseconds(20'000);
-            client producing = co_await client::connect(executor, options);
-            client consuming = co_await client::connect(executor, options);
+            client producing = co_await connect_to(victim.hosts(), 20s);
+            client consuming = co_await connect_to(victim.hosts(), 20s);
             queue in(producing, "/folder/q");
             queue out(consuming, "/folder/q");
             bool stop = false;

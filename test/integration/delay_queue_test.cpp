@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hand_clock.hpp"
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -22,39 +21,6 @@ using boost::asio::awaitable;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 using namespace std::chrono_literals;
-
-namespace {
-
-admin observer() {
-    return admin(shared_server().port());
-}
-
-awaitable<void> no_watch_left() {
-    co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
-}
-
-awaitable<client> another_client() {
-    client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                            options_for(shared_server().hosts()));
-    co_return other;
-}
-
-/// What became of an operation, as a callback.
-struct outcome {
-    int calls = 0;
-    error_code ec;
-    std::string data;
-
-    auto take() {
-        return [this](error_code result, queue_item item) {
-            ++calls;
-            ec = result;
-            data = std::move(item.data);
-        };
-    }
-};
-
-}  // namespace
 
 TEST_CASE("delay queue: the earlier due first, ties by arrival, and nothing that is not due") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
@@ -106,7 +72,7 @@ TEST_CASE("delay queue: the earlier due first, ties by arrival, and nothing that
 TEST_CASE("delay queue: with the system's clock, and several takers, nothing comes early") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
-        client other = co_await another_client();
+        client other = co_await one_more_client();
         delay_queue mine(zk, path + "/q");
         delay_queue theirs(other, path + "/q");
         constexpr int count = 40;
@@ -125,7 +91,7 @@ TEST_CASE("delay queue: with the system's clock, and several takers, nothing com
         for (const auto& [data, times] : taken)
             CHECK(times == 1);
         CHECK(observer().children(path + "/q").empty());
-        co_await no_watch_left();
+        co_await watches_at_server(0);
         co_await other.close();
     });
 }
@@ -133,19 +99,18 @@ TEST_CASE("delay queue: with the system's clock, and several takers, nothing com
 TEST_CASE("delay queue: who waits is woken by what is due earlier") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         hand_clock wall;
-        client other = co_await another_client();
+        client other = co_await one_more_client();
         delay_queue q(zk, path + "/q", queue_options(), wall.reader());
         delay_queue producer(other, path + "/q", queue_options(), wall.reader());
-        outcome taken;
-        q.take(taken.take());
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        pending_result<queue_item> taken;
+        q.take(taken.handler());
+        co_await watches_at_server(1);
         co_await producer.put("in an hour", 1h);
         co_await producer.put("in a minute", 1min);
         co_await producer.put("at once", 0s);
-        co_await eventually_async([&] { return taken.calls == 1; });
-        CHECK_FALSE(taken.ec);
-        CHECK(taken.data == "at once");
-        co_await no_watch_left();
+        CHECK(!co_await finished(taken));
+        CHECK(taken.value().data == "at once");
+        co_await watches_at_server(0);
         CHECK(observer().children(path + "/q").size() == 2);
         co_await other.close();
     });
@@ -159,9 +124,9 @@ TEST_CASE("delay queue: a taker's clock that jumps shifts items, and does nothin
         delay_queue q(zk, path + "/q", queue_options(), takers.reader());
         co_await producer.put("a", 1h);
         co_await producer.put("b", 2h);
-        outcome first;
-        q.take(first.take());
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        pending_result<queue_item> first;
+        q.take(first.handler());
+        co_await watches_at_server(1);
 
         // Back, and forth again, but not far enough: it goes on waiting, and asks the server nothing.
         auto requests = zk.counters().requests;
@@ -169,14 +134,13 @@ TEST_CASE("delay queue: a taker's clock that jumps shifts items, and does nothin
         co_await q.size();
         takers.turn(48h + 59min);
         co_await q.size();
-        CHECK(first.calls == 0);
+        CHECK_FALSE(first.done());
         CHECK(zk.counters().requests - requests == 2);
 
         // Ahead: a second later at most it has noticed.
         takers.turn(1min);
-        co_await eventually_async([&] { return first.calls == 1; });
-        CHECK_FALSE(first.ec);
-        CHECK(first.data == "a");
+        CHECK(!co_await finished(first));
+        CHECK(first.value().data == "a");
 
         // What was due is not due any more, and comes when the clock says so again.
         takers.turn(1h);
@@ -204,7 +168,7 @@ TEST_CASE("delay queue: a taker's clock that jumps shifts items, and does nothin
 TEST_CASE("delay queue: one listing for each item that is waited for, and none for the time") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         hand_clock wall;
-        client other = co_await another_client();
+        client other = co_await one_more_client();
         delay_queue q(zk, path + "/q", queue_options(), wall.reader());
         delay_queue producer(other, path + "/q", queue_options(), wall.reader());
         // What the first removal of an object needs besides.
@@ -227,13 +191,13 @@ TEST_CASE("delay queue: one listing for each item that is waited for, and none f
             });
         }
         for (int i = 1; i <= count; ++i) {
-            co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+            co_await watches_at_server(1);
             wall.turn(10ms);
             co_await eventually_async([&] { return taken == i; });
         }
         // One more, as all but the first asked while its listing was under way.
         CHECK(zk.counters().listings - before <= count + 1);
-        co_await no_watch_left();
+        co_await watches_at_server(0);
         co_await other.close();
     });
 }
@@ -249,24 +213,25 @@ TEST_CASE("delay queue: every kind of cancellation, at every stage of waiting") 
                 if (something_there)
                     co_await q.put("later", 1h);
                 for (bool consuming : {false, true}) {
-                    boost::asio::cancellation_signal cancel;
-                    outcome taken;
-                    if (consuming) {
-                        q.consume(boost::asio::bind_cancellation_slot(
-                            cancel.slot(), [&](error_code ec, queue_claim) {
-                                ++taken.calls;
-                                taken.ec = ec;
-                            }));
-                    } else {
-                        q.take(boost::asio::bind_cancellation_slot(cancel.slot(), taken.take()));
-                    }
-                    co_await eventually_async(
-                        [&] { return watch_count(shared_server().port()) == 1; });
-                    CHECK(taken.calls == 0);
-                    cancel.emit(type);
-                    co_await eventually_async([&] { return taken.calls == 1; });
-                    CHECK(taken.ec == boost::asio::error::operation_aborted);
-                    co_await no_watch_left();
+                    pending_result<queue_item> taken;
+                    pending_result<queue_claim> consumed;
+                    if (consuming)
+                        q.consume(consumed.handler());
+                    else
+                        q.take(taken.handler());
+                    co_await watches_at_server(1);
+                    CHECK_FALSE(taken.done());
+                    CHECK_FALSE(consumed.done());
+                    taken.cancel(type);
+                    consumed.cancel(type);
+                    error_code ec;
+                    if (consuming)
+                        ec = co_await finished(consumed);
+                    else
+                        ec = co_await finished(taken);
+                    CHECK(ec == boost::asio::error::operation_aborted);
+                    CHECK(taken.calls() + consumed.calls() == 1);
+                    co_await watches_at_server(0);
                 }
             }
             std::size_t size = co_await q.size();
@@ -282,34 +247,34 @@ TEST_CASE("delay queue: destroyed or closed in every state") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         hand_clock wall;
         auto q = std::make_unique<delay_queue>(zk, path + "/q", queue_options(), wall.reader());
-        outcome taken;
+        pending_result<queue_item> taken;
         // Before anything was sent, while it waits for an item, and while it waits for the time.
-        q->take(taken.take());
+        q->take(taken.handler());
         q.reset();
-        co_await eventually_async([&] { return taken.calls == 1; });
-        CHECK(taken.ec == boost::asio::error::operation_aborted);
+        co_await finished(taken);
+        CHECK(taken.error() == boost::asio::error::operation_aborted);
         for (bool something_there : {false, true}) {
             q = std::make_unique<delay_queue>(zk, path + "/q", queue_options(), wall.reader());
             if (something_there)
                 co_await q->put("later", 1h);
-            outcome waiting;
-            q->take(waiting.take());
-            co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+            pending_result<queue_item> waiting;
+            q->take(waiting.handler());
+            co_await watches_at_server(1);
             q.reset();
-            co_await eventually_async([&] { return waiting.calls == 1; });
-            CHECK(waiting.ec == boost::asio::error::operation_aborted);
-            co_await no_watch_left();
+            co_await finished(waiting);
+            CHECK(waiting.error() == boost::asio::error::operation_aborted);
+            co_await watches_at_server(0);
         }
         co_await eventually_async([&] { return observer().children(path + "/q-control").empty(); });
         CHECK(observer().children(path + "/q").size() == 1);
 
         delay_queue last(zk, path + "/q", queue_options(), wall.reader());
-        outcome closed;
-        last.take(closed.take());
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        pending_result<queue_item> closed;
+        last.take(closed.handler());
+        co_await watches_at_server(1);
         co_await zk.close();
-        co_await eventually_async([&] { return closed.calls == 1; });
-        CHECK(closed.ec == errc::closed);
+        co_await finished(closed);
+        CHECK(closed.error() == errc::closed);
         auto [put] = co_await last.put("x", 1s, as_tuple());
         CHECK(put == errc::closed);
 
@@ -323,7 +288,7 @@ TEST_CASE("delay queue: destroyed or closed in every state") {
 TEST_CASE("delay queue: consumers, and a claim that comes back at its old place") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         hand_clock wall;
-        client other = co_await another_client();
+        client other = co_await one_more_client();
         delay_queue a(zk, path + "/q", queue_options(), wall.reader());
         delay_queue b(other, path + "/q", queue_options(), wall.reader());
         co_await a.put("second", 20ms);
@@ -336,18 +301,18 @@ TEST_CASE("delay queue: consumers, and a claim that comes back at its old place"
         CHECK(beside.data() == "second");
 
         // Everything is claimed: who waits is told when one comes back, whatever its clock says by then.
-        outcome taken;
-        b.take(taken.take());
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 2; });
+        pending_result<queue_item> taken;
+        b.take(taken.handler());
+        co_await watches_at_server(2);
         co_await claim.release();
-        co_await eventually_async([&] { return taken.calls == 1; });
-        CHECK(taken.data == "first");
+        CHECK(!co_await finished(taken));
+        CHECK(taken.value().data == "first");
         transaction effect;
         effect.create(path + "/effect");
         co_await beside.acknowledge(effect);
         CHECK(observer().exists(path + "/effect"));
         CHECK(observer().children(path + "/q").empty());
-        co_await no_watch_left();
+        co_await watches_at_server(0);
         co_await other.close();
     });
 }
@@ -376,15 +341,15 @@ TEST_CASE("delay queue: what is not ours is neither taken nor touched") {
         CHECK(hand.children(path + "/q").size() == foreign.size() + 1);
 
         // The folder may go at any time.
-        outcome taken;
-        q.take(taken.take());
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        pending_result<queue_item> taken;
+        q.take(taken.handler());
+        co_await watches_at_server(1);
         hand.erase_recursively(path + "/q");
         co_await eventually_async([&] { return hand.exists(path + "/q"); });
         co_await q.put("new", 0s);
-        co_await eventually_async([&] { return taken.calls == 1; });
-        CHECK(taken.data == "new");
-        co_await no_watch_left();
+        CHECK(!co_await finished(taken));
+        CHECK(taken.value().data == "new");
+        co_await watches_at_server(0);
     });
 }
 
@@ -420,15 +385,11 @@ TEST_CASE("delay queue: options") {
         CHECK(large == errc::too_large);
         auto [larger] = co_await q.put(std::string(2 << 20, 'x'), 0s, as_tuple());
         CHECK(larger == errc::too_large);
-        outcome put;
-        q.put("third", 0s, [&](error_code ec) {
-            ++put.calls;
-            put.ec = ec;
-        });
+        pending_result<> put;
+        q.put("third", 0s, put.handler());
         queue_item item = co_await q.take();
         CHECK(item.data == "now");
-        co_await eventually_async([&] { return put.calls == 1; });
-        CHECK_FALSE(put.ec);
+        CHECK(!co_await finished(put));
         item = co_await q.take();
         CHECK(item.data == "third");
         CHECK(observer().children(path + "/q").size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -19,10 +19,6 @@ using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 namespace {
-
-admin observer() {
-    return admin(shared_server().port());
-}
 
 awaitable<void> take_many(basic_queue& q, std::vector<std::string>& taken, int count, int& left) {
     for (int i = 0; i < count; ++i) {
@@ -76,8 +72,7 @@ TEST_CASE("queue: a waiting take gets what comes, and deadlines pass") {
         queue q(zk, path + "/q");
         auto [ec, none] = co_await q.take_until(steady_clock::now() + 50ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
-        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         queue producer(other, path + "/q");
         std::vector<std::string> taken;
         int left = 10;
@@ -86,12 +81,12 @@ TEST_CASE("queue: a waiting take gets what comes, and deadlines pass") {
                                   take_many(q, taken, 2, left),
                                   boost::asio::detached);
         }
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        co_await watches_at_server(1);
         for (int i = 0; i < 20; ++i)
             co_await producer.put(std::to_string(i));
         co_await eventually_async([&] { return left == 0; });
         CHECK(std::set<std::string>(taken.begin(), taken.end()).size() == 20);
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+        co_await watches_at_server(0);
         co_await other.close();
     });
 }
@@ -119,8 +114,8 @@ TEST_CASE("queue: several processes drain one") {
         std::vector<client> clients;
         std::vector<std::unique_ptr<queue>> queues;
         for (int i = 0; i < 4; ++i) {
-            clients.push_back(
-                co_await client::connect(executor, options_for(shared_server().hosts())));
+            client next = co_await one_more_client();
+            clients.push_back(std::move(next));
             queues.push_back(std::make_unique<queue>(clients.back(), path + "/q"));
         }
         std::set<std::string> all;
@@ -151,14 +146,13 @@ TEST_CASE("queue: several processes drain one") {
         queues.clear();
         for (client& c : clients)
             co_await c.close();
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
+        co_await watches_at_server(0);
     });
 }
 
 TEST_CASE("queue: what is claimed is nobody else's until it comes back") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        auto executor = co_await boost::asio::this_coro::executor;
-        client other = co_await client::connect(executor, options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         queue a(zk, path + "/q");
         queue b(other, path + "/q");
         co_await a.put("one");
@@ -172,30 +166,24 @@ TEST_CASE("queue: what is claimed is nobody else's until it comes back") {
         CHECK(take_ec == errc::would_block);
 
         // Another process waits, and gets it when it is released.
-        bool got = false;
-        queue_claim second;
-        b.consume([&](error_code result, queue_claim c) {
-            got = !result;
-            second = std::move(c);
-        });
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 2; });
-        CHECK_FALSE(got);
+        pending_result<queue_claim> second;
+        b.consume(second.handler());
+        co_await watches_at_server(2);
+        CHECK_FALSE(second.done());
         co_await claim.release();
-        co_await eventually_async([&] { return got; });
-        CHECK(second.data() == "one");
-        CHECK(second.fencing_token() > claim.fencing_token());
+        CHECK(!co_await finished(second));
+        CHECK(second.value().data() == "one");
+        CHECK(second.value().fencing_token() > claim.fencing_token());
         CHECK_FALSE(claim.valid());
         auto [late] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(late == errc::ownership_lost);
 
         // Its session ends: the item is back.
-        bool back = false;
-        a.consume([&](error_code result, queue_claim c) {
-            back = !result;
-            claim = std::move(c);
-        });
+        pending_result<queue_claim> back;
+        a.consume(back.handler());
         co_await other.close();
-        co_await eventually_async([&] { return back; });
+        CHECK(!co_await finished(back));
+        claim = std::move(back.value());
         CHECK(claim.data() == "one");
         transaction extra;
         extra.create(path + "/effect", "done");
@@ -220,18 +208,13 @@ TEST_CASE("queue: an acknowledgement is all or nothing") {
 
         co_await q.put("two");
         claim = co_await q.consume();
-        bool lost = false;
-        error_code lost_ec;
-        claim.lost([&](error_code result) {
-            lost = true;
-            lost_ec = result;
-        });
+        pending_result<> lost;
+        claim.lost(lost.handler());
         admin hand = observer();
         std::string claim_path = claim.path();
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        co_await watches_at_server(1);
         hand.erase(claim_path);
-        co_await eventually_async([&] { return lost; });
-        CHECK_FALSE(lost_ec);
+        CHECK(!co_await finished(lost));
         CHECK_FALSE(claim.valid());
         auto [late] = co_await claim.acknowledge(transaction(), as_tuple());
         CHECK(late == errc::ownership_lost);
@@ -267,8 +250,7 @@ TEST_CASE("priority queue: lower numbers first, newcomers at once") {
         queue_item item = co_await q.take();
         CHECK(item.data == "low0");
         CHECK(item.priority == 50);
-        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         priority_queue producer(other, path + "/q");
         for (int i = 0; i < 20; ++i) {
             co_await producer.put("high" + std::to_string(i), -i);
@@ -301,8 +283,8 @@ TEST_CASE("queue: the bound holds with many producers") {
             --left;
         };
         for (int i = 0; i < 3; ++i) {
-            clients.push_back(
-                co_await client::connect(executor, options_for(shared_server().hosts())));
+            client next = co_await one_more_client();
+            clients.push_back(std::move(next));
             producers.push_back(std::make_unique<queue>(clients.back(), path + "/q", options));
             for (int k = 0; k < 4; ++k) {
                 boost::asio::co_spawn(executor, produce(*producers.back()), boost::asio::detached);
@@ -370,8 +352,7 @@ TEST_CASE("queue: the names of Curator and Kazoo") {
 
 TEST_CASE("queue: ephemeral items go with their producer, and cannot be claimed") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        client other = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                options_for(shared_server().hosts()));
+        client other = co_await one_more_client();
         queue_options options;
         options.ephemeral_items = true;
         queue producer(other, path + "/q", options);
@@ -405,13 +386,14 @@ TEST_CASE("queue: foreign children and vanished folders") {
         queue_item item = co_await q.take();
         CHECK(item.data == "b");
 
-        bool got = false;
-        q.take([&](error_code result, queue_item i) { got = !result && i.data == "c"; });
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+        pending_result<queue_item> taken;
+        q.take(taken.handler());
+        co_await watches_at_server(1);
         hand.erase_recursively(path + "/q");
         co_await eventually_async([&] { return hand.exists(path + "/q"); });
         co_await q.put("c");
-        co_await eventually_async([&] { return got; });
+        CHECK(!co_await finished(taken));
+        CHECK(taken.value().data == "c");
     });
 }
 
@@ -434,27 +416,20 @@ TEST_CASE("queue: too large, empty, closed") {
         auto [closed] = co_await none.put("x", as_tuple());
         CHECK(closed == errc::closed);
 
-        int completed = 0;
-        error_code first;
-        error_code second;
+        pending_result<queue_item> first, second;
         {
             queue short_lived(zk, path + "/q");
-            short_lived.take([&](error_code result, queue_item) {
-                ++completed;
-                first = result;
-            });
-            co_await eventually_async([&] { return watch_count(shared_server().port()) == 1; });
+            short_lived.take(first.handler());
+            co_await watches_at_server(1);
         }
-        co_await eventually_async([&] { return completed == 1; });
-        CHECK(first == boost::asio::error::operation_aborted);
-        co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
-        q.take([&](error_code result, queue_item) {
-            ++completed;
-            second = result;
-        });
+        ec = co_await finished(first);
+        CHECK(ec == boost::asio::error::operation_aborted);
+        co_await watches_at_server(0);
+        q.take(second.handler());
         co_await zk.close();
-        co_await eventually_async([&] { return completed == 2; });
-        CHECK(second == errc::closed);
+        ec = co_await finished(second);
+        CHECK(ec == errc::closed);
+        CHECK(first.calls() + second.calls() == 2);
     });
 }
 

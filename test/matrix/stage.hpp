@@ -338,7 +338,10 @@ awaitable<void> take_turn(stage& s,
                           bool in_line = true);
 
 /// As a probe: somebody else's whole turn.
-awaitable<void> others_turn(
-    stage& s, client& c, ownership held, bool alone = true, bool in_line = true);
+awaitable<void> others_turn(stage& s,
+                            client& c,
+                            ownership held,
+                            bool alone = true,
+                            bool in_line = true);
 
 }  // namespace corozk::matrix

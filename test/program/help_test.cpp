@@ -74,10 +74,12 @@ std::set<std::string> zsh_offers(const std::string& words) {
                          R"(
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PROMPT=''; fpath=()" COROZK_COMPLETION_DIR R"( \$fpath); autoload -U compinit; compinit -u -D; bindkey -e"
+zpty -w shell "PROMPT=''; fpath=()" COROZK_COMPLETION_DIR
+                         R"( \$fpath); autoload -U compinit; compinit -u -D; bindkey -e"
 zpty -w shell "echo re''ady"
 zpty -r shell text '*ready*'
-zpty -w -n shell ')" + words + R"('$'\t'
+zpty -w -n shell ')" + words +
+                             R"('$'\t'
 zpty -w -n shell $'\x01echo \'BEGIN \x05 END\'\n'
 zpty -r shell text $'*BEGIN*END*\n*BEGIN*END*'
 print -r -- "$text"

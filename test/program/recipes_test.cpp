@@ -138,9 +138,8 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     CHECK(run_program({"queue", "take", path, "word"}).code == 64);
     // A taker waits until something comes.
     program_run taker({"queue", "take", path});
-    eventually([&] { return watch_count(the_server().port()) > 0; },
-               program_limit,
-               "the taker's watch");
+    eventually(
+        [&] { return watch_count(the_server().port()) > 0; }, program_limit, "the taker's watch");
     CHECK(run_program({"queue", "put", path, "late"}).code == 0);
     CHECK(taker.end() == 0);
     CHECK(taker.out() == "late\n");

@@ -28,6 +28,7 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
   --schedules N      at most N of each scenario
   --seed N           the first of the random schedules (1)
   --replay SCHEDULE  one schedule again, as a failure names it, with what happens in it
+  --lagging          with a second server, which may lag behind
   --list             the scenarios
 )";
 
@@ -38,6 +39,7 @@ struct request {
     budget limit;
     std::uint64_t seed = 1;
     std::string replay;
+    bool lagging = false;
     bool list = false;
 };
 
@@ -70,6 +72,8 @@ request parse(const std::vector<std::string>& words) {
             r.seed = std::stoul(value());
         else if (option == "--replay")
             r.replay = value();
+        else if (option == "--lagging")
+            r.lagging = true;
         else if (option == "--list")
             r.list = true;
         else
@@ -89,10 +93,12 @@ void print(const failure& f) {
     std::cout << "  again: --replay " << f.which.text() << std::endl;
 }
 
-bool wanted(const scenario& s, const std::string& name) {
-    if (name.empty())
-        return !s.hidden;
-    return s.name == name || s.name.starts_with(name + ".");
+bool wanted(const scenario& s, const request& r) {
+    if (s.name == r.scenario)
+        return true;
+    if (r.lagging != (s.followers > 0) && (r.lagging || s.twin))
+        return false;
+    return r.scenario.empty() ? !s.hidden : s.name.starts_with(r.scenario + ".");
 }
 
 /// A crash is a failure, too.
@@ -112,14 +118,24 @@ int play_again(const request& r) {
     return found.failures.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+void require_a_match(const request& r) {
+    for (const scenario& s : all_scenarios()) {
+        if (wanted(s, r))
+            return;
+    }
+    throw std::invalid_argument("no scenario is named " + r.scenario + ", or begins with " +
+                                r.scenario + ". (see --list)");
+}
+
 int play(const request& r) {
+    require_a_match(r);
     bool good = true;
     std::cout << std::left << std::setw(32) << "scenario" << std::right << std::setw(12)
               << "schedules" << std::setw(12) << (r.random ? "" : "states") << std::setw(14)
               << "moves"
               << "  " << (r.random ? "first seed" : "complete") << std::endl;
     for (const scenario& s : all_scenarios()) {
-        if (!wanted(s, r.scenario))
+        if (!wanted(s, r))
             continue;
         result found =
             r.random ? explore_randomly(s, r.how, r.seed, r.limit) : explore_all(s, r.how, r.limit);
@@ -152,7 +168,8 @@ int main(int argc, char** argv) {
             std::signal(signal, on_crash);
         if (r.list) {
             for (const scenario& s : all_scenarios())
-                std::cout << s.name << (s.hidden ? " (only when named)" : "") << "\n";
+                std::cout << s.name << (s.hidden ? " (only when named)" : "")
+                          << (s.twin ? " (--lagging)" : "") << "\n";
             return EXIT_SUCCESS;
         }
         return r.replay.empty() ? play(r) : play_again(r);

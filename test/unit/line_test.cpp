@@ -17,6 +17,19 @@
 
 using namespace corozk::detail;
 
+TEST_CASE("line: a try is refused because of what stays, and only by fresh news") {
+    head_state s;
+    s.blocked = true;
+    CHECK(decide_try(s, false) == try_step::look);
+    CHECK(decide_try(s, true) == try_step::refuse);
+    s.blocked_by_local = true;
+    CHECK(decide_try(s, false) == try_step::refuse);
+    CHECK(decide_try(s, true) == try_step::refuse);
+    s.blocked_by_leaving = true;
+    CHECK(decide_try(s, false) == try_step::wait);
+    CHECK(decide_try(s, true) == try_step::wait);
+}
+
 TEST_CASE("line: every state is decided as the invariants want it") {
     for (int bits = 0; bits < 256; ++bits) {
         head_state s;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/detail/call_site.hpp>
+#include <corozk/detail/export.hpp>
 #include <corozk/detail/traced_handler.hpp>
 #include <corozk/token.hpp>
 
@@ -11,24 +12,26 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace corozk::detail {
+
+class session;
+
+/// The executor of a session; where there is none the system executor.
+COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept;
 
 template <class Signature>
 using any_handler = boost::asio::any_completion_handler<Signature>;
 
 /// Erases the completion handler and hands it to the compiled body of an operation.
 template <class Signature, class Body>
-class initiation {
+class basic_initiation {
 public:
-    initiation(call_site where, Body body) : where_(std::move(where)), body_(std::move(body)) {}
-
-    template <class Handler>
-    void operator()(Handler&& handler) {
-        body_(erased(std::forward<Handler>(handler)));
-    }
+    basic_initiation(call_site where, Body body)
+        : where_(std::move(where)), body_(std::move(body)) {}
 
     /// For the message of an error; a tracer wants it as well.
     call_site take_call_site() { return current_tracer() ? where_ : std::move(where_); }
@@ -49,11 +52,32 @@ private:
     Body body_;
 };
 
-/// The same, for a body that wants the handler's executor, too.
+/// With the executor of the object, which adapters of completion tokens ask for.
 template <class Signature, class Body>
-class executor_initiation : public initiation<Signature, Body> {
+class initiation : public basic_initiation<Signature, Body> {
 public:
-    using initiation<Signature, Body>::initiation;
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    initiation(call_site where, executor_type executor, Body body)
+        : basic_initiation<Signature, Body>(std::move(where), std::move(body)),
+          executor_(std::move(executor)) {}
+
+    executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler>
+    void operator()(Handler&& handler) {
+        this->body()(this->erased(std::forward<Handler>(handler)));
+    }
+
+private:
+    executor_type executor_;
+};
+
+/// For a body that wants the handler's executor, because there is no other.
+template <class Signature, class Body>
+class executor_initiation : public basic_initiation<Signature, Body> {
+public:
+    using basic_initiation<Signature, Body>::basic_initiation;
 
     template <class Handler>
     void operator()(Handler&& handler) {
@@ -67,9 +91,9 @@ public:
 
 /// Every public operation is this: a body taking an erased handler, started through a token.
 template <class Signature, class Token, class Body>
-auto initiate(call_site where, Token&& token, Body body) {
+auto initiate(call_site where, boost::asio::any_io_executor executor, Token&& token, Body body) {
     return boost::asio::async_initiate<Token, Signature>(
-        initiation<Signature, Body>(std::move(where), std::move(body)), token);
+        initiation<Signature, Body>(std::move(where), std::move(executor), std::move(body)), token);
 }
 
 template <class Signature, class Token, class Body>

@@ -43,6 +43,11 @@ public:
     any_line& operator=(any_line&&) noexcept;
     ~any_line();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The folder; empty after a move. */
     const std::string& path() const noexcept { return path_; }
 
@@ -65,6 +70,7 @@ public:
     auto contenders(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<contender_info>)>(
             detail::call_site("contenders", path_),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_contenders(impl, std::move(handler)); });
     }
@@ -86,6 +92,7 @@ public:
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("break_contender", contender_path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, contender_path](auto handler) mutable {
                 start_break(impl, std::move(contender_path), std::move(handler));
@@ -108,6 +115,7 @@ public:
     auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("insist_on_release", contender_path),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, contender_path, grace](auto handler) mutable {
                 start_insist(impl, std::move(contender_path), grace, std::move(handler));

@@ -68,6 +68,11 @@ public:
     barrier& operator=(barrier&&) noexcept;
     ~barrier();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the barrier node. */
     std::string path() const;
 
@@ -85,6 +90,7 @@ public:
     auto set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.set", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_set(impl, std::move(handler)); });
     }
@@ -106,6 +112,7 @@ public:
     auto remove(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.remove", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_remove(impl, std::move(handler)); });
     }
@@ -120,6 +127,7 @@ public:
     auto is_set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.is_set", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_is_set(impl, std::move(handler)); });
     }
@@ -137,6 +145,7 @@ public:
     auto wait(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("barrier.wait", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_wait(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -148,6 +157,7 @@ public:
     auto wait_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("barrier.wait", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_wait(impl, limit, std::move(handler)); });
     }

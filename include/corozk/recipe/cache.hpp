@@ -79,6 +79,11 @@ public:
     basic_cache& operator=(basic_cache&&) noexcept;
     ~basic_cache();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     const std::string& path() const noexcept { return path_; }  ///< Of the root.
 
 protected:
@@ -122,6 +127,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_state)>(
             detail::call_site("node_cache.next", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next_node(session, core, seen, std::move(handler));
@@ -147,6 +153,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("children_cache.next", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
@@ -180,6 +187,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("tree_cache.next", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));

@@ -36,6 +36,11 @@ class COROZK_DECL configuration {
 public:
     configuration(const client& c, std::string path, corozk::acl entries = corozk::acl());
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     const std::string& path() const noexcept { return cache_.path(); }  ///< Of the node.
 
     /** @brief The latest value; revision 0 if none is known yet. */
@@ -64,6 +69,7 @@ public:
     auto publish(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path()),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, writer = writer_, data = std::move(data)](auto handler) mutable {
                 start_publish(session, writer, std::move(data), std::move(handler));
@@ -130,6 +136,11 @@ public:
     basic_configuration& operator=(basic_configuration&&) noexcept;
     ~basic_configuration();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     const std::string& path() const noexcept { return path_; }  ///< Of the folder.
 
     /** @brief The latest version; revision 0 if none is known yet. Reads after the first `next`. */
@@ -152,6 +163,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, configuration_version)>(
             detail::call_site("configuration.next", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
@@ -179,6 +191,7 @@ public:
     auto publish(configuration_parts parts, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, core = core_, parts = std::move(parts)](auto handler) mutable {
                 start_publish(session, core, std::move(parts), std::move(handler));

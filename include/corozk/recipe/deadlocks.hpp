@@ -79,6 +79,7 @@ auto find_deadlocks(const client& c, std::vector<std::string> paths, Token&& tok
     detail::call_site where("find_deadlocks", paths.empty() ? std::string() : paths.front());
     return detail::initiate<void(error_code, wait_graph)>(
         std::move(where),
+        c.get_executor(),
         std::forward<Token>(token),
         [search = detail::make_deadlock_search(c, std::move(paths))](auto handler) {
             detail::start_deadlock_search(search, std::move(handler));

@@ -81,6 +81,11 @@ public:
     double_barrier& operator=(double_barrier&&) noexcept;
     ~double_barrier();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the barrier node. */
     std::string path() const;
 
@@ -110,6 +115,7 @@ public:
     auto enter(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -121,6 +127,7 @@ public:
     auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
     }
@@ -143,6 +150,7 @@ public:
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -154,6 +162,7 @@ public:
     auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
     }

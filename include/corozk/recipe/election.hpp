@@ -141,6 +141,7 @@ public:
     auto campaign_again(ownership term, Token&& token = Token{}) {
         return detail::initiate<void(error_code, ownership)>(
             detail::call_site("election.campaign_again", path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // The new node is asked for first; then `term` goes with this function.
@@ -172,6 +173,7 @@ public:
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("election.acknowledge", term.path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, term = term.implementation()](auto handler) {
                 start_acknowledge(s, impl, term, std::move(handler));
@@ -250,6 +252,7 @@ private:
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
         return detail::initiate<void(error_code, election_leader)>(
             detail::call_site(operation, path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, seen = std::move(seen)](auto handler) mutable {
                 start_observe(s, impl, std::move(seen), std::move(handler));
@@ -265,9 +268,10 @@ private:
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
             auto [ec, term] = co_await detail::initiate<void(error_code, ownership)>(
-                detail::call_site(operation, path), tuple, [&s, &impl](auto handler) {
-                    start_acquire(s, impl, claim(), std::move(handler));
-                });
+                detail::call_site(operation, path),
+                detail::executor_of(s),
+                tuple,
+                [&s, &impl](auto handler) { start_acquire(s, impl, claim(), std::move(handler)); });
             if (worth_another_term(ec))
                 continue;
             if (ec)

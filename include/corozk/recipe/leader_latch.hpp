@@ -68,6 +68,11 @@ public:
     leader_latch& operator=(leader_latch&&) noexcept;
     ~leader_latch();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept;
+
     /** @brief The folder; empty after a move. */
     const std::string& path() const noexcept;
 
@@ -110,6 +115,7 @@ public:
     auto leadership_until(time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
             detail::call_site("leader_latch.leadership", path()),
+            get_executor(),
             std::forward<Token>(token),
             [core = core_, deadline](auto handler) {
                 start_leadership(core, deadline, std::move(handler));
@@ -135,6 +141,7 @@ public:
     auto changed(const latch_status& seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, latch_status)>(
             detail::call_site("leader_latch.changed", path()),
+            get_executor(),
             std::forward<Token>(token),
             [core = core_, revision = seen.revision](auto handler) {
                 start_changed(core, revision, std::move(handler));
@@ -160,6 +167,7 @@ public:
     auto resign(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("leader_latch.resign", path()),
+            get_executor(),
             std::forward<Token>(token),
             [core = core_](auto handler) { start_resign(core, std::move(handler)); });
     }
@@ -177,6 +185,7 @@ public:
     auto close(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("leader_latch.close", path()),
+            get_executor(),
             std::forward<Token>(token),
             [core = core_](auto handler) { start_close(core, std::move(handler)); });
     }

@@ -103,6 +103,11 @@ public:
     membership& operator=(membership&&) noexcept;
     ~membership();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the folder. */
     std::string path() const;
 
@@ -142,6 +147,7 @@ public:
                   Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.join", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit, name = std::move(name), data = std::move(data)](
                 auto handler) mutable {
@@ -162,6 +168,7 @@ public:
     auto set_data(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.set_data", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_set_data(impl, std::move(data), std::move(handler));
@@ -181,6 +188,7 @@ public:
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.leave", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
     }
@@ -198,6 +206,7 @@ public:
     auto members(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<member_info>)>(
             detail::call_site("membership.members", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
     }
@@ -218,6 +227,7 @@ public:
     auto next_change(Token&& token = Token{}) {
         return detail::initiate<void(error_code, membership_change)>(
             detail::call_site("membership.next_change", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
     }

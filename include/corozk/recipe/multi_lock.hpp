@@ -51,6 +51,7 @@ private:
                Token&& token) {
         return detail::initiate<void(error_code, multi_ownership)>(
             detail::call_site(operation, first_path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, parts = parts_, try_only, deadline](auto handler) mutable {
                 start_acquire(s, std::move(parts), try_only, deadline, std::move(handler));
@@ -65,6 +66,11 @@ public:
     multi_lock(multi_lock&&) noexcept;
     multi_lock& operator=(multi_lock&&) noexcept;
     ~multi_lock();
+
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief Adds a lock, or what else has one way to be acquired: `add(a_lock)`,
      *         `add(a_semaphore, permits)`. `arguments` are those of its `part` function. */

@@ -37,6 +37,11 @@ public:
     multi_ownership& operator=(multi_ownership&&) noexcept;
     ~multi_ownership();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept;
+
     /** @brief Whether there is something to release. Some of it may have been lost; see `valid`. */
     explicit operator bool() const noexcept { return !parts_.empty(); }
 
@@ -77,6 +82,7 @@ public:
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code, std::string)>(
             detail::call_site("lost", first_path()),
+            get_executor(),
             std::forward<Token>(token),
             [parts = references()](auto handler) { start_lost(parts, std::move(handler)); });
     }
@@ -103,9 +109,10 @@ public:
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<multi_ownership>(std::move(*this));
         return detail::initiate<void(error_code)>(
-            std::move(where), std::forward<Token>(token), [held](auto handler) {
-                start_release(std::move(*held), std::move(handler));
-            });
+            std::move(where),
+            held->get_executor(),
+            std::forward<Token>(token),
+            [held](auto handler) { start_release(std::move(*held), std::move(handler)); });
     }
 
     /**
@@ -122,6 +129,7 @@ public:
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
             detail::call_site("commit", first_path()),
+            get_executor(),
             std::forward<Token>(token),
             [parts = references(), steps = std::move(steps)](auto handler) mutable {
                 start_commit(parts, std::move(steps), std::move(handler));

@@ -70,6 +70,11 @@ public:
     name_watch& operator=(name_watch&&) noexcept;
     ~name_watch();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the name's node. */
     std::string path() const;
 
@@ -88,6 +93,7 @@ public:
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_watch.next", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }
@@ -133,6 +139,11 @@ public:
     name_service& operator=(name_service&&) noexcept;
     ~name_service();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The folder of all names. */
     std::string root() const;
 
@@ -154,6 +165,7 @@ public:
                        Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.register_name", name),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
                 start_register(
@@ -175,6 +187,7 @@ public:
     auto unregister(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.unregister", name),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_unregister(impl, std::move(name), std::move(handler));
@@ -194,6 +207,7 @@ public:
     auto resolve(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.resolve", name),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_resolve(
@@ -206,6 +220,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.await", name),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit, name](auto handler) mutable {
                 start_resolve(impl,
@@ -226,6 +241,7 @@ public:
     auto list(std::string folder = std::string(), Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<name_entry>)>(
             detail::call_site("name_service.list", folder),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, folder](auto handler) mutable {
                 start_list(impl, std::move(folder), std::move(handler));

@@ -46,6 +46,11 @@ public:
     ownership& operator=(ownership&&) noexcept;
     ~ownership();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept;
+
     /** @brief Whether there is something to release. It may have been lost; see `valid`. */
     explicit operator bool() const noexcept { return impl_ != nullptr; }
 
@@ -82,6 +87,7 @@ public:
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code)>(
             detail::call_site("lost", path()),
+            get_executor(),
             std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_](auto handler) {
                 start_lost(impl, std::move(handler));
@@ -111,6 +117,7 @@ public:
     template <class Token = default_token>
     auto release_requested(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("release_requested", path()),
+                                                  get_executor(),
                                                   std::forward<Token>(token),
                                                   [keep = keep_alive_, impl = impl_](auto handler) {
                                                       start_release_requested(impl,
@@ -140,9 +147,10 @@ public:
         // Shared, because `deferred` wants what it starts to be copyable.
         auto held = std::make_shared<ownership>(std::move(*this));
         return detail::initiate<void(error_code)>(
-            std::move(where), std::forward<Token>(token), [held](auto handler) {
-                start_release(std::move(*held), std::move(handler));
-            });
+            std::move(where),
+            held->get_executor(),
+            std::forward<Token>(token),
+            [held](auto handler) { start_release(std::move(*held), std::move(handler)); });
     }
 
     /**
@@ -159,6 +167,7 @@ public:
     auto commit(transaction steps, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<transaction_result>)>(
             detail::call_site("commit", path()),
+            get_executor(),
             std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, steps = std::move(steps)](auto handler) mutable {
                 start_commit(impl, std::move(steps), std::move(handler));
@@ -179,6 +188,7 @@ public:
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_data)>(
             detail::call_site("read", path_to_read),
+            get_executor(),
             std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_, path_to_read](auto handler) mutable {
                 start_read(impl, std::move(path_to_read), std::move(handler));

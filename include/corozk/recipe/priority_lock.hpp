@@ -87,6 +87,7 @@ private:
     auto ask(const char* operation, wish what, Token&& token) {
         return detail::initiate<void(error_code, ownership)>(
             detail::call_site(operation, path()),
+            get_executor(),
             token,
             [s = session_, impl = impl_, what](auto handler) {
                 start(s, impl, what, std::move(handler));

@@ -97,6 +97,11 @@ public:
     queue_claim& operator=(queue_claim&&) noexcept;
     ~queue_claim();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     const std::string& name() const noexcept;  ///< Of the item's node.
     const std::string& data() const noexcept;  ///< What was put.
     std::int32_t priority() const noexcept;    ///< Of the item.
@@ -141,6 +146,7 @@ public:
     auto acknowledge(transaction extra = transaction(), Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("queue_claim.acknowledge", path()),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, extra = std::move(extra)](auto handler) mutable {
                 start_acknowledge(session, impl, std::move(extra), std::move(handler));
@@ -159,6 +165,7 @@ public:
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.release", path()),
+                                                  get_executor(),
                                                   std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_release(
@@ -179,6 +186,7 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
+                                                  get_executor(),
                                                   std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_lost(session, impl, std::move(handler));
@@ -231,6 +239,11 @@ public:
     basic_queue& operator=(basic_queue&&) noexcept;
     ~basic_queue();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     const std::string& path() const noexcept { return path_; }  ///< Of the queue's folder.
 
     /**
@@ -256,6 +269,7 @@ public:
     auto take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), false, std::move(handler));
@@ -267,6 +281,7 @@ public:
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_take(session, impl, deadline, false, std::move(handler));
@@ -278,6 +293,7 @@ public:
     auto try_take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.try_take", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), true, std::move(handler));
@@ -297,6 +313,7 @@ public:
     auto peek(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.peek", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_peek(session, impl, std::move(handler));
@@ -322,6 +339,7 @@ public:
     auto consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), false, std::move(handler));
@@ -333,6 +351,7 @@ public:
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_consume(session, impl, deadline, false, std::move(handler));
@@ -344,6 +363,7 @@ public:
     auto try_consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.try_consume", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), true, std::move(handler));
@@ -365,6 +385,7 @@ public:
     auto size(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::size_t)>(
             detail::call_site("queue.size", path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_size(session, impl, std::move(handler));
@@ -406,6 +427,7 @@ protected:
                    Token&& token) {
         return detail::initiate<void(error_code)>(
             detail::call_site(operation, path_),
+            get_executor(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, items = std::move(items), deadline, no_wait](
                 auto handler) mutable {

@@ -81,6 +81,11 @@ public:
     rendezvous& operator=(rendezvous&&) noexcept;
     ~rendezvous();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the node. */
     std::string path() const;
 
@@ -108,6 +113,7 @@ public:
     auto publish_for(std::chrono::nanoseconds limit, std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.publish", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
                 start_publish(impl, limit, std::move(data), std::move(handler));
@@ -124,6 +130,7 @@ public:
     auto update(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.update", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_update(impl, std::move(data), std::move(handler));
@@ -141,6 +148,7 @@ public:
     auto withdraw(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.withdraw", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_withdraw(impl, std::move(handler)); });
     }
@@ -164,6 +172,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.await", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
     }
@@ -183,6 +192,7 @@ public:
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.next", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }

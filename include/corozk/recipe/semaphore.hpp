@@ -164,6 +164,7 @@ public:
     auto available(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int32_t)>(
             detail::call_site("semaphore.available", path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_available(s, impl, std::move(handler));
@@ -183,6 +184,7 @@ public:
     auto holders(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<contender_info>)>(
             detail::call_site("semaphore.holders", path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_holders(s, impl, std::move(handler));
@@ -208,6 +210,7 @@ public:
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("semaphore.set_limit", path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, limit](auto handler) {
                 start_set_limit(s, impl, limit, std::move(handler));

@@ -197,6 +197,7 @@ public:
     auto downgrade(const ownership& held, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("shared_lock.downgrade", held.path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation()](auto handler) {
                 start_downgrade(s, impl, held, std::move(handler));
@@ -242,6 +243,7 @@ public:
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("shared_lock.upgrade", held.path()),
+            get_executor(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, held = held.implementation(), deadline](auto handler) {
                 start_upgrade(s, impl, held, deadline, std::move(handler));

@@ -100,6 +100,11 @@ public:
     commit_coordinator& operator=(commit_coordinator&&) noexcept;
     ~commit_coordinator();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the transaction's node. */
     std::string path() const;
 
@@ -120,6 +125,7 @@ public:
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.begin", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, sites = std::move(sites), payload = std::move(payload)](
                 auto handler) mutable {
@@ -140,6 +146,7 @@ public:
     auto resume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_coordinator.resume", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
     }
@@ -168,6 +175,7 @@ public:
     auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.decide", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
     }
@@ -185,6 +193,7 @@ public:
     auto abort(std::string reason, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.abort", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, reason = std::move(reason)](auto handler) mutable {
                 start_abort(impl, std::move(reason), std::move(handler));
@@ -209,6 +218,7 @@ public:
     auto clean_up(bool force = false, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.clean_up", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, force](auto handler) {
                 start_clean_up(impl, force, std::move(handler));
@@ -266,6 +276,11 @@ public:
     commit_site& operator=(commit_site&&) noexcept;
     ~commit_site();
 
+    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+
+    /** @brief The executor of the client that it was made with. */
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+
     /** @brief The path of the transaction's node. */
     std::string path() const;
 
@@ -298,6 +313,7 @@ public:
     auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_site.join", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
     }
@@ -335,6 +351,7 @@ public:
     auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.vote", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit, wish](auto handler) {
                 start_vote(impl, limit, wish, std::move(handler));
@@ -360,6 +377,7 @@ public:
     auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.outcome", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) {
                 start_outcome(impl, limit, std::move(handler));
@@ -380,6 +398,7 @@ public:
     auto finish(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_site.finish", path()),
+            get_executor(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
     }

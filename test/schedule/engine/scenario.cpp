@@ -13,14 +13,27 @@ std::vector<scenario>& list() {
     return all;
 }
 
-}  // namespace
-
-registered::registered(scenario s) {
+void add(scenario s) {
     auto at = std::lower_bound(
         list().begin(), list().end(), s.name, [](const scenario& a, const std::string& name) {
             return a.name < name;
         });
-    list().insert(at, std::move(s));
+    if (at == list().end() || at->name != s.name) {
+        list().insert(at, std::move(s));
+    } else if (at->twin) {
+        *at = std::move(s);
+    }
+}
+
+}  // namespace
+
+registered::registered(scenario s) {
+    if (s.followers == 0) {
+        scenario twin = s.lagging();
+        twin.twin = true;
+        add(std::move(twin));
+    }
+    add(std::move(s));
 }
 
 const std::vector<scenario>& all_scenarios() {

@@ -50,6 +50,17 @@ struct scenario {
         return s;
     }
 
+    /// With a second server, which may lag behind.
+    scenario lagging() const {
+        scenario s = *this;
+        s.name += "-lagging";
+        s.followers = 1;
+        return s;
+    }
+
+    /// Played by --lagging only, or when it is named.
+    bool twin = false;
+
     /// Nobody cancels.
     scenario uncancelled() const {
         return with({move_kind::cut, move_kind::lose_answer, move_kind::expire});
@@ -62,7 +73,7 @@ struct scenario {
     }
 };
 
-/// In the order of their names.
+/// In the order of their names. Each has a twin with servers that lag.
 const std::vector<scenario>& all_scenarios();
 const scenario* find_scenario(const std::string& name);
 

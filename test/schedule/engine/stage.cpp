@@ -513,13 +513,10 @@ bool stage::run(chooser& c) {
 
 bool stage::set_up(chooser&) {
     for (int i = 0; i < what_.clients; ++i) {
-        std::string hosts;
-        for (std::size_t k = 0; k < server_.servers(); ++k) {
-            // Those with a smaller number live at the leader.
-            std::size_t at = server_.servers() == 1 ? 1 : 1 + (static_cast<std::size_t>(i) % 2);
-            hosts = "127.0.0." + std::to_string(at) + ":" + std::to_string(first_port + i);
-        }
-        client_options options(hosts);
+        // They begin at the leader and at the others by turns.
+        std::size_t at = static_cast<std::size_t>(i) % server_.servers();
+        client_options options("127.0.0." + std::to_string(at + 1) + ":" +
+                               std::to_string(first_port + i));
         options.session_timeout = session_timeout;
         options.logger.level = log_level::off;
         clients_.push_back(std::make_unique<client>(context_->get_executor(), options));

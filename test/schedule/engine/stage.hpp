@@ -98,6 +98,8 @@ public:
     class tenure;
 
     bool happened(move_kind k) const { return happened_.contains(k); }
+    /// Whether what others have done may be unknown where one asks.
+    bool servers_lag() const { return what_.followers > 0; }
     bool any_fault() const { return faults_done_ > 0; }
     bool session_ended(int client_index) const { return ended_sessions_.contains(client_index); }
     const std::set<std::string>& erased_nodes() const { return erased_nodes_; }

@@ -43,8 +43,11 @@ endpoint& network::open(const std::string& address) {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
         throw std::runtime_error("no socket");
     int port = std::stoi(address.substr(address.find(':') + 1));
-    int id = port * connections_of_a_port + opened_[port]++ % connections_of_a_port;
-    connection& c = server_.connect(server_at(address), id);
+    int before = opened_[port]++;
+    int id = port * connections_of_a_port + before % connections_of_a_port;
+    // A client that has lost its connection goes to the next server.
+    std::size_t at = server_at(address) + static_cast<std::size_t>(before);
+    connection& c = server_.connect(at % server_.servers(), id);
     endpoint& e = endpoints_[c.id];
     e.descriptor = pair[0];
     e.peer = pair[1];

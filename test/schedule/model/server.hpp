@@ -77,7 +77,14 @@ public:
     bool lags(std::size_t at) const { return replicas_[at].applied < log_.size(); }
     std::size_t servers() const { return replicas_.size(); }
     const tree& leader() const { return replicas_[0].nodes; }
-    tree& leader() { return replicas_[0].nodes; }
+
+    /// Before anybody comes: what all servers have. `f(tree&)`
+    template <class Function>
+    void prepare(Function f) {
+        for (replica& r : replicas_)
+            f(r.nodes);
+    }
+
     std::size_t watches() const;
     std::string list_watches() const;
     std::int64_t zxid() const { return zxid_; }

@@ -75,8 +75,10 @@ void plant_folder(stage& s, std::int32_t next_sequence) {
     entry.zxid = 1;
     model::change c;
     c.path = folder;
-    s.zookeeper().leader().apply(entry, c);
-    s.zookeeper().leader().find(folder)->creates = next_sequence;
+    s.zookeeper().prepare([&](model::tree& nodes) {
+        nodes.apply(entry, c);
+        nodes.find(folder)->creates = next_sequence;
+    });
 }
 
 /// The folder is there.
@@ -92,12 +94,6 @@ void wrapping(stage& s) {
     contest<3, 3>(s);
 }
 
-scenario lagging(scenario s) {
-    s.name += "-lagging";
-    s.followers = 1;
-    return s;
-}
-
 const registered all[] = {
     registered(scenario("lock.1", 1, contest<1, 1>)),
     registered(scenario("lock.2", 2, contest<2, 2>).of_equals()),
@@ -108,7 +104,7 @@ const registered all[] = {
     registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
     registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
     registered(scenario("lock.try", 2, contest_with_a_try)),
-    registered(lagging(scenario("lock.2", 2, contest<2, 2>))),
+    registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),
     registered(scenario("lock.wrapping", 3, wrapping).of_equals()),
     registered(scenario("lock.erased", 2, erased)

@@ -87,11 +87,15 @@ struct contender {
     awaitable<void> (*plays)(actor&);
 };
 
-/// All of them contend below `folder`, where nothing is left in the end.
-inline void contend_all(stage& s, std::initializer_list<contender> all) {
+inline void play_all(stage& s, std::initializer_list<contender> all) {
     int client_index = 0;
     for (const contender& one : all)
         s.play(one.name, client_index++, one.plays);
+}
+
+/// All of them contend below `folder`, where nothing is left in the end.
+inline void contend_all(stage& s, std::initializer_list<contender> all) {
+    play_all(s, all);
     s.leaves_nothing_in(folder);
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scenarios of all queues have in common: items go from a producer to takers, and each of
+// them is somewhere in the end.
+#pragma once
+
+#include "turns.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace corozk::schedule {
+
+inline constexpr const char* queue_path = "/f/q";
+
+/// Puts one item, however often that takes.
+/// @param start  starts a put of it: `start(token)` gives an awaitable
+/// @return whether it was put
+template <class Start>
+awaitable<bool> put_for_certain(actor& a, std::string item, Start start) {
+    a.on().note_down("tried", item);
+    for (;;) {
+        auto token = a.firm_token();
+        auto [ec] = co_await start(token);
+        if (!ec)
+            break;
+        // What was not sent for too long is given up.
+        bool silent = ec == errc::not_connected && a.on().happened(move_kind::silence);
+        a.on().check(silent, "put " + item + ": " + ec.message());
+        if (!silent)
+            co_return false;
+    }
+    a.on().note_down("put", item);
+    co_return true;
+}
+
+/// Takes one item; nothing if a fault has ended that.
+template <class Queue>
+awaitable<std::optional<queue_item>> take_an_item(actor& a, Queue& q) {
+    auto token = a.token();
+    auto [ec, item] = co_await q.take(token);
+    if (!a.may_see(ec, "take") || ec)
+        co_return std::nullopt;
+    a.on().note_down("taken", item.data);
+    co_return std::move(item);
+}
+
+/// Each item that was put is in the queue, was taken, or is found elsewhere: once.
+inline void each_item_once(stage& s, const std::vector<std::string>& elsewhere) {
+    std::vector<std::string> found = s.notes("taken");
+    for (const std::string& name : s.children(queue_path)) {
+        std::string node = std::string(queue_path) + "/" + name;
+        if (s.exists(node))
+            found.push_back(s.data(node));
+    }
+    found.insert(found.end(), elsewhere.begin(), elsewhere.end());
+    for (const std::string& item : s.notes("put")) {
+        auto times = std::count(found.begin(), found.end(), item);
+        s.check(times == 1, "item " + item + " is there " + std::to_string(times) + " times");
+    }
+    for (const std::string& item : s.notes("tried"))
+        s.check(std::count(found.begin(), found.end(), item) <= 1, "item " + item + " is doubled");
+}
+
+/// All of them use the queue, each with a session of its own, and nothing is lost.
+inline void pass_items(stage& s, std::initializer_list<contender> all) {
+    play_all(s, all);
+    s.finally([](stage& end) { each_item_once(end, {}); });
+}
+
+}  // namespace corozk::schedule
