@@ -15,11 +15,12 @@ struct node_view {
     corozk::stat stat;
     std::string data;
 
-    /// Whether it is another node, or the same with other data, or one is missing.
+    /// Whether it is another node, or the same with other data, or one is missing. The same data
+    /// written once more, as after a lost answer, is no difference.
     bool differs(const node_view& other) const noexcept {
         if (present != other.present)
             return true;
-        return present && (stat.czxid != other.stat.czxid || stat.mzxid != other.stat.mzxid);
+        return present && (stat.czxid != other.stat.czxid || data != other.data);
     }
 };
 

@@ -123,11 +123,14 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         const std::uint64_t generation = p.status().generation;
         bool alive = p.alive(generation);
         if (!alive || me.generation_ != generation) {
-            // What an earlier session had is gone, or will be; it is waited for like a stranger's.
+            // What an earlier session had is gone, or will be: it is waited for.
+            if (me.session_ != 0)
+                me.our_earlier_.insert(me.session_);
             me.present_ = false;
             me.perhaps_ = false;
             me.watch_.disarm();
             me.generation_ = generation;
+            me.session_ = p.status().session_id;
         }
         bool again = false;
         if (alive) {
@@ -238,6 +241,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
     const std::uint64_t revision = revision_;
     error_code ec = co_await create;
     if (!ec) {
+        our_earlier_.clear();
         perhaps_ = false;
         present_ = true;
         version_ = 0;
@@ -282,7 +286,9 @@ task<bool> kept_node::look(std::uint64_t generation) {
         version_ = read.record.version;
     } else if (!ec) {
         occupied_ = true;
-        if (!wait_for_predecessor_ && !calls_.empty() && calls_.front().why == purpose::keep) {
+        bool strangers = !our_earlier_.contains(read.record.ephemeral_owner);
+        bool joining = !calls_.empty() && calls_.front().why == purpose::keep;
+        if (strangers && joining && !wait_for_predecessor_) {
             refused(errc::already_exists);
         }
     }

@@ -5,6 +5,7 @@
 
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace corozk::detail {
@@ -19,7 +20,8 @@ class kept_paths;
 /// of a re-creation, or a change of data in an outage, cannot be overtaken.
 ///
 /// A node of that name that belongs to another session is waited for: it is our predecessor's (or
-/// our own of an earlier session), and goes with it. Within a client a path is kept once only, so
+/// our own of an earlier session, which a client may have given up before the server does), and goes
+/// with it. Within a client a path is kept once only, so
 /// that a node of our session under that name is ours; a second object waits for the first like for
 /// a stranger.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
@@ -31,7 +33,7 @@ public:
 
     /// Makes the node; completes when it is there. `errc::busy` if it is kept already, or being
     /// released; `errc::already_exists` if another object of this client keeps it, or, unless
-    /// `wait_for_predecessor`, if it is another session's.
+    /// `wait_for_predecessor`, if it is another session's and that was not ours.
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
     /// Replaces its data; completes when the server has it.
@@ -94,6 +96,8 @@ private:
     bool perhaps_ = false;  ///< a create or erase without an answer
     bool occupied_ = false;
     std::uint64_t generation_ = 0;
+    std::int64_t session_ = 0;            ///< its id
+    std::set<std::int64_t> our_earlier_;  ///< sessions that the server may not have ended yet
     std::int32_t version_ = 0;
     std::uint64_t written_ = 0;  ///< the revision that the server has
     bool running_ = false;

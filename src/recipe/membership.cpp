@@ -129,7 +129,6 @@ private:
                 member_state& s = at->second.state;
                 at->second.is_member = is_member_node(read.record);
                 s.czxid = read.record.czxid;
-                s.mzxid = read.record.mzxid;
                 s.owner = read.record.ephemeral_owner;
                 s.data = std::move(read.answer);
             }

@@ -38,7 +38,7 @@ membership_change compute_change(const member_map& known, const member_map& curr
             if (before->second.czxid != after->second.czxid) {
                 change.left.push_back(describe(before->first, before->second));
                 change.joined.push_back(describe(after->first, after->second));
-            } else if (before->second.mzxid != after->second.mzxid) {
+            } else if (before->second.data != after->second.data) {
                 change.updated.push_back(describe(after->first, after->second));
             }
             ++before;

@@ -20,11 +20,11 @@ namespace corozk::detail {
 //     server, the first of them being what it was told before: nothing is derived from events.
 //   * A member is one incarnation of a name: another czxid is another member, so that one that was
 //     replaced in an outage is told as having left and come back.
+//   * The same data written once more is no difference: a member whose answer was lost does that.
 
 struct member_state {
     member_state() = default;
     std::int64_t czxid = 0;
-    std::int64_t mzxid = 0;
     std::int64_t owner = 0;
     std::string data;
 };

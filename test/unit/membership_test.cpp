@@ -11,10 +11,9 @@ using namespace corozk::detail;
 
 namespace {
 
-member_state state(std::int64_t czxid, std::int64_t mzxid, std::string data = {}) {
+member_state state(std::int64_t czxid, std::string data = {}) {
     member_state s;
     s.czxid = czxid;
-    s.mzxid = mzxid;
     s.owner = 1;
     s.data = std::move(data);
     return s;
@@ -45,8 +44,8 @@ TEST_CASE("membership: what is a member") {
 TEST_CASE("membership: differences") {
     member_map empty;
     member_map a;
-    a["x"] = state(1, 1, "one");
-    a["y"] = state(2, 2);
+    a["x"] = state(1, "one");
+    a["y"] = state(2);
     CHECK(compute_change(empty, empty).empty());
     CHECK(compute_change(a, a).empty());
     membership_change c = compute_change(empty, a);
@@ -56,9 +55,9 @@ TEST_CASE("membership: differences") {
     c = compute_change(a, empty);
     CHECK(names(c.left) == list{"x", "y"});
     member_map b;
-    b["w"] = state(9, 9);
-    b["x"] = state(1, 5, "two");  // other data
-    b["y"] = state(7, 7);         // another incarnation
+    b["w"] = state(9);
+    b["x"] = state(1, "two");  // other data
+    b["y"] = state(7);         // another incarnation
     c = compute_change(a, b);
     CHECK(names(c.joined) == list{"w", "y"});
     CHECK(names(c.left) == list{"y"});
@@ -81,11 +80,11 @@ TEST_CASE("membership: applying all differences in order gives the group") {
                     current.erase(name);
                     break;
                 case 1:
-                    current[name] = state(zxid, zxid);
+                    current[name] = state(zxid);
                     break;
                 default:
                     if (current.contains(name))
-                        current[name].mzxid = zxid;
+                        current[name].data = std::to_string(zxid);
             }
         }
         membership_change c = compute_change(told, current);

@@ -47,7 +47,8 @@ struct membership_options {
     membership_options() = default;
 
     /// What `join` does while the name belongs to another session: wait until that one is gone
-    /// (true), or fail with `errc::already_exists` (false).
+    /// (true), or fail with `errc::already_exists` (false). An earlier session of this object is
+    /// waited for in any case.
     bool wait_for_predecessor = true;
 
     /// Of the members' nodes and of folders that are made for them; empty means open.

@@ -45,7 +45,8 @@ struct name_service_options {
 
     /// What registering does with a name that is taken by another value: replace it (true), or fail
     /// with `errc::already_exists` (false). A name that is bound to another session cannot be
-    /// replaced: then a session-bound registration waits for its end.
+    /// replaced: then a session-bound registration waits for its end, as it does, whatever is said
+    /// here, for an earlier session of its own.
     bool replace = false;
 
     /// Of the names' nodes and of folders that are made for them; empty means open.

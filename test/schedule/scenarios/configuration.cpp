@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers see whole versions only, in their order, and in the end the last one.
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/configuration.hpp>
-
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
 
 namespace corozk::schedule {
 
@@ -32,9 +30,7 @@ awaitable<void> write(actor& a) {
             if (ec != errc::busy && !a.may_see(ec, "publish"))
                 co_return;
             // The writer of our last session, perhaps.
-            auto executor = co_await boost::asio::this_coro::executor;
-            boost::asio::steady_timer pause(executor, std::chrono::seconds(1));
-            co_await pause.async_wait(boost::asio::use_awaitable);
+            co_await pause();
         }
     }
 }

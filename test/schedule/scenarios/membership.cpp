@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differences lead from one true state to the next, and in the end to the last one.
+#include "patience.hpp"
+#include "turns.hpp"
+#include <corozk/recipe/membership.hpp>
+
+#include <map>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* group = "/f/g";
+
+/// Comes, changes, goes; "end" comes behind it, and stays until all have seen it.
+template <std::size_t Watchers>
+awaitable<void> come_and_go(actor& a) {
+    membership m(a.zk(), group);
+    membership end(a.zk(), group);
+    auto firm = a.firm_token();
+    auto [joined] = co_await m.join("m", "1", firm);
+    if (!a.may_see(joined, "join"))
+        co_return;
+    co_await a.gate("joined");
+    auto [changed] = co_await m.set_data("2", firm);
+    if (!a.may_see(changed, "set_data"))
+        co_return;
+    co_await a.gate("changed");
+    auto [left] = co_await m.leave(firm);
+    if (!a.may_see(left, "leave"))
+        co_return;
+    auto [ended] = co_await end.join("end", "", firm);
+    if (!a.may_see(ended, "join"))
+        co_return;
+    co_await until_noted(a, "over", Watchers);
+}
+
+/// Applies the differences, each of which has to fit.
+void apply(actor& a, std::map<std::string, member_info>& known, const membership_change& change) {
+    auto same = [&known](const member_info& m) {
+        auto at = known.find(m.name);
+        return at != known.end() && at->second.incarnation == m.incarnation;
+    };
+    a.on().check(known.empty() || !change.empty(), "a change without a difference");
+    for (const member_info& m : change.left) {
+        a.on().check(same(m), m.name + " has left without having been there");
+        known.erase(m.name);
+    }
+    for (const member_info& m : change.joined) {
+        a.on().check(!known.contains(m.name), m.name + " has joined twice");
+        known[m.name] = m;
+    }
+    for (const member_info& m : change.updated) {
+        a.on().check(same(m), m.name + " is another one");
+        a.on().check(known[m.name].data < m.data, m.name + " has older data later");
+        known[m.name] = m;
+    }
+}
+
+awaitable<void> watch_them(actor& a) {
+    noted_at_the_end over(a, "over");
+    membership m(a.zk(), group);
+    std::map<std::string, member_info> known;
+    std::int64_t latest = 0;
+    while (!known.contains("end")) {
+        auto token = a.token();
+        auto [ec, change] = co_await m.next_change(token);
+        if (!a.may_see(ec, "next_change") || ec)
+            co_return;
+        for (const member_info& one : change.joined) {
+            if (one.name == "m")
+                a.on().check(one.incarnation > std::exchange(latest, one.incarnation),
+                             "an earlier member comes later");
+        }
+        apply(a, known, change);
+    }
+    // A client that has heard of no server gives its session up before the server ends it.
+    a.on().check(!known.contains("m") || a.on().happened(move_kind::silence),
+                 "a member that has left is told as being there");
+}
+
+void two(stage& s) {
+    s.play("member", 0, come_and_go<1>);
+    s.play("watcher", 1, watch_them);
+    s.leaves_nothing_in(group);
+}
+
+void three(stage& s) {
+    s.play("member", 0, come_and_go<2>);
+    s.play("watcher", 1, watch_them);
+    s.play("other", 2, watch_them);
+    s.leaves_nothing_in(group);
+}
+
+const registered all[] = {
+    registered(scenario("membership.2", 2, two)),
+    registered(scenario("membership.3", 3, three)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name that was registered is found, a follower is told of the last value, and no name is left.
+#include "patience.hpp"
+#include "turns.hpp"
+#include <corozk/recipe/name_service.hpp>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* root = "/f";
+
+/// For a session first; then for good, until it has been seen.
+awaitable<void> give(actor& a) {
+    name_service names(a.zk(), root);
+    auto firm = a.firm_token();
+    auto [first] = co_await names.register_name("n", "1", name_lifetime::session, firm);
+    if (!a.may_see(first, "register_name"))
+        co_return;
+    auto [gone] = co_await names.unregister("n", firm);
+    if (!a.may_see(gone, "unregister"))
+        co_return;
+    for (;;) {
+        auto [second] = co_await names.register_name("n", "2", name_lifetime::persistent, firm);
+        if (!second)
+            break;
+        // A client that has heard of no server gives its session up before the server ends it.
+        bool own_earlier = second == errc::already_exists && a.on().happened(move_kind::silence);
+        if (!own_earlier && !a.may_see(second, "register_name"))
+            co_return;
+        co_await pause();
+    }
+    co_await until_noted(a, "over");
+    for (;;) {
+        auto [last] = co_await names.unregister("n", firm);
+        if (!last || !a.may_see(last, "unregister"))
+            co_return;
+        co_await pause();
+    }
+}
+
+awaitable<void> look_up(actor& a) {
+    noted_at_the_end over(a, "over");
+    name_service names(a.zk(), root);
+    auto token = a.token();
+    auto [ec, entry] = co_await names.await_for(std::chrono::nanoseconds::max(), "n", token);
+    if (!a.may_see(ec, "await_for") || ec)
+        co_return;
+    a.on().check(entry.present, "a name that was awaited is not there");
+    name_watch watched = names.follow("n");
+    std::string last = entry.value;
+    while (last != "2") {
+        auto [problem, next] = co_await watched.next(token);
+        if (!a.may_see(problem, "next") || problem)
+            co_return;
+        a.on().check(!next.present || next.value >= last, "an earlier value comes later");
+        if (next.present)
+            last = next.value;
+    }
+    auto [missed, found] = co_await names.resolve("n", token);
+    if (!a.may_see(missed, "resolve") || missed)
+        co_return;
+    a.on().check(found.present && found.value == "2", "the last value is not found");
+}
+
+void two(stage& s) {
+    s.play("giver", 0, give);
+    s.play("reader", 1, look_up);
+    s.leaves_nothing_in(root);
+}
+
+const registered all[] = {
+    registered(scenario("name_service.2", 2, two)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule

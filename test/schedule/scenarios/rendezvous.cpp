@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever waits for a master is told of one, never of an earlier state, and in the end that it has gone.
+#include "patience.hpp"
+#include "turns.hpp"
+#include <corozk/recipe/rendezvous.hpp>
+
+namespace corozk::schedule {
+
+namespace {
+
+constexpr const char* path = "/f/master";
+
+awaitable<void> lead(actor& a) {
+    rendezvous r(a.zk(), path);
+    auto firm = a.firm_token();
+    auto [published] = co_await r.publish("1", firm);
+    if (!a.may_see(published, "publish"))
+        co_return;
+    co_await a.gate("published");
+    auto [updated] = co_await r.update("2", firm);
+    if (!a.may_see(updated, "update"))
+        co_return;
+    co_await until_noted(a, "seen");
+    auto [withdrawn] = co_await r.withdraw(firm);
+    a.may_see(withdrawn, "withdraw");
+}
+
+/// Comes later, and waits until the place is free.
+awaitable<void> succeed(actor& a) {
+    rendezvous r(a.zk(), path);
+    auto token = a.token();
+    auto [published] = co_await r.publish("3", token);
+    if (!a.may_see(published, "publish") || published)
+        co_return;
+    co_await a.gate("published");
+    auto firm = a.firm_token();
+    auto [withdrawn] = co_await r.withdraw(firm);
+    a.may_see(withdrawn, "withdraw");
+}
+
+awaitable<void> follow(actor& a) {
+    rendezvous r(a.zk(), path);
+    {
+        noted_at_the_end seen(a, "seen");
+        auto token = a.token();
+        auto [ec, point] = co_await r.await(token);
+        if (!a.may_see(ec, "await") || ec)
+            co_return;
+        a.on().check(point.present, "nobody is there");
+        rendezvous_point last;
+        while (last.data < "2") {
+            auto [problem, next] = co_await r.next(token);
+            if (!a.may_see(problem, "next") || problem)
+                co_return;
+            bool later = next.incarnation > last.incarnation ||
+                         (next.incarnation == last.incarnation && next.data > last.data);
+            a.on().check(!next.present || later, "an earlier state comes later");
+            if (next.present)
+                last = next;
+        }
+    }
+    for (;;) {
+        auto token = a.token();
+        auto [ec, point] = co_await r.next(token);
+        if (!a.may_see(ec, "next") || ec || !point.present)
+            co_return;
+    }
+}
+
+void two(stage& s) {
+    s.play("master", 0, lead);
+    s.play("worker", 1, follow);
+    s.leaves_nothing_in("/f");
+}
+
+void three(stage& s) {
+    s.play("master", 0, lead);
+    s.play("worker", 1, follow);
+    s.play("successor", 2, succeed);
+    s.leaves_nothing_in("/f");
+}
+
+const registered all[] = {
+    registered(scenario("rendezvous.2", 2, two)),
+    registered(scenario("rendezvous.3", 3, three)),
+};
+
+}  // namespace
+
+}  // namespace corozk::schedule
