@@ -88,7 +88,9 @@ struct watched_children {
  * @par Executor and thread safety
  * Distinct clients: safe. One client: use it, its watches and its recipes on its executor only; on
  * a context that several threads run, give it a strand. Completion handlers run on their associated
- * executor (the client's, if they have none), never inside the initiating call.
+ * executor (the client's, if they have none), never inside the initiating call. What arrives together
+ * is handed on in one turn of the loop: if several handlers throw in it, `io_context::run` throws
+ * `boost::asio::multiple_exceptions`.
  *
  * @par Lifetime
  * Destroying a client in any state is safe: operations that were not sent complete with

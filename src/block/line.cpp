@@ -349,6 +349,8 @@ void line::run() noexcept {
     }
     if (announced_ && announced_ == &waiting_.front())
         forget_passed(*announced_);
+    else
+        passed_.clear();
     evaluate();
     if (std::exchange(announced_, nullptr))
         stale_ = true;  // not connected any more, or another one of ours stands before it

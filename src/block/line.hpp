@@ -161,6 +161,7 @@ private:
     void stop_listening(contender& c) noexcept;
     void announced(contender& c) noexcept;
     void look_behind(const contender& c);
+    std::unique_ptr<foreign_node> take_foreign(foreign_node& f) noexcept;
     void forget_passed(const contender& c) noexcept;
     bool is_in_no_hurry(const contender& c);
     void watch_others(contender& c, const head_state& s);
@@ -228,7 +229,11 @@ private:
     std::optional<past_contender> past_;  ///< the latest one
     bool alone_ = false;  ///< the latest one came right behind it: the next one may, too
     bool idle_ = false;   ///< nobody is here; kept for what it knows
-    contender* announced_ = nullptr;     ///< whose turn it is, as the one ahead of it said
+    contender* announced_ = nullptr;  ///< whose turn it is, as the one ahead of it said
+
+    /// Those that were ahead of it: giving many small pieces of memory back takes its time, which is
+    /// not to be the hand-over's.
+    std::vector<std::unique_ptr<foreign_node>> passed_;
     const contender* holder_ = nullptr;  ///< the latest one, if it holds
     bool announces_ = true;              ///< nothing has forbidden it yet
     const contender* head_ = nullptr;    ///< the first one that waits, as it was last seen

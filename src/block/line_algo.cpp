@@ -47,15 +47,19 @@ private:
 
 }  // namespace
 
+bool blocks_alone::operator()(const line_entry& ahead) {
+    only_one alone(ahead);
+    alone.limit = limit_;
+    blockers_.clear();
+    rule_.blockers(alone, me_, blockers_);
+    return !blockers_.empty();
+}
+
 bool blocks(const line_rule& rule,
             const line_entry& ahead,
             const line_entry& me,
             std::int32_t limit) {
-    only_one alone(ahead);
-    alone.limit = limit;
-    std::vector<const line_entry*> blockers;
-    rule.blockers(alone, me, blockers);
-    return !blockers.empty();
+    return blocks_alone(rule, me, limit)(ahead);
 }
 
 std::string announcement_of(std::string_view contender) {

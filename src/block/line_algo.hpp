@@ -134,7 +134,22 @@ try_step decide_try(const head_state& s, bool listed) noexcept;
 /// @param after   what will be left of that
 bool is_next(const line_rule& rule, ahead_of& before, ahead_of& after, const line_entry& me);
 
-/// Whether `ahead` alone blocks `me`: when it is the turn of `me` it has gone.
+/// Whether one alone blocks `me`: when it is the turn of `me` it has gone.
+class blocks_alone {
+public:
+    blocks_alone(const line_rule& rule, const line_entry& me, std::int32_t limit) noexcept
+        : rule_(rule), me_(me), limit_(limit) {}
+
+    bool operator()(const line_entry& ahead);
+
+private:
+    const line_rule& rule_;
+    const line_entry& me_;
+    std::int32_t limit_;
+    std::vector<const line_entry*> blockers_;
+};
+
+/// The same for a single one.
 bool blocks(const line_rule& rule,
             const line_entry& ahead,
             const line_entry& me,

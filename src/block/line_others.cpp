@@ -75,14 +75,18 @@ void line::foreign_looked_at(foreign_node& f, operation& answer) {
     }
 }
 
-void line::erase_foreign(foreign_node& f) noexcept {
+/// @return it, if nothing refers to it any more
+std::unique_ptr<line::foreign_node> line::take_foreign(foreign_node& f) noexcept {
     nodes_.erase(nodes_.iterator_to(f));
     f.disarm();
-    if (f.looking()) {
-        f.doom();
-    } else {
-        delete &f;
-    }
+    if (!f.looking())
+        return std::unique_ptr<foreign_node>(&f);
+    f.doom();
+    return nullptr;
+}
+
+void line::erase_foreign(foreign_node& f) noexcept {
+    take_foreign(f);
 }
 
 void line::forget_foreign() noexcept {
@@ -152,11 +156,12 @@ void line::announced(contender& c) noexcept {
 
 /// What would have blocked a contender whose turn it is has gone.
 void line::forget_passed(const contender& c) noexcept {
+    blocks_alone blocks_it(*settings_->rule, c, limit_);
     while (!nodes_.empty() && !nodes_.begin()->local()) {
         auto& f = static_cast<foreign_node&>(*nodes_.begin());
-        if (f.order > c.order || !blocks(*settings_->rule, f, c, limit_))
+        if (f.order > c.order || !blocks_it(f))
             return;
-        erase_foreign(f);
+        passed_.push_back(take_foreign(f));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <corozk/logger.hpp>
 #include <corozk/session_state.hpp>
 
+#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set_hook.hpp>
@@ -97,6 +98,9 @@ protected:
     ~unfinished_call() = default;
 };
 
+/// A user's handler with its result, bound to where it is to run.
+using completion = boost::asio::any_completion_handler<void()>;
+
 /// All that a recipe may ask of a session. The session core implements it on the C client; the
 /// tests implement it on a model of ZooKeeper, so that the shipped drivers run against both.
 ///
@@ -117,6 +121,10 @@ public:
 
     /// Runs something in this turn of the loop or the next, after what was scheduled before.
     virtual void defer(deferred& d) noexcept = 0;
+
+    /// Calls a user's handler, never inside the caller: in this turn of the loop, so that what it
+    /// starts is sent together with what the turn sends, or soon.
+    virtual void complete(completion handler) = 0;
 
     /// Runs something at a time (again, if it was armed).
     virtual void start_timer(timer_node& timer, time_point when) noexcept = 0;

@@ -111,6 +111,8 @@ void session::abandon() noexcept {
     auto connecting = std::move(connect_calls_);
     auto closing = std::move(close_calls_);
     auto waiting = std::move(state_calls_);
+    auto completions = std::move(completions_);
+    completions.clear();
     connecting.clear();
     closing.clear();
     waiting.clear();
@@ -134,12 +136,15 @@ void session::abandon() noexcept {
 // One turn
 
 void session::wake() noexcept {
-    if (in_turn_ || wake_posted_ || abandoned_)
+    if (in_turn_ || abandoned_)
         return;
-    wake_posted_ = true;
+    turn_wanted_ = true;
+    if (std::exchange(wake_posted_, true))
+        return;
     boost::asio::post(executor_, [self = shared_from_this()] {
         self->wake_posted_ = false;
-        self->turn();
+        if (self->turn_wanted_)
+            self->turn();
     });
 }
 
@@ -157,7 +162,8 @@ void session::turn() {
         dispatch_arrivals();
         run_deferred();
         send_queued();
-        if (!arrivals_left() && deferred_.empty())
+        run_completions();
+        if (!arrivals_left() && deferred_.empty() && !sends_left())
             break;
         if (now() >= long_enough)
             break;
@@ -165,9 +171,9 @@ void session::turn() {
     do_chores();
     wait_for_more();
     in_turn_ = false;
-    bool more = arrivals_left() || !deferred_.empty() || (readable_ && monitor_.open()) ||
-                (!outbox_.empty() && can_send()) || chores_left();
-    if (more)
+    turn_wanted_ = arrivals_left() || !deferred_.empty() || !completions_.empty() ||
+                   (readable_ && monitor_.open()) || sends_left() || chores_left();
+    if (turn_wanted_)
         wake();
 }
 
@@ -333,6 +339,36 @@ void session::run_deferred() {
         if (time.spent())
             break;
     }
+}
+
+void session::complete(completion handler) {
+    if (in_turn_)
+        completions_.push_back(std::move(handler));
+    else
+        boost::asio::post(executor_, std::move(handler));
+}
+
+/// What users do next goes out in the turn that has brought them the news: it does not wait for
+/// what else is ready in the loop.
+void session::run_completions() {
+    if (completions_.empty())
+        return;
+    in_turn_ = false;  // what they complete themselves is not called inside of them
+    allowance time;
+    try {
+        while (!completions_.empty() && !abandoned_) {
+            completion next = std::move(completions_.front());
+            completions_.pop_front();
+            std::move(next)();
+            if (time.spent())
+                break;
+        }
+    } catch (...) {
+        // It leaves the loop through whoever runs it; the others are called when that goes on.
+        wake();
+        throw;
+    }
+    in_turn_ = true;
 }
 
 bool session::can_send() const noexcept {

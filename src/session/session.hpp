@@ -64,6 +64,7 @@ public:
     void start(operation& op) noexcept override;
     bool withdraw(operation& op) noexcept override;
     void defer(deferred& d) noexcept override;
+    void complete(completion handler) override;
     void start_timer(timer_node& timer, time_point when) noexcept override;
     time_point now() const noexcept override { return steady_clock::now(); }
     const session_status& status() const noexcept override { return status_; }
@@ -105,6 +106,7 @@ private:
     void dispatch_session_event(handle_state state);
     void dispatch_watch_event(watch_event_type type, const std::string& path);
     void run_deferred();
+    void run_completions();
     void send_queued();
     void wait_for_more();
     void arm_timer();
@@ -148,6 +150,7 @@ private:
         return phase_ == phase_type::draining || phase_ == phase_type::parting;
     }
     bool can_send() const noexcept;
+    bool sends_left() const noexcept { return !outbox_.empty() && can_send(); }
     bool arrivals_left() const noexcept { return !inbox_.empty() || next_arrival_ < batch_.size(); }
     bool chores_left() const noexcept;
 
@@ -180,8 +183,11 @@ private:
     boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>>
         observers_;
 
+    std::deque<completion> completions_;
+
     bool in_turn_ = false;
     bool wake_posted_ = false;
+    bool turn_wanted_ = false;  ///< not done yet by the turn that was under way
     bool readable_ = false;
     bool followed_ = false;  ///< the monitor has the socket of this connection
     bool writable_ = false;

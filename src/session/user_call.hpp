@@ -48,8 +48,9 @@ public:
             return;
         handler_type handler = state_->take();
         // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
-        post_result<Values...>(
-            state_->owner.executor(), std::move(handler), ec, std::move(values)...);
+        port& owner = state_->owner;
+        owner.complete(bound_result<Values...>(
+            owner.executor(), std::move(handler), ec, std::move(values)...));
     }
 
     /// Completes with an error and empty values.

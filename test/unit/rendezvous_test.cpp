@@ -33,6 +33,8 @@ TEST_CASE("rendezvous: what counts as a difference") {
     CHECK(nobody.differs(a));
     node_view changed = a;
     changed.stat.mzxid = 2;
+    CHECK_FALSE(changed.differs(a));  // the same data once more
+    changed.data = "other";
     CHECK(changed.differs(a));
     node_view again = a;  // erased and made again, even with the same version
     again.stat.czxid = 3;
