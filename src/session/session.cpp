@@ -65,7 +65,7 @@ std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
     return s;
 }
 
-boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept {
+boost::asio::any_io_executor executor_of(const session* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
 }
 

@@ -21,7 +21,13 @@ namespace corozk::detail {
 class session;
 
 /// The executor of a session; where there is none the system executor.
-COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept;
+COROZK_DECL boost::asio::any_io_executor executor_of(const session* s) noexcept;
+inline boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept {
+    return executor_of(s.get());
+}
+inline boost::asio::any_io_executor executor_of(boost::asio::any_io_executor e) noexcept {
+    return e;
+}
 
 template <class Signature>
 using any_handler = boost::asio::any_completion_handler<Signature>;
@@ -52,17 +58,18 @@ private:
     Body body_;
 };
 
-/// With the executor of the object, which adapters of completion tokens ask for.
-template <class Signature, class Body>
+/// With the executor of the object, which adapters of completion tokens ask for: its own, or that of
+/// its session, by a pointer. Thousands of coroutines that wait have this in their frames.
+template <class Signature, class Body, class Source>
 class initiation : public basic_initiation<Signature, Body> {
 public:
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 
-    initiation(call_site where, executor_type executor, Body body)
+    initiation(call_site where, Source source, Body body)
         : basic_initiation<Signature, Body>(std::move(where), std::move(body)),
-          executor_(std::move(executor)) {}
+          source_(std::move(source)) {}
 
-    executor_type get_executor() const noexcept { return executor_; }
+    executor_type get_executor() const noexcept { return executor_of(source_); }
 
     template <class Handler>
     void operator()(Handler&& handler) {
@@ -70,7 +77,7 @@ public:
     }
 
 private:
-    executor_type executor_;
+    Source source_;
 };
 
 /// For a body that wants the handler's executor, because there is no other.
@@ -90,10 +97,11 @@ public:
 };
 
 /// Every public operation is this: a body taking an erased handler, started through a token.
-template <class Signature, class Token, class Body>
-auto initiate(call_site where, boost::asio::any_io_executor executor, Token&& token, Body body) {
+template <class Signature, class Source, class Token, class Body>
+auto initiate(call_site where, Source source, Token&& token, Body body) {
     return boost::asio::async_initiate<Token, Signature>(
-        initiation<Signature, Body>(std::move(where), std::move(executor), std::move(body)), token);
+        initiation<Signature, Body, Source>(std::move(where), std::move(source), std::move(body)),
+        token);
 }
 
 template <class Signature, class Token, class Body>

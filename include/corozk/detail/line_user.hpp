@@ -51,7 +51,7 @@ public:
     auto contenders(Token&& token = Token{}) {
         return initiate<void(error_code, std::vector<contender_info>)>(
             call_site("contenders", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_](auto handler) {
                 start_contenders(s, impl, std::move(handler));
@@ -76,7 +76,7 @@ public:
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
             call_site("break_contender", contender_path),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_break(s, impl, std::move(contender_path), std::move(handler));
@@ -105,7 +105,7 @@ public:
     auto request_release(std::string contender_path, Token&& token = Token{}) {
         return initiate<void(error_code)>(
             call_site("request_release", contender_path),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path](auto handler) mutable {
                 start_request(s, impl, std::move(contender_path), std::move(handler));
@@ -128,7 +128,7 @@ public:
     auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
         return initiate<void(error_code, bool)>(
             call_site("insist_on_release", contender_path),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, contender_path, grace](auto handler) mutable {
                 start_insist(s, impl, std::move(contender_path), grace, std::move(handler));
@@ -156,7 +156,7 @@ protected:
     auto begin(const char* operation, claim what, Token&& token) {
         return initiate<void(error_code, ownership)>(
             call_site(operation, path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, what](auto handler) {
                 start_acquire(s, impl, what, std::move(handler));

@@ -70,7 +70,7 @@ public:
     auto contenders(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<contender_info>)>(
             detail::call_site("contenders", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_contenders(impl, std::move(handler)); });
     }
@@ -92,7 +92,7 @@ public:
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("break_contender", contender_path),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, contender_path](auto handler) mutable {
                 start_break(impl, std::move(contender_path), std::move(handler));
@@ -115,7 +115,7 @@ public:
     auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("insist_on_release", contender_path),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, contender_path, grace](auto handler) mutable {
                 start_insist(impl, std::move(contender_path), grace, std::move(handler));

@@ -90,7 +90,7 @@ public:
     auto set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.set", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_set(impl, std::move(handler)); });
     }
@@ -112,7 +112,7 @@ public:
     auto remove(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.remove", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_remove(impl, std::move(handler)); });
     }
@@ -127,7 +127,7 @@ public:
     auto is_set(Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("barrier.is_set", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_is_set(impl, std::move(handler)); });
     }
@@ -145,7 +145,7 @@ public:
     auto wait(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("barrier.wait", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_wait(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -157,7 +157,7 @@ public:
     auto wait_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("barrier.wait", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_wait(impl, limit, std::move(handler)); });
     }

@@ -127,7 +127,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, node_state)>(
             detail::call_site("node_cache.next", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next_node(session, core, seen, std::move(handler));
@@ -153,7 +153,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("children_cache.next", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
@@ -187,7 +187,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, tree_state)>(
             detail::call_site("tree_cache.next", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));

@@ -69,7 +69,7 @@ public:
     auto publish(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, writer = writer_, data = std::move(data)](auto handler) mutable {
                 start_publish(session, writer, std::move(data), std::move(handler));
@@ -163,7 +163,7 @@ public:
     auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
         return detail::initiate<void(error_code, configuration_version)>(
             detail::call_site("configuration.next", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, core = core_, seen](auto handler) {
                 start_next(session, core, seen, std::move(handler));
@@ -191,7 +191,7 @@ public:
     auto publish(configuration_parts parts, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("configuration.publish", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, core = core_, parts = std::move(parts)](auto handler) mutable {
                 start_publish(session, core, std::move(parts), std::move(handler));

@@ -115,7 +115,7 @@ public:
     auto get(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
             detail::call_site("counter.get", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_get(session, impl, std::move(handler));
@@ -133,7 +133,7 @@ public:
     auto add(std::int64_t delta, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
             detail::call_site("counter.add", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, delta](auto handler) {
                 start_add(session, impl, delta, std::move(handler));
@@ -150,7 +150,7 @@ public:
     auto exchange(std::int64_t value, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
             detail::call_site("counter.exchange", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, value](auto handler) {
                 start_exchange(session, impl, value, std::move(handler));
@@ -167,7 +167,7 @@ public:
     auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {
         return detail::initiate<void(error_code, counter_exchange)>(
             detail::call_site("counter.compare_and_set", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, expected, desired](auto handler) {
                 start_compare_and_set(session, impl, expected, desired, std::move(handler));

@@ -115,7 +115,7 @@ public:
     auto enter(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -127,7 +127,7 @@ public:
     auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
     }
@@ -150,7 +150,7 @@ public:
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
                 start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
@@ -162,7 +162,7 @@ public:
     auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
     }

@@ -148,7 +148,7 @@ public:
                   Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.join", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit, name = std::move(name), data = std::move(data)](
                 auto handler) mutable {
@@ -169,7 +169,7 @@ public:
     auto set_data(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.set_data", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_set_data(impl, std::move(data), std::move(handler));
@@ -189,7 +189,7 @@ public:
     auto leave(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("membership.leave", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
     }
@@ -207,7 +207,7 @@ public:
     auto members(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<member_info>)>(
             detail::call_site("membership.members", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
     }
@@ -228,7 +228,7 @@ public:
     auto next_change(Token&& token = Token{}) {
         return detail::initiate<void(error_code, membership_change)>(
             detail::call_site("membership.next_change", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
     }

@@ -51,7 +51,7 @@ private:
                Token&& token) {
         return detail::initiate<void(error_code, multi_ownership)>(
             detail::call_site(operation, first_path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, parts = parts_, try_only, deadline](auto handler) mutable {
                 start_acquire(s, std::move(parts), try_only, deadline, std::move(handler));

@@ -94,7 +94,7 @@ public:
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_watch.next", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }
@@ -166,7 +166,7 @@ public:
                        Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.register_name", name),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
                 start_register(
@@ -188,7 +188,7 @@ public:
     auto unregister(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("name_service.unregister", name),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_unregister(impl, std::move(name), std::move(handler));
@@ -208,7 +208,7 @@ public:
     auto resolve(std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.resolve", name),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
                 start_resolve(
@@ -221,7 +221,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.await", name),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit, name](auto handler) mutable {
                 start_resolve(impl,
@@ -242,7 +242,7 @@ public:
     auto list(std::string folder = std::string(), Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::vector<name_entry>)>(
             detail::call_site("name_service.list", folder),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, folder](auto handler) mutable {
                 start_list(impl, std::move(folder), std::move(handler));

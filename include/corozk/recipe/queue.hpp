@@ -146,7 +146,7 @@ public:
     auto acknowledge(transaction extra = transaction(), Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("queue_claim.acknowledge", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, extra = std::move(extra)](auto handler) mutable {
                 start_acknowledge(session, impl, std::move(extra), std::move(handler));
@@ -165,7 +165,7 @@ public:
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.release", path()),
-                                                  get_executor(),
+                                                  session_.get(),
                                                   std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_release(
@@ -186,7 +186,7 @@ public:
     template <class Token = default_token>
     auto lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
-                                                  get_executor(),
+                                                  session_.get(),
                                                   std::forward<Token>(token),
                                                   [session = session_, impl = impl_](auto handler) {
                                                       start_lost(session, impl, std::move(handler));
@@ -269,7 +269,7 @@ public:
     auto take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), false, std::move(handler));
@@ -281,7 +281,7 @@ public:
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.take", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_take(session, impl, deadline, false, std::move(handler));
@@ -293,7 +293,7 @@ public:
     auto try_take(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.try_take", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_take(session, impl, clock::time_point::max(), true, std::move(handler));
@@ -313,7 +313,7 @@ public:
     auto peek(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
             detail::call_site("queue.peek", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_peek(session, impl, std::move(handler));
@@ -339,7 +339,7 @@ public:
     auto consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), false, std::move(handler));
@@ -351,7 +351,7 @@ public:
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.consume", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_consume(session, impl, deadline, false, std::move(handler));
@@ -363,7 +363,7 @@ public:
     auto try_consume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
             detail::call_site("queue.try_consume", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_consume(session, impl, clock::time_point::max(), true, std::move(handler));
@@ -385,7 +385,7 @@ public:
     auto size(Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::size_t)>(
             detail::call_site("queue.size", path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_](auto handler) {
                 start_size(session, impl, std::move(handler));
@@ -427,7 +427,7 @@ protected:
                    Token&& token) {
         return detail::initiate<void(error_code)>(
             detail::call_site(operation, path_),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [session = session_, impl = impl_, items = std::move(items), deadline, no_wait](
                 auto handler) mutable {

@@ -113,7 +113,7 @@ public:
     auto publish_for(std::chrono::nanoseconds limit, std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.publish", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
                 start_publish(impl, limit, std::move(data), std::move(handler));
@@ -130,7 +130,7 @@ public:
     auto update(std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.update", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, data = std::move(data)](auto handler) mutable {
                 start_update(impl, std::move(data), std::move(handler));
@@ -148,7 +148,7 @@ public:
     auto withdraw(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.withdraw", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_withdraw(impl, std::move(handler)); });
     }
@@ -172,7 +172,7 @@ public:
     auto await_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.await", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
     }
@@ -192,7 +192,7 @@ public:
     auto next(Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.next", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
     }

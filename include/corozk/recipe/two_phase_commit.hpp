@@ -125,7 +125,7 @@ public:
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.begin", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, sites = std::move(sites), payload = std::move(payload)](
                 auto handler) mutable {
@@ -146,7 +146,7 @@ public:
     auto resume(Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_coordinator.resume", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
     }
@@ -175,7 +175,7 @@ public:
     auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.decide", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
     }
@@ -193,7 +193,7 @@ public:
     auto abort(std::string reason, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.abort", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, reason = std::move(reason)](auto handler) mutable {
                 start_abort(impl, std::move(reason), std::move(handler));
@@ -218,7 +218,7 @@ public:
     auto clean_up(bool force = false, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_coordinator.clean_up", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, force](auto handler) {
                 start_clean_up(impl, force, std::move(handler));
@@ -313,7 +313,7 @@ public:
     auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_site.join", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
     }
@@ -351,7 +351,7 @@ public:
     auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.vote", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit, wish](auto handler) {
                 start_vote(impl, limit, wish, std::move(handler));
@@ -377,7 +377,7 @@ public:
     auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.outcome", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) {
                 start_outcome(impl, limit, std::move(handler));
@@ -398,7 +398,7 @@ public:
     auto finish(Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("commit_site.finish", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
     }
