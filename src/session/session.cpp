@@ -360,6 +360,7 @@ void session::run_completions() {
             completion next = std::move(completions_.front());
             completions_.pop_front();
             std::move(next)();
+            ++completed_;
             if (time.spent())
                 break;
         }
@@ -813,8 +814,12 @@ bool session::chores_left() const noexcept {
 }
 
 void session::do_chores() {
-    if (watches_.telling())
+    // What many users have been told of leaves many small pieces, too.
+    constexpr std::size_t many = 500;
+    if (watches_.telling() || completed_ >= many) {
         join_free_memory();
+        completed_ = 0;
+    }
     // A C client that has nothing to take apart is freed at once.
     std::function<void(const std::string&)> forget;
     if (closing() && handle_)

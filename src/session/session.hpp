@@ -15,7 +15,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/set.hpp>
 
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -183,7 +183,8 @@ private:
     boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>>
         observers_;
 
-    std::deque<completion> completions_;
+    std::list<completion> completions_;
+    std::size_t completed_ = 0;  ///< since small pieces of memory were joined
 
     bool in_turn_ = false;
     bool wake_posted_ = false;

@@ -33,7 +33,11 @@ void say(const std::string& what) {
 }  // namespace
 
 conductor::conductor(std::string self, plan p)
-    : self_(std::move(self)), plan_(p), random_(p.seed), clients_(p.clients) {}
+    : self_(std::move(self)), plan_(p), random_(p.seed), clients_(p.clients) {
+    // A client inherits that: a jump of its clock does not end it before it can take it.
+    ::signal(SIGUSR1, SIG_IGN);
+    ::signal(SIGUSR2, SIG_IGN);
+}
 
 conductor::milliseconds conductor::between(int least, int most) {
     return milliseconds(std::uniform_int_distribution<int>(least, most)(random_));
