@@ -132,18 +132,15 @@ awaitable<void> follow_tree(actor& a) {
 }
 
 void node(stage& s) {
-    s.play("writer", 0, write_one);
-    s.play("reader", 1, follow_one);
+    play_all(s, {{"writer", write_one}, {"reader", follow_one}});
 }
 
 void children(stage& s) {
-    s.play("writer", 0, write_several);
-    s.play("reader", 1, follow_children);
+    play_all(s, {{"writer", write_several}, {"reader", follow_children}});
 }
 
 void tree(stage& s) {
-    s.play("writer", 0, write_several);
-    s.play("reader", 1, follow_tree);
+    play_all(s, {{"writer", write_several}, {"reader", follow_tree}});
 }
 
 const registered all[] = {

@@ -80,15 +80,12 @@ awaitable<void> watch_them(actor& a) {
 }
 
 void two(stage& s) {
-    s.play("member", 0, come_and_go<1>);
-    s.play("watcher", 1, watch_them);
+    play_all(s, {{"member", come_and_go<1>}, {"watcher", watch_them}});
     s.leaves_nothing_in(group);
 }
 
 void three(stage& s) {
-    s.play("member", 0, come_and_go<2>);
-    s.play("watcher", 1, watch_them);
-    s.play("other", 2, watch_them);
+    play_all(s, {{"member", come_and_go<2>}, {"watcher", watch_them}, {"other", watch_them}});
     s.leaves_nothing_in(group);
 }
 

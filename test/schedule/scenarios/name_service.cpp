@@ -64,9 +64,7 @@ awaitable<void> look_up(actor& a) {
 }
 
 void two(stage& s) {
-    s.play("giver", 0, give);
-    s.play("reader", 1, look_up);
-    s.leaves_nothing_in(root);
+    contend_all(s, {{"giver", give}, {"reader", look_up}});
 }
 
 const registered all[] = {

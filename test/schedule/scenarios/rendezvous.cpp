@@ -68,16 +68,11 @@ awaitable<void> follow(actor& a) {
 }
 
 void two(stage& s) {
-    s.play("master", 0, lead);
-    s.play("worker", 1, follow);
-    s.leaves_nothing_in("/f");
+    contend_all(s, {{"master", lead}, {"worker", follow}});
 }
 
 void three(stage& s) {
-    s.play("master", 0, lead);
-    s.play("worker", 1, follow);
-    s.play("successor", 2, succeed);
-    s.leaves_nothing_in("/f");
+    contend_all(s, {{"master", lead}, {"worker", follow}, {"successor", succeed}});
 }
 
 const registered all[] = {
