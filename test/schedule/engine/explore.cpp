@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explore.hpp"
 
+#include "checkpoints.hpp"
+#include "seen_states.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <memory>
+#include <optional>
 #include <random>
-#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -50,9 +54,21 @@ std::uint64_t key_of(const move& m) {
     return h.value();
 }
 
+/// Moves as bits. Those that come after the 64th have none, and are never left out.
+class move_bits {
+public:
+    std::uint64_t of(const move& m) {
+        std::size_t number = numbers_.try_emplace(key_of(m), numbers_.size()).first->second;
+        return number < 64 ? std::uint64_t{1} << number : 0;
+    }
+
+private:
+    std::unordered_map<std::uint64_t, std::size_t> numbers_;
+};
+
 /// A move that need not be made here: what comes of it is played where it comes first.
 struct sleeping {
-    std::uint64_t key;
+    std::uint64_t bit;
     model::footprint touches;
 };
 
@@ -65,24 +81,15 @@ struct sleeping {
 class depth_first final : public chooser {
 public:
     /// @param by_footprints  whether orders are left out
-    explicit depth_first(bool by_footprints) : by_footprints_(by_footprints) {}
+    /// @param memory         where the moments of the choices are kept; null: nowhere
+    depth_first(bool by_footprints, checkpoints* memory)
+        : by_footprints_(by_footprints), memory_(memory) {}
 
     std::size_t choose(stage& s, const std::vector<move>& moves) override {
-        model::footprint touched = s.take_footprint();
-        if (at_ < path_.size())
-            return path_[at_++].chosen();
-        ended_ = false;
-        if (!path_.empty())
-            path_.back().touched = touched;
-        branch b;
-        if (by_footprints_ && !path_.empty())
-            b.asleep = path_.back().asleep_after(touched);
-        if (!wake_up(s.hash(), moves, b))
-            return moves.size();
-        ended_ = true;
-        path_.push_back(std::move(b));
-        ++at_;
-        return path_.back().chosen();
+        std::size_t chosen = decide(s, moves);
+        if (fresh_ && memory_)
+            memory_->save();
+        return chosen;
     }
 
     /// To the next schedule. @return whether there is one
@@ -97,6 +104,10 @@ public:
         return !path_.empty();
     }
 
+    /// How many choices there are from the beginning to the one that is made differently now.
+    std::size_t depth() const { return path_.size(); }
+    std::size_t last_choice() const { return path_.back().chosen(); }
+
     choice_list choices() const {
         choice_list list;
         for (const branch& b : path_)
@@ -109,7 +120,7 @@ public:
 private:
     struct branch {
         std::vector<std::size_t> open;    ///< moves to be played, by their places in the list
-        std::vector<std::uint64_t> keys;  ///< of them
+        std::vector<std::uint64_t> bits;  ///< of them
         std::size_t at = 0;               ///< the one that is played now
         model::footprint touched;         ///< by it, up to the next choice
         std::vector<sleeping> asleep;     ///< others; those that were played here, too
@@ -126,41 +137,67 @@ private:
         }
 
         bool advance() {
-            asleep.push_back({keys[at], std::move(touched)});
+            asleep.push_back({bits[at], std::move(touched)});
             touched = model::footprint();
             return ++at < open.size();
         }
     };
 
+    /// Its own memory is not the schedule's.
+    std::size_t decide(stage& s, const std::vector<move>& moves) {
+        s.complete_footprint();
+        memory_scope here(memory_scope::owner::explorer);
+        model::footprint touched = s.touched();
+        s.forget_footprint();
+        fresh_ = false;
+        if (!memory_ && at_ < path_.size())
+            return path_[at_++].chosen();
+        ended_ = false;
+        if (!path_.empty())
+            path_.back().touched = touched;
+        branch b;
+        if (by_footprints_ && !path_.empty())
+            b.asleep = path_.back().asleep_after(touched);
+        if (!wake_up(s.hash(), moves, b))
+            return moves.size();
+        ended_ = true;
+        fresh_ = true;
+        path_.push_back(std::move(b));
+        ++at_;
+        return path_.back().chosen();
+    }
+
     /// What is to be played in a state. @return false if there is nothing
     bool wake_up(std::uint64_t state, const std::vector<move>& moves, branch& b) {
-        std::set<std::uint64_t> sleep_now;
+        std::uint64_t sleep_now = 0;
         for (const sleeping& one : b.asleep)
-            sleep_now.insert(one.key);
-        auto [known, fresh] = seen_.try_emplace(state);
-        std::vector<std::uint64_t>& slept = known->second;
+            sleep_now |= one.bit;
+        auto [known, fresh] = seen_.find_or_add(state);
         for (std::size_t i = 0; i < moves.size(); ++i) {
-            std::uint64_t key = key_of(moves[i]);
-            bool sleeps = sleep_now.contains(key);
-            bool played = !fresh && std::find(slept.begin(), slept.end(), key) == slept.end();
+            std::uint64_t bit = bits_.of(moves[i]);
+            bool sleeps = (sleep_now & bit) != 0;
+            bool played = !fresh && (known->moves & bit) == 0;
             if (!sleeps && !played) {
                 b.open.push_back(i);
-                b.keys.push_back(key);
+                b.bits.push_back(bit);
             }
             if (fresh && sleeps)
-                slept.push_back(key);
+                known->moves |= bit;
         }
         if (!fresh)
-            std::erase_if(slept, [&](std::uint64_t key) { return !sleep_now.contains(key); });
+            known->moves &= sleep_now;
         return !b.open.empty();
     }
 
     /// By the states that were seen, the moves that have been asleep each time.
-    std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> seen_;
+    seen_states seen_;
+    move_bits bits_;
     std::vector<branch> path_;
     std::size_t at_ = 0;
-    bool ended_ = true;  ///< the schedule, without another choice after those of the path
+    bool ended_ = true;   ///< the schedule, without another choice after those of the path
+    bool fresh_ = false;  ///< the last choice was not made before
     bool by_footprints_;
+    checkpoints* memory_;
 };
 
 /// Each schedule has its own taste: some clients are slow in it, and faults are rare or frequent.
@@ -292,27 +329,68 @@ schedule_id schedule_id::parse(const std::string& text) {
     return id;
 }
 
+namespace {
+
+/// A schedule of `order` after the other, each from its beginning.
+void play_each(const scenario& what, rules how, depth_first& order, auto and_then) {
+    do {
+        stage s(what, how);
+        s.run(order);
+        if (!and_then(s))
+            return;
+    } while (order.advance());
+}
+
+/// The same, each from where it differs from the one before it.
+void play_branches(const scenario& what,
+                   rules how,
+                   depth_first& order,
+                   checkpoints& memory,
+                   auto and_then) {
+    constexpr auto schedule = memory_scope::owner::schedule;
+    std::unique_ptr<stage> s;
+    {
+        memory_scope there(schedule);
+        s = std::make_unique<stage>(what, how);
+        memory.save();
+        s->run(order);
+    }
+    while (and_then(*s) && order.advance()) {
+        memory.go_back_to(1 + order.depth());
+        memory_scope there(schedule);
+        s->go_on_with(order.last_choice(), order);
+    }
+    memory.go_back_to(1);
+}
+
+}  // namespace
+
 result explore_all(const scenario& what, rules how, budget limit) {
     result r;
     r.scenario = what.name;
     stopwatch watch(limit);
-    depth_first order(how.switches < 0 && what.followers == 0);
-    for (bool more = true; more;) {
-        now_playing(what.name, "schedule", r.schedules);
-        stage s(what, how);
-        s.run(order);
+    std::optional<checkpoints> memory;
+    if (checkpoints::available())
+        memory.emplace();
+    depth_first order(how.switches < 0 && what.followers == 0, memory ? &*memory : nullptr);
+    auto note = [&](const stage& s) {
         ++r.schedules;
+        now_playing(what.name, "schedule", r.schedules);
         r.moves += s.steps();
         if (!s.violations().empty()) {
             r.failures.push_back({{what.name, how, order.choices()}, 0, s.violations()});
-            break;
+            return false;
         }
         if (watch.over(r.schedules)) {
             r.complete = false;
-            break;
+            return false;
         }
-        more = order.advance();
-    }
+        return true;
+    };
+    if (memory)
+        play_branches(what, how, order, *memory, note);
+    else
+        play_each(what, how, order, note);
     r.states = order.states();
     return r;
 }

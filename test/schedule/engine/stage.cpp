@@ -375,11 +375,6 @@ void stage::touch(const move& m) {
         touched_.touch_everything();
 }
 
-model::footprint stage::take_footprint() {
-    touched_.merge(server_.take_footprint());
-    return std::exchange(touched_, model::footprint());
-}
-
 void stage::apply(const move& m) {
     ++steps_;
     if (tracing_)
@@ -504,14 +499,15 @@ bool stage::pass_time() {
 // A schedule
 
 bool stage::run(chooser& c) {
-    if (!set_up(c))
-        return false;
-    if (!play_out(c))
-        return false;
-    return close_down();
+    return set_up() && play_out(c) && close_down();
 }
 
-bool stage::set_up(chooser&) {
+bool stage::go_on_with(std::size_t chosen, chooser& c) {
+    apply(move(list_[chosen]));
+    return play_out(c) && close_down();
+}
+
+bool stage::set_up() {
     for (int i = 0; i < what_.clients; ++i) {
         // They begin at the leader and at the others by turns.
         std::size_t at = static_cast<std::size_t>(i) % server_.servers();
@@ -530,33 +526,37 @@ bool stage::set_up(chooser&) {
     return violations_.empty();
 }
 
+/// Whether everybody has done what they do, or nobody ever will.
+bool stage::is_over() {
+    bool over = std::all_of(actors_.begin(), actors_.end(), [](const actor& a) { return a.done; });
+    if (over || !violations_.empty())
+        return true;
+    if (steps_ > too_many_moves) {
+        check(false, "this goes on for ever");
+        return true;
+    }
+    if (elapsed() > for_ever) {
+        std::string who;
+        for (const actor& a : actors_) {
+            if (!a.done)
+                who += " " + a.name();
+        }
+        check(false, "nothing happens any more, and these wait:" + who);
+        return true;
+    }
+    return false;
+}
+
 bool stage::play_out(chooser& c) {
-    for (;;) {
-        bool over =
-            std::all_of(actors_.begin(), actors_.end(), [](const actor& a) { return a.done; });
-        if (over || !violations_.empty())
-            break;
-        if (steps_ > too_many_moves) {
-            check(false, "this goes on for ever");
-            break;
-        }
-        if (elapsed() > for_ever) {
-            std::string who;
-            for (const actor& a : actors_) {
-                if (!a.done)
-                    who += " " + a.name();
-            }
-            check(false, "nothing happens any more, and these wait:" + who);
-            break;
-        }
-        std::vector<move> list = moves();
+    while (!is_over()) {
+        list_ = moves();
         std::size_t chosen = 0;
-        if (list.size() > 1) {
-            chosen = c.choose(*this, list);
-            if (chosen >= list.size())
+        if (list_.size() > 1) {
+            chosen = c.choose(*this, list_);
+            if (chosen >= list_.size())
                 return false;
         }
-        apply(list[chosen]);
+        apply(move(list_[chosen]));
     }
     return true;
 }

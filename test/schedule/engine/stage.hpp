@@ -123,13 +123,18 @@ public:
     /// Plays one schedule. @return false if the chooser had enough of it
     bool run(chooser& c);
 
+    /// The same from a choice on, in the moment in which it was made.
+    bool go_on_with(std::size_t chosen, chooser& c);
+
     const std::vector<std::string>& violations() const { return violations_; }
     const std::vector<std::string>& trace() const { return trace_; }
     void keep_trace() { tracing_ = true; }
     std::uint64_t hash() const;
 
-    /// What the moves since the last call have touched.
-    model::footprint take_footprint();
+    /// What the moves since the last time have touched; complete once the server's part is in it.
+    void complete_footprint() { touched_.merge(server_.take_footprint()); }
+    const model::footprint& touched() const { return touched_; }
+    void forget_footprint() { touched_.clear(); }
     int last_client() const { return last_client_; }
     int client_of(const move& m) const;
 
@@ -139,8 +144,9 @@ public:
 private:
     friend class tenure;
 
-    bool set_up(chooser& c);
+    bool set_up();
     bool play_out(chooser& c);
+    bool is_over();
     bool close_down();
     std::vector<move> moves();
     void add_faults(std::vector<move>& list);
@@ -189,6 +195,7 @@ private:
     int switches_done_ = 0;
     int last_client_ = -1;
     std::size_t steps_ = 0;
+    std::vector<move> list_;  ///< what may happen next
 };
 
 /// Being an owner: who else is one at the same time, by the model's records.

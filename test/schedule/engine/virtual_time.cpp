@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "virtual_time.hpp"
 
+#include "model/sockets.hpp"
+
 #include <cerrno>
 #include <chrono>
-#include <csignal>
+#include <pthread.h>
 #include <random>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 namespace {
 
@@ -20,6 +19,13 @@ std::uint32_t random_word = 1;
 /// Set while Asio is asked how long it would sleep.
 boost::asio::io_context* asked = nullptr;
 int would_sleep = 0;
+
+void when_idle(int for_ms) {
+    if (!asked)
+        return;
+    would_sleep = for_ms;
+    asked->stop();
+}
 
 }  // namespace
 
@@ -41,14 +47,9 @@ extern "C" int timerfd_create(int, int) noexcept {
     return -1;
 }
 
-extern "C" int epoll_wait(int fd, epoll_event* events, int count, int timeout) {
-    auto n = static_cast<int>(
-        ::syscall(SYS_epoll_pwait, fd, events, count, 0, nullptr, sizeof(sigset_t)));
-    if (n == 0 && timeout != 0 && asked) {
-        would_sleep = timeout;
-        asked->stop();
-    }
-    return n;
+/// Nothing happens beside a schedule: the library does by itself what it would have a thread do.
+extern "C" int pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*) noexcept {
+    return EAGAIN;
 }
 
 namespace corozk::schedule {
@@ -56,6 +57,7 @@ namespace corozk::schedule {
 void reset_time() {
     now_ns = start_of_time;
     random_word = 1;
+    model::when_idle = when_idle;
 }
 
 std::int64_t elapsed() {

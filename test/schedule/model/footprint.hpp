@@ -54,6 +54,12 @@ public:
         everything_ = everything_ || other.everything_;
     }
 
+    void clear() {
+        things_.clear();
+        clients_ = 0;
+        everything_ = false;
+    }
+
     bool conflicts_with(const footprint& other) const {
         if (everything_ || other.everything_ || (clients_ & other.clients_) != 0)
             return true;
