@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/erase_one.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/recipe_core.hpp"
 #include "session/request.hpp"
 
@@ -13,14 +14,8 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
     erased = false;
     for (;;) {
         // A server that lags behind must not make us believe that there is nothing.
-        request sync(p, op_code::sync, path);
         request look(p, op_code::exists, path);
-        sync.send();
-        look.send();
-        error_code synced = co_await sync;
-        error_code ec = co_await look;
-        if (synced)
-            ec = synced;
+        error_code ec = co_await behind_sync(p, look);
         if (worth_asking_again(p, ec))
             continue;
         if (ec == zk_errc::no_node) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/guarded.hpp"
 
+#include "block/behind_sync.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 
@@ -50,16 +51,12 @@ task<> synced_read(port& p, std::string path, user_call<node_data> call) {
         shared->fail(errc::bad_path);
         co_return;
     }
-    request sync(p, op_code::sync, path);
     request get(p, op_code::get, path);
-    sync.send();
-    get.send();  // right behind: the session's answers come in order
-    error_code ec = co_await sync;
-    error_code read = co_await get;
+    error_code ec = co_await behind_sync(p, get);
     node_data result;
     result.data = std::move(get.answer);
     result.stat = get.record;
-    shared->complete(ec ? ec : read, std::move(result));
+    shared->complete(ec, std::move(result));
 }
 
 }  // namespace corozk::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/janitor.hpp"
 
+#include "block/behind_sync.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 #include "session/signal.hpp"
@@ -34,15 +35,9 @@ task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
 /// a reconnect the new server may lag behind the one that was asked before.
 task<error_code> list_all(port& p, std::string folder, std::uint64_t generation, name_list& names) {
     for (;;) {
-        request sync(p, op_code::sync, folder);
         request listing(p, op_code::children, folder);
-        sync.generation = listing.generation = generation;
-        sync.send();
-        listing.send();
-        error_code ec = co_await sync;
-        error_code listed = co_await listing;
-        if (!ec)
-            ec = listed;
+        listing.generation = generation;
+        error_code ec = co_await behind_sync(p, listing);
         if (ask_again(p, ec, generation))
             continue;
         names = std::move(listing.names);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/kept_node.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
@@ -327,15 +328,9 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
     if (perhaps_) {
         // A server that lags behind must not make us believe that nothing was created.
-        request sync(p, op_code::sync, path_);
         request read(p, op_code::get, path_);
-        sync.generation = read.generation = generation;
-        sync.send();
-        read.send();
-        error_code ec = co_await sync;
-        error_code answer = co_await read;
-        if (!ec)
-            ec = answer;
+        read.generation = generation;
+        error_code ec = co_await behind_sync(p, read);
         if (worth_asking_again(p, ec))
             co_return true;
         perhaps_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a contender comes into the line: its node is created, or found again when the answer was lost.
+#include "block/behind_sync.hpp"
 #include "block/janitor.hpp"
 #include "block/line_parts.hpp"
 #include "block/parents.hpp"
@@ -129,15 +130,9 @@ task<> line::recover() {
             return true;
         });
         // The new server may lag behind the one that got the create: let it catch up first.
-        request sync(port_, op_code::sync, settings_->directory);
         request listing(port_, op_code::children, settings_->directory);
-        sync.generation = listing.generation = generation;
-        sync.send();
-        listing.send();
-        error_code ec = co_await sync;
-        error_code listed = co_await listing;
-        if (!ec)
-            ec = listed;
+        listing.generation = generation;
+        error_code ec = co_await behind_sync(port_, listing);
         std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
         for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
             auto name = settings_->names.parse(listing.names[i]);

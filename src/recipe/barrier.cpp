@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/barrier.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/erase_one.hpp"
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
@@ -35,18 +36,13 @@ task<> wait_driver(impl_ptr self, any_handler<void(error_code)> handler, time_po
     bool up_to_date = false;  // as far as a barrier is concerned that was set before we came
     while (!call.over()) {
         changed.disarm();
-        request sync(p, op_code::sync, self->path);
         request look(p, op_code::get, self->path);
         look.attach(changed);
-        error_code synced;
-        if (!up_to_date) {
-            sync.send();
-            look.send();
-            synced = co_await sync;
-        }
-        error_code ec = co_await look;
-        if (synced)
-            ec = synced;
+        error_code ec;
+        if (up_to_date)
+            ec = co_await look;
+        else
+            ec = co_await behind_sync(p, look);
         if (worth_asking_again(p, ec))
             continue;
         up_to_date = true;
@@ -72,14 +68,8 @@ task<> is_set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler)
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
     while (!call.over()) {
-        request sync(p, op_code::sync, self->path);
         request look(p, op_code::exists, self->path);
-        sync.send();
-        look.send();
-        error_code synced = co_await sync;
-        error_code ec = co_await look;
-        if (synced)
-            ec = synced;
+        error_code ec = co_await behind_sync(p, look);
         if (worth_asking_again(p, ec))
             continue;
         bool missing = ec == zk_errc::no_node;

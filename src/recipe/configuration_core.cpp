@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/configuration_core.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "session/path.hpp"
 
@@ -441,13 +442,9 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
             co_return gone ? make_error_code(errc::ownership_lost) : ec;
         }
         for (;;) {
-            request sync(port_, op_code::sync, path_);
             request ready(port_, op_code::get, at(ready_name));
-            sync.send();
-            ready.send();
-            error_code sync_ec = co_await sync;
-            ec = co_await ready;
-            if (worth_another_try(sync_ec) || worth_another_try(ec))
+            ec = co_await behind_sync(port_, ready);
+            if (worth_another_try(ec))
                 continue;
             if (!ec && ready.answer == guid)
                 co_return ec;
@@ -481,13 +478,9 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     std::int32_t version = 0;
     std::uint64_t number = 1;
     for (;;) {
-        request sync(port_, op_code::sync, path_);
         request get(port_, op_code::get, at("current"));
-        sync.send();
-        get.send();
-        error_code sync_ec = co_await sync;
-        error_code ec = co_await get;
-        if (is_recoverable(sync_ec) || is_recoverable(ec))
+        error_code ec = co_await behind_sync(port_, get);
+        if (is_recoverable(ec))
             continue;
         missing = ec == zk_errc::no_node;
         if (ec && !missing)
@@ -545,13 +538,9 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             continue;
         if (doubtful) {
             // Either it names our folder, or it never did, or somebody has switched since.
-            request sync(port_, op_code::sync, path_);
             request get(port_, op_code::get, at("current"));
-            sync.send();
-            get.send();
-            error_code sync_ec = co_await sync;
-            error_code get_ec = co_await get;
-            if (worth_another_try(sync_ec) || worth_another_try(get_ec))
+            error_code get_ec = co_await behind_sync(port_, get);
+            if (worth_another_try(get_ec))
                 continue;
             if (!get_ec && get.answer == name)
                 break;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "block/pending_call.hpp"
 #include "recipe/counter_algo.hpp"
@@ -303,14 +304,8 @@ private:
         error_code unknown = zk_errc::connection_loss;
         for (;;) {
             // A new session's server may be behind the one that had our update.
-            request sync(port_, op_code::sync, path_);
             request get(port_, op_code::get, path_);
-            sync.send();
-            get.send();
-            error_code sync_ec = co_await sync;
-            error_code ec = co_await get;
-            if (!ec && sync_ec)
-                ec = sync_ec;
+            error_code ec = co_await behind_sync(port_, get);
             if (worth_another_try(ec))
                 continue;
             base_.reset();

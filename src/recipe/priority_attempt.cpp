@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/priority_attempt.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/janitor.hpp"
 #include "block/line.hpp"
 #include "block/parents.hpp"
@@ -126,15 +127,9 @@ task<> priority_attempt::enter() {
 
 /// The answer to the create was lost. A server that lags behind must catch up first.
 task<> priority_attempt::find() {
-    request sync(port_, op_code::sync, settings_.folder);
     request listing(port_, op_code::children, settings_.folder);
-    sync.generation = listing.generation = generation_;
-    sync.send();
-    listing.send();
-    error_code ec = co_await sync;
-    error_code listed = co_await listing;
-    if (!ec)
-        ec = listed;
+    listing.generation = generation_;
+    error_code ec = co_await behind_sync(port_, listing);
     if (again(ec))
         co_return;
     lost_create_ = false;

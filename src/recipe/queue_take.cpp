@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consumers' side of a queue.
+#include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
@@ -564,15 +565,9 @@ task<bool> queue_impl::claim_is_ours(std::string path,
                                      error_code& ec) {
     for (;;) {
         // The new server may lag behind the one that got the claim.
-        request sync(port_, op_code::sync, path);
         request get(port_, op_code::get, path);
-        sync.generation = get.generation = generation;
-        sync.send();
-        get.send();
-        error_code synced = co_await sync;
-        ec = co_await get;
-        if (synced)
-            ec = synced;
+        get.generation = generation;
+        ec = co_await behind_sync(port_, get);
         if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation))
             continue;
         if (ec)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corozk/recipe/two_phase_commit.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/janitor.hpp"
 #include "block/parents.hpp"
 #include "block/recipe_core.hpp"
@@ -64,18 +65,13 @@ task<error_code> watch_transaction(port& p, std::string path, watch_signal& watc
     bool missed = false;
     while (!watch.armed()) {
         const std::uint64_t generation = p.status().generation;
-        request sync(p, op_code::sync, path);
         request look(p, op_code::exists, path);
         look.attach(watch);
-        error_code synced;
-        if (missed) {
-            sync.send();
-            look.send();
-            synced = co_await sync;
-        }
-        error_code ec = co_await look;
-        if (synced)
-            ec = synced;
+        error_code ec;
+        if (missed)
+            ec = co_await behind_sync(p, look);
+        else
+            ec = co_await look;
         if (worth_asking_again(p, ec))
             continue;
         if (ec)
@@ -120,15 +116,9 @@ task<error_code> write_abort(port& p,
 /// Erases a site's node if it is of this session.
 task<> abandon_site(port& p, std::string path, std::uint64_t generation) {
     for (;;) {
-        request sync(p, op_code::sync, path);
         request read(p, op_code::get, path);
-        sync.generation = read.generation = generation;
-        sync.send();
-        read.send();
-        error_code ec = co_await sync;
-        error_code answer = co_await read;
-        if (!ec)
-            ec = answer;
+        read.generation = generation;
+        error_code ec = co_await behind_sync(p, read);
         if (ec && worth_asking_again(p, ec) && p.alive(generation))
             continue;
         if (!ec && read.record.ephemeral_owner == p.status().session_id) {

@@ -34,21 +34,10 @@ auto bound_result(const boost::asio::any_io_executor& executor,
     };
 }
 
-/// Hands a result to a completion handler: on its associated executor, never from inside the
-/// caller. The hop over the client's executor is needed because an erased handler's executor can
-/// dispatch, but not post.
-template <class... Values>
-void post_result(const boost::asio::any_io_executor& executor,
-                 any_handler<void(error_code, Values...)> handler,
-                 error_code ec,
-                 Values... values) {
-    boost::asio::post(
-        executor, bound_result<Values...>(executor, std::move(handler), ec, std::move(values)...));
-}
-
-/// The same for a result that is known while the operation is being started. From Boost 1.82 on a
-/// handler may have an immediate executor, which may call it before the starting function returns:
-/// the caller touches nothing afterwards.
+/// Hands a result that is known while the operation is being started to its handler: never from inside
+/// the caller, but for a handler with an immediate executor (from Boost 1.82 on), which may call it
+/// before the starting function returns: the caller touches nothing afterwards. Otherwise by way of
+/// the client's executor, as an erased handler's executor can dispatch, but not post.
 template <class... Values>
 void immediate_result(const boost::asio::any_io_executor& executor,
                       any_handler<void(error_code, Values...)> handler,
@@ -59,7 +48,8 @@ void immediate_result(const boost::asio::any_io_executor& executor,
     boost::asio::dispatch(
         at_once, bound_result<Values...>(executor, std::move(handler), ec, std::move(values)...));
 #else
-    post_result<Values...>(executor, std::move(handler), ec, std::move(values)...);
+    boost::asio::post(
+        executor, bound_result<Values...>(executor, std::move(handler), ec, std::move(values)...));
 #endif
 }
 
