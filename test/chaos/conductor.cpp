@@ -2,6 +2,7 @@
 #include "conductor.hpp"
 
 #include "client.hpp"
+#include "still_loop.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/error.hpp>
 #include <corozk/testing/eventually.hpp>
@@ -501,6 +502,7 @@ bool conductor::operator()() {
     }
     for (std::size_t i = 0; i < clients_.size(); ++i)
         start_client(i);
+    still_loop nobody([this](auto turn) { resource_.note_turn_of_nobody(turn); });
     see_a_late_owner();
     auto end = clock::now() + plan_.length;
     auto next_word = clock::now() + 20s;
@@ -550,14 +552,15 @@ bool conductor::operator()() {
               << "in doubt           " << j.in_doubt << "\n"
               << "witnessed          " << j.witnessed << " changes; the servers lost or differ in "
               << j.taken_back.size() << "\n\n";
+    auto in_ms = [](std::chrono::nanoseconds t) { return static_cast<double>(t.count()) / 1e6; };
     std::cout << std::left << std::setw(34) << "fault" << std::right << std::setw(7) << "times"
-              << std::setw(20) << "longest turn, ms"
+              << std::setw(20) << "longest turn, ms" << std::setw(22) << "of an idle loop, ms"
               << "\n";
-    for (const auto& [what, turn] : resource_.longest_turns()) {
+    for (const auto& [what, longest] : resource_.longest_turns()) {
         std::cout << std::left << std::setw(34) << (what.empty() ? "none" : what) << std::right
                   << std::setw(7) << (what.empty() ? "" : std::to_string(faults_[what]))
-                  << std::setw(20) << std::fixed << std::setprecision(3)
-                  << static_cast<double>(turn.count()) / 1e6 << "\n";
+                  << std::fixed << std::setprecision(3) << std::setw(20)
+                  << in_ms(longest.of_clients) << std::setw(22) << in_ms(longest.of_nobody) << "\n";
     }
     std::cout << "\n";
     constexpr std::size_t enough = 20;

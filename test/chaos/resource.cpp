@@ -102,7 +102,7 @@ std::string resource::answer(const std::string& line) {
     if (what == "turn") {
         std::int64_t nanoseconds = 0;
         words >> nanoseconds;
-        note_turn(std::chrono::nanoseconds(nanoseconds));
+        note_turn(&turns::of_clients, std::chrono::nanoseconds(nanoseconds));
         return "ok";
     }
     if (what == "enter" || what == "use") {
@@ -183,23 +183,29 @@ void resource::end_of(const std::string& fault) {
 }
 
 /// Told under the mutex.
-void resource::note_turn(std::chrono::nanoseconds turn) {
+void resource::note_turn(std::chrono::nanoseconds turns::*whose, std::chrono::nanoseconds turn) {
+    auto note = [&](effect& of_it) { of_it.longest.*whose = std::max(of_it.longest.*whose, turn); };
     bool calm = true;
     for (auto& [fault, of_it] : effects_) {
         if (of_it.under_way == 0 && of_it.until <= clock::now())
             continue;
-        of_it.longest_turn = std::max(of_it.longest_turn, turn);
+        note(of_it);
         calm = false;
     }
     if (calm)
-        effects_[""].longest_turn = std::max(effects_[""].longest_turn, turn);
+        note(effects_[""]);
 }
 
-std::map<std::string, std::chrono::nanoseconds> resource::longest_turns() const {
+void resource::note_turn_of_nobody(std::chrono::nanoseconds turn) {
     std::lock_guard guard(mutex_);
-    std::map<std::string, std::chrono::nanoseconds> longest;
+    note_turn(&turns::of_nobody, turn);
+}
+
+std::map<std::string, resource::turns> resource::longest_turns() const {
+    std::lock_guard guard(mutex_);
+    std::map<std::string, turns> longest;
     for (const auto& [fault, of_it] : effects_)
-        longest[fault] = of_it.longest_turn;
+        longest[fault] = of_it.longest;
     return longest;
 }
 

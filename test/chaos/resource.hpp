@@ -48,20 +48,25 @@ public:
     /// A fault is in effect, until it is over (and a little longer: what it causes takes its time).
     void begin_of(const std::string& fault);
     void end_of(const std::string& fault);
-    /// The longest turn of any client's loop that was told of while each fault was in effect; ""
-    /// means none.
-    std::map<std::string, std::chrono::nanoseconds> longest_turns() const;
+
+    struct turns {
+        std::chrono::nanoseconds of_clients{};  ///< the longest of any client's loop
+        std::chrono::nanoseconds of_nobody{};   ///< the same of a loop that does nothing
+    };
+    /// Told of while each fault was in effect; "" means none.
+    std::map<std::string, turns> longest_turns() const;
+    void note_turn_of_nobody(std::chrono::nanoseconds turn);
 
 private:
     using clock = std::chrono::steady_clock;
     struct effect {
         int under_way = 0;
         clock::time_point until{};
-        std::chrono::nanoseconds longest_turn{};
+        turns longest;
     };
     struct impl;
     bool holds(const std::string& line) const;
-    void note_turn(std::chrono::nanoseconds turn);
+    void note_turn(std::chrono::nanoseconds turns::*whose, std::chrono::nanoseconds turn);
     std::string answer(const std::string& line);
 
     mutable std::mutex mutex_;
