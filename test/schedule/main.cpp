@@ -9,6 +9,7 @@
 #include <exception>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -93,6 +94,18 @@ void print(const failure& f) {
     std::cout << "  again: --replay " << f.which.text() << std::endl;
 }
 
+/// How long the loop was kept busy at a stretch, by what had happened.
+void print(const std::map<move_kind, stage::stretch>& stretches) {
+    std::cout << "\n"
+              << std::left << std::setw(32) << "after" << std::right << std::setw(12) << "times"
+              << std::setw(24) << "longest stretch, ms" << std::endl;
+    for (const auto& [cause, one] : stretches) {
+        std::cout << std::left << std::setw(32) << name_of(cause) << std::right << std::setw(12)
+                  << one.times << std::setw(24) << std::fixed << std::setprecision(3)
+                  << std::chrono::duration<double, std::milli>(one.longest).count() << std::endl;
+    }
+}
+
 bool wanted(const scenario& s, const request& r) {
     if (s.name == r.scenario)
         return true;
@@ -134,6 +147,7 @@ int play(const request& r) {
               << "schedules" << std::setw(12) << (r.random ? "" : "states") << std::setw(14)
               << "moves"
               << "  " << (r.random ? "first seed" : "complete") << std::endl;
+    std::map<move_kind, stage::stretch> stretches;
     for (const scenario& s : all_scenarios()) {
         if (!wanted(s, r))
             continue;
@@ -155,7 +169,11 @@ int play(const request& r) {
             print(f);
             good = false;
         }
+        for (const auto& [cause, one] : found.stretches)
+            stretches[cause].add(one);
     }
+    if (r.random)
+        print(stretches);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

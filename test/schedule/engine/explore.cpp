@@ -403,9 +403,12 @@ result explore_randomly(const scenario& what, rules how, std::uint64_t first_see
         now_playing(what.name, "seed", seed);
         random_walk order(seed);
         stage s(what, how);
+        s.measure_stretches();
         s.run(order);
         ++r.schedules;
         r.moves += s.steps();
+        for (const auto& [cause, one] : s.stretches())
+            r.stretches[cause].add(one);
         if (!s.violations().empty()) {
             r.failures.push_back({{what.name, how, order.choices()}, seed, s.violations()});
             break;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct result {
     std::uint64_t moves = 0;
     bool complete = true;  ///< not ended by its budget
     std::vector<failure> failures;
+    std::map<move_kind, stage::stretch> stretches;  ///< of random schedules
 };
 
 struct budget {

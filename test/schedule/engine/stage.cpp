@@ -2,6 +2,7 @@
 #include "stage.hpp"
 
 #include "virtual_time.hpp"
+#include <corozk/testing/turn_clock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -380,6 +381,7 @@ void stage::apply(const move& m) {
     if (tracing_)
         note(m);
     touch(m);
+    cause_ = m.kind;
     server_.set_time(elapsed());
     int client_index = client_of(m);
     model::hasher what;
@@ -467,9 +469,19 @@ void stage::apply(const move& m) {
     }
 }
 
+void stage::run_clients() {
+    if (!measuring_) {
+        run_to_idle(*context_);
+        return;
+    }
+    auto began = testing::turn_clock::now();
+    run_to_idle(*context_);
+    stretches_[cause_].add({1, testing::turn_clock::now() - began});
+}
+
 /// The clients do whatever they can do now.
 void stage::settle() {
-    run_to_idle(*context_);
+    run_clients();
     if (finishing_)
         network_.take_goodbyes();
     bool more = false;
@@ -482,7 +494,7 @@ void stage::settle() {
         touched_.touch_client(client_of_connection(id));
     }
     if (more)
-        run_to_idle(*context_);
+        run_clients();
 }
 
 bool stage::pass_time() {

@@ -10,6 +10,9 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -129,6 +132,20 @@ public:
     const std::vector<std::string>& violations() const { return violations_; }
     const std::vector<std::string>& trace() const { return trace_; }
     void keep_trace() { tracing_ = true; }
+
+    /// How long the clients have been busy at a stretch with what came of a kind of move: processor
+    /// time, of one turn of their loop or several.
+    struct stretch {
+        std::uint64_t times = 0;
+        std::chrono::nanoseconds longest{};
+
+        void add(const stretch& other) {
+            times += other.times;
+            longest = std::max(longest, other.longest);
+        }
+    };
+    const std::map<move_kind, stretch>& stretches() const { return stretches_; }
+    void measure_stretches() { measuring_ = true; }
     std::uint64_t hash() const;
 
     /// What the moves since the last time have touched; complete once the server's part is in it.
@@ -153,6 +170,7 @@ private:
     void apply(const move& m);
     void note(const move& m);
     void settle();
+    void run_clients();
     void check_owners();
     void see_owners();
     void touch(const move& m);
@@ -189,6 +207,9 @@ private:
     std::vector<std::string> violations_;
     std::vector<std::string> trace_;
     bool tracing_ = false;
+    bool measuring_ = false;
+    std::map<move_kind, stretch> stretches_;
+    move_kind cause_ = move_kind::time;  ///< of what the clients do now
     bool finishing_ = false;
     bool keeps_watches_ = false;
     int faults_done_ = 0;
