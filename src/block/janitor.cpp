@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/janitor.hpp"
 
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
@@ -18,11 +19,6 @@ namespace {
 /// such connections this often.
 constexpr auto idle_connection_interval = std::chrono::seconds(10);
 
-/// Nothing was done, or perhaps nothing: ask again for as long as the session lives.
-bool ask_again(port& p, const error_code& ec, std::uint64_t generation) {
-    return (is_recoverable(ec) || ec == errc::not_connected) && p.alive(generation);
-}
-
 task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
     error_code ec = co_await erase_surely(p, std::move(path), generation);
@@ -38,7 +34,7 @@ task<error_code> list_all(port& p, std::string folder, std::uint64_t generation,
         request listing(p, op_code::children, folder);
         listing.generation = generation;
         error_code ec = co_await behind_sync(p, listing);
-        if (ask_again(p, ec, generation))
+        if (ask_again(p, generation, ec))
             continue;
         names = std::move(listing.names);
         co_return ec;
@@ -66,7 +62,7 @@ task<error_code> erase_surely(port& p, std::string path, std::uint64_t generatio
         error_code ec = co_await erase;
         if (!ec || ec == zk_errc::no_node)
             co_return error_code();
-        if (!ask_again(p, ec, generation))
+        if (!ask_again(p, generation, ec))
             co_return ec;
     }
 }

@@ -45,10 +45,6 @@ line::~line() {
     }
 }
 
-bool line::ask_again(const error_code& ec, std::uint64_t generation) const noexcept {
-    return (is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation);
-}
-
 /// Relative to our own latest contender: other names may be anything.
 std::int64_t line::order_of(const node_name& name) noexcept {
     if (!name.ordered)

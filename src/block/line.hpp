@@ -195,7 +195,6 @@ private:
     void stop_watching() noexcept;
     std::int64_t order_of(const node_name& name) noexcept;
     void wake() noexcept;
-    bool ask_again(const error_code& ec, std::uint64_t generation) const noexcept;
     template <class Operation, class... Args>
     Operation& launch(Args&&... args);
 

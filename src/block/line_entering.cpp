@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a contender comes into the line: its node is created, or found again when the answer was lost.
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/janitor.hpp"
 #include "block/line_parts.hpp"
@@ -147,7 +148,7 @@ task<> line::recover() {
             lost.erase(at);
         }
         for (auto& [stem, c] : lost) {
-            if (ask_again(ec, generation)) {
+            if (ask_again(port_, generation, ec)) {
                 unknown_.push_back(c);
             } else if (ec && ec != zk_errc::no_node) {
                 fail(*c, ec);
@@ -158,7 +159,7 @@ task<> line::recover() {
         for (auto& [c, owned_look] : found) {
             request& look_at = *owned_look;
             ec = co_await look_at;
-            if (ask_again(ec, generation)) {
+            if (ask_again(port_, generation, ec)) {
                 unknown_.push_back(c);
             } else if (!ec && look_at.record.ephemeral_owner == port_.status().session_id) {
                 place(c, base_name(look_at.path), look_at.record);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A holder changes what it holds: its kind, or its place.
+#include "block/ask_again.hpp"
 #include "block/line_parts.hpp"
 #include "session/request.hpp"
 
@@ -48,7 +49,7 @@ task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<
         ec = co_await multi;
         if (is_outcome_unknown(ec))
             unknown = true;
-        if (ask_again(ec, c->generation_))
+        if (ask_again(port_, c->generation_, ec))
             continue;
         // The name is ours alone: an answer was lost.
         if (unknown && ec == zk_errc::node_exists)
@@ -59,7 +60,7 @@ task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<
         look_at.generation = c->generation_;
         ec = co_await look_at;
         unknown = true;
-        if (ask_again(ec, c->generation_))
+        if (ask_again(port_, c->generation_, ec))
             continue;
         created = look_at.record.czxid;
         break;

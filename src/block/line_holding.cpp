@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a contender is granted, and how it is known that its node is there.
+#include "block/ask_again.hpp"
 #include "block/line_parts.hpp"
 #include <corozk/tracer.hpp>
 
@@ -78,7 +79,7 @@ void line::proved(contender& c, operation& answer) {
         c.inspect(answer);
         return;
     }
-    if (ask_again(answer.error, c.generation_))
+    if (ask_again(port_, c.generation_, answer.error))
         return;  // looked at again after the reconnect
     if (is_session_lost(answer.error))
         return;  // the session's end settles it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a contender leaves the line, and who is told.
+#include "block/ask_again.hpp"
 #include "block/janitor.hpp"
 #include "block/line_parts.hpp"
 
@@ -111,7 +112,7 @@ void line::erased(contender& c, operation& answer) {
     if (c.stage_ != contender::stage_type::releasing)
         return;
     error_code result = answer.error;
-    if (ask_again(result, c.generation_)) {
+    if (ask_again(port_, c.generation_, result)) {
         if (is_outcome_unknown(result))
             c.erase_unknown_ = true;
         erase(c);

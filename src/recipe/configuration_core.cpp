@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/configuration_core.hpp"
 
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "session/path.hpp"
@@ -435,7 +436,7 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
             co_return ec;
         if (is_outcome_unknown(ec))
             doubtful = true;
-        if (is_recoverable(ec) && port_.alive(generation))
+        if (ask_again(port_, generation, ec))
             continue;
         if (!doubtful) {
             bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
@@ -534,7 +535,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             break;
         if (is_outcome_unknown(ec))
             doubtful = true;
-        if (is_recoverable(ec) && port_.alive(generation))
+        if (ask_again(port_, generation, ec))
             continue;
         if (doubtful) {
             // Either it names our folder, or it never did, or somebody has switched since.

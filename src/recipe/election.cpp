@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/ask_again.hpp"
 #include "block/janitor.hpp"
 #include "block/line_object.hpp"
 #include "block/recipe_core.hpp"
@@ -66,8 +67,7 @@ task<> write_acknowledgement(session& s,
         multi.steps = steps.steps();
         multi.generation = generation;
         ec = co_await multi;
-        bool again = (is_recoverable(ec) || ec == errc::not_connected) && s.alive(generation);
-        if (!again)
+        if (!ask_again(s, generation, ec))
             break;
     }
     // Nobody else gives it this name.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/priority_attempt.hpp"
 
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/janitor.hpp"
 #include "block/line.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/priority_hold.hpp"
 
+#include "block/ask_again.hpp"
 #include "block/janitor.hpp"
 #include "block/release_request.hpp"
 #include "session/cancellable.hpp"
@@ -18,15 +19,6 @@ task<error_code> dismantle(port& p,
         co_return ec;
     ec = co_await erase_surely(p, std::move(record), generation);
     co_return ec;
-}
-
-error_code end_of_session(const port& p) noexcept {
-    const session_status& status = p.status();
-    if (status.state == session_state::closed)
-        return errc::closed;
-    return status.reason && is_session_lost(status.reason)
-               ? status.reason
-               : make_error_code(zk_errc::session_expired);
 }
 
 priority_hold::priority_hold(port& p,

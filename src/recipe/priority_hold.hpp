@@ -19,9 +19,6 @@ task<error_code> dismantle(port& p,
                            std::string record,
                            std::uint64_t generation);
 
-/// Why the session of something of ours has ended.
-error_code end_of_session(const port& p) noexcept;
-
 /// A priority lock that was granted: the contender's node and the record. Losing one is losing the
 /// lock; a request to release may stand in either of them, and may have been there first.
 class priority_hold final : public owned, public std::enable_shared_from_this<priority_hold> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a consumer does with an item that it has claimed.
+#include "block/ask_again.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
 
@@ -212,9 +213,7 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
             ec = co_await erase;
         }
         certain = false;
-        bool again =
-            (is_recoverable(ec) || ec == errc::not_connected) && me.port_.alive(me.generation_);
-        if (!again)
+        if (!ask_again(me.port_, me.generation_, ec))
             break;
     }
     if (ec == zk_errc::no_node || (is_session_lost(ec) && ec != errc::closed) ||

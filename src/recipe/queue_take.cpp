@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The consumers' side of a queue.
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "recipe/queue_impl.hpp"
@@ -568,7 +569,7 @@ task<bool> queue_impl::claim_is_ours(std::string path,
         request get(port_, op_code::get, path);
         get.generation = generation;
         ec = co_await behind_sync(port_, get);
-        if ((is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation))
+        if (ask_again(port_, generation, ec))
             continue;
         if (ec)
             co_return false;
@@ -590,8 +591,7 @@ task<> queue_impl::give_claim_back(std::string path, std::string guid, std::uint
         request erase(port_, op_code::erase, path);
         erase.generation = generation;
         error_code ec = co_await erase;
-        bool again = (is_recoverable(ec) || ec == errc::not_connected) && port_.alive(generation);
-        if (!again)
+        if (!ask_again(port_, generation, ec))
             co_return;
         certain = false;
     }
@@ -668,8 +668,7 @@ task<error_code> queue_impl::serve_consumers() {
         }
         ++claimed;
         error_code get_ec = co_await get;
-        while (get_ec && (is_recoverable(get_ec) || get_ec == errc::not_connected) &&
-               port_.alive(generation)) {
+        while (ask_again(port_, generation, get_ec)) {
             request again(port_, op_code::get, join_path(path_, a.c.name));
             again.generation = generation;
             get_ec = co_await again;

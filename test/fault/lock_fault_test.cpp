@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 using namespace corozk;
@@ -497,6 +498,23 @@ TEST_CASE("lock: the session expires while releasing") {
         CHECK(ec == zk_errc::session_expired);
         CHECK(released.calls() == 1);
     });
+}
+
+// A process that got no processor time for a while hears of both in one turn, and of the connection
+// first.
+TEST_CASE("lock: the connection and the session end in the same turn") {
+    auto body = [](scene& s) -> awaitable<void> {
+        lock l(s.zk, s.folder);
+        ownership held = co_await l.acquire();
+        s.proxy.arm(at_op(testing::op_code::erase), hold_request());
+        pending_result<> released;
+        held.release(released.handler());
+        co_await eventually_async([&] { return s.proxy.statistics().held > 0; });
+        std::this_thread::sleep_for(s.zk.status().negotiated_timeout * 3 / 2);
+        error_code ec = co_await finished(released);
+        CHECK(ec == zk_errc::session_expired);
+    };
+    play(body, shared_server(), 600ms);
 }
 
 TEST_CASE("lock: somebody erases the node of one who holds or waits") {
