@@ -2,11 +2,11 @@
 #include "conductor.hpp"
 
 #include "client.hpp"
-#include "still_loop.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/error.hpp>
 #include <corozk/testing/eventually.hpp>
 #include <corozk/testing/four_letter.hpp>
+#include <corozk/testing/still_loop.hpp>
 
 #include <algorithm>
 #include <array>
@@ -502,7 +502,7 @@ bool conductor::operator()() {
     }
     for (std::size_t i = 0; i < clients_.size(); ++i)
         start_client(i);
-    still_loop nobody([this](auto turn) { resource_.note_turn_of_nobody(turn); });
+    testing::still_loop nobody([this](auto turn) { resource_.note_turn_of_nobody(turn); });
     see_a_late_owner();
     auto end = clock::now() + plan_.length;
     auto next_word = clock::now() + 20s;

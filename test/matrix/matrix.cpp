@@ -4,6 +4,7 @@
 #include "engine.hpp"
 #include "scenario.hpp"
 #include <corozk/testing/server.hpp>
+#include <corozk/testing/still_loop.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -83,6 +84,7 @@ private:
     std::mutex mutex_;
     std::map<std::pair<std::string, fault>, cell> cells_;
     std::map<fault, std::pair<std::chrono::nanoseconds, std::string>> longest_;
+    std::chrono::nanoseconds longest_of_nobody_{};
     std::size_t total_ = 0;
     std::size_t done_ = 0;
     std::size_t failed_ = 0;
@@ -260,6 +262,10 @@ bool matrix::run(std::ostream& out) {
         }
     }
     for (std::size_t i = 0; i < wanted_.repeat; ++i) {
+        testing::still_loop nobody([this](std::chrono::nanoseconds step) {
+            std::lock_guard guard(mutex_);
+            longest_of_nobody_ = std::max(longest_of_nobody_, step);
+        });
         cases_.clear();
         restarts_.clear();
         if (!wanted_.single.empty()) {
@@ -332,6 +338,8 @@ void matrix::print(std::ostream& out) const {
         });
     if (worst != longest_.end())
         out << "the longest turn of the loop: " << worst->second.second << "\n";
+    out << "the longest of a loop that does nothing, at the same time: "
+        << static_cast<double>(longest_of_nobody_.count()) / 1e6 << " ms\n";
     out << run << " cases run, " << failed_ << " failed; " << missed
         << " found nothing to happen to\n";
 }

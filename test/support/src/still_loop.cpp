@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "still_loop.hpp"
 
-#include <corozk/testing/turn_clock.hpp>
+#include "corozk/testing/still_loop.hpp"
+
+#include "corozk/testing/turn_clock.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace corozk::chaos {
+namespace corozk::testing {
 
 still_loop::still_loop(std::function<void(std::chrono::nanoseconds)> tell)
     : thread_([this, tell = std::move(tell)] {
           using namespace std::chrono_literals;
           while (!over_) {
               std::chrono::nanoseconds longest{};
-              auto last = testing::turn_clock::now();
+              auto last = turn_clock::now();
               const auto end = last + 3ms;
               while (last < end) {
-                  const auto now = testing::turn_clock::now();
+                  const auto now = turn_clock::now();
                   longest = std::max(longest, now - last);
                   last = now;
               }
@@ -30,4 +31,4 @@ still_loop::~still_loop() {
     thread_.join();
 }
 
-}  // namespace corozk::chaos
+}  // namespace corozk::testing
