@@ -38,8 +38,25 @@ awaitable<void> succeed(actor& a) {
     a.may_see(withdrawn, "withdraw");
 }
 
+/// The next state, which is another one, and later than the last point that was there.
+awaitable<bool> see_next(actor& a, rendezvous& r, rendezvous_point& last, bool& present) {
+    auto token = a.token();
+    auto [ec, next] = co_await r.next(token);
+    if (!a.may_see(ec, "next") || ec)
+        co_return false;
+    bool later = next.incarnation > last.incarnation ||
+                 (next.incarnation == last.incarnation && next.data > last.data);
+    a.on().check(!next.present || later, "a state comes that was told before, or an earlier one");
+    present = next.present;
+    if (present)
+        last = next;
+    co_return true;
+}
+
 awaitable<void> follow(actor& a) {
     rendezvous r(a.zk(), path);
+    rendezvous_point last;
+    bool present = false;
     {
         noted_at_the_end seen(a, "seen");
         auto token = a.token();
@@ -47,22 +64,15 @@ awaitable<void> follow(actor& a) {
         if (!a.may_see(ec, "await") || ec)
             co_return;
         a.on().check(point.present, "nobody is there");
-        rendezvous_point last;
         while (last.data < "2") {
-            auto [problem, next] = co_await r.next(token);
-            if (!a.may_see(problem, "next") || problem)
+            bool seen_one = co_await see_next(a, r, last, present);
+            if (!seen_one)
                 co_return;
-            bool later = next.incarnation > last.incarnation ||
-                         (next.incarnation == last.incarnation && next.data > last.data);
-            a.on().check(!next.present || later, "an earlier state comes later");
-            if (next.present)
-                last = next;
         }
     }
-    for (;;) {
-        auto token = a.token();
-        auto [ec, point] = co_await r.next(token);
-        if (!a.may_see(ec, "next") || ec || !point.present)
+    while (present) {
+        bool seen_one = co_await see_next(a, r, last, present);
+        if (!seen_one)
             co_return;
     }
 }
