@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arena.hpp"
 
-#include "checkpoints.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -10,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <new>
 #include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -69,6 +66,14 @@ constexpr std::size_t size_of(std::size_t size_class) noexcept {
 }
 
 }  // namespace
+
+bool available() noexcept {
+#ifdef COROZK_SANITIZED
+    return false;
+#else
+    return true;
+#endif
+}
 
 bool& in_use() noexcept {
     return used_now;
@@ -152,23 +157,6 @@ namespace {
 }  // namespace
 
 }  // namespace arena
-
-bool checkpoints::available() noexcept {
-#ifdef COROZK_SANITIZED
-    return false;
-#else
-    return true;
-#endif
-}
-
-memory_scope::memory_scope(owner whose) noexcept
-    : before_(arena::in_use() ? owner::schedule : owner::explorer) {
-    arena::in_use() = whose == owner::schedule && checkpoints::available();
-}
-
-memory_scope::~memory_scope() {
-    arena::in_use() = before_ == owner::schedule;
-}
 
 }  // namespace corozk::schedule
 

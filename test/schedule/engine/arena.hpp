@@ -7,6 +7,9 @@
 
 namespace corozk::schedule::arena {
 
+/// Not where a sanitizer has malloc() for itself.
+bool available() noexcept;
+
 /// Whether malloc() and new take from it now.
 bool& in_use() noexcept;
 

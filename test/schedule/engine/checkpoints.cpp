@@ -125,6 +125,19 @@ private:
     std::size_t count_ = 0;
 };
 
+memory_scope::memory_scope(owner whose) noexcept
+    : before_(arena::in_use() ? owner::schedule : owner::explorer) {
+    arena::in_use() = whose == owner::schedule && arena::available();
+}
+
+memory_scope::~memory_scope() {
+    arena::in_use() = before_ == owner::schedule;
+}
+
+bool checkpoints::available() noexcept {
+    return arena::available();
+}
+
 checkpoints::checkpoints() {
     arena::clear();
     impl_ = std::make_unique<impl>();

@@ -101,10 +101,10 @@ int failed(int problem) {
     return -1;
 }
 
-int forget(poller& p, int descriptor) {
-    std::size_t count =
-        std::erase_if(p.interests, [&](const interest& i) { return i.descriptor == descriptor; });
-    return count == 0 ? failed(ENOENT) : 0;
+/// @return whether it was known
+bool forget(poller& p, int descriptor) {
+    return std::erase_if(p.interests,
+                         [&](const interest& i) { return i.descriptor == descriptor; }) > 0;
 }
 
 int collect(poller& p, epoll_event* events, int room) {
@@ -148,7 +148,7 @@ int socketpair(int, int, int, int descriptors[2]) noexcept {
     slot second;
     second.socket = std::move(two);
     descriptors[1] = take_slot(std::move(second));
-    return 0;
+    return descriptors[0] < 0 || descriptors[1] < 0 ? -1 : 0;
 }
 
 int close(int descriptor) {
@@ -258,7 +258,7 @@ int epoll_ctl(int epoll, int operation, int descriptor, epoll_event* event) noex
         return failed(EBADF);
     poller& p = *s->poll;
     if (operation == EPOLL_CTL_DEL)
-        return forget(p, descriptor);
+        return forget(p, descriptor) ? 0 : failed(ENOENT);
     slot* about = slot_of(descriptor);
     if (about && !about->socket)
         return failed(EBADF);
