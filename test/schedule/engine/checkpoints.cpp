@@ -75,7 +75,7 @@ public:
 private:
     struct change {
         std::uint32_t at = 0;
-        block was{};
+        block was;  // written as a whole: it is not cleared before
     };
 
     template <class Function>

@@ -41,9 +41,18 @@ public:
         return limit_.time.count() != 0 && real_time() - began_ >= limit_.time;
     }
 
+    /// Once a minute.
+    bool tells() {
+        bool now = real_time() - told_ >= std::chrono::minutes(1);
+        if (now)
+            told_ = real_time();
+        return now;
+    }
+
 private:
     budget limit_;
     std::chrono::milliseconds began_;
+    std::chrono::milliseconds told_ = began_;
 };
 
 std::uint64_t key_of(const move& m) {
@@ -87,9 +96,17 @@ public:
 
     std::size_t choose(stage& s, const std::vector<move>& moves) override {
         std::size_t chosen = decide(s, moves);
-        if (fresh_ && memory_)
-            memory_->save();
+        // Nobody comes back to where nothing else is left to be chosen.
+        if (fresh_ && memory_ && path_.back().open.size() > 1)
+            path_.back().moment = memory_->save();
         return chosen;
+    }
+
+    /// By the state that it ends in, which no choice follows.
+    bool look_at_the_end(stage& s) override {
+        std::uint64_t state = s.hash();
+        memory_scope here(memory_scope::owner::explorer);
+        return seen_.find_or_add(state).second;
     }
 
     /// To the next schedule. @return whether there is one
@@ -104,8 +121,8 @@ public:
         return !path_.empty();
     }
 
-    /// How many choices there are from the beginning to the one that is made differently now.
-    std::size_t depth() const { return path_.size(); }
+    /// When the choice was made that is made differently now.
+    std::size_t moment() const { return path_.back().moment; }
     std::size_t last_choice() const { return path_.back().chosen(); }
 
     choice_list choices() const {
@@ -117,11 +134,24 @@ public:
 
     std::size_t states() const { return seen_.size(); }
 
+    /// How far it is through its choices, if what comes after each of them took as long as after any
+    /// other: of what comes first less has been seen before. Between 0 and 1.
+    double progress() const {
+        double done = 0;
+        double share = 1;
+        for (const branch& b : path_) {
+            share /= static_cast<double>(b.open.size());
+            done += share * static_cast<double>(b.at);
+        }
+        return done;
+    }
+
 private:
     struct branch {
         std::vector<std::size_t> open;    ///< moves to be played, by their places in the list
         std::vector<std::uint64_t> bits;  ///< of them
         std::size_t at = 0;               ///< the one that is played now
+        std::size_t moment = 0;           ///< in which it was chosen, if there are others
         model::footprint touched;         ///< by it, up to the next choice
         std::vector<sleeping> asleep;     ///< others; those that were played here, too
 
@@ -356,7 +386,7 @@ void play_branches(const scenario& what,
         s->run(order);
     }
     while (and_then(*s) && order.advance()) {
-        memory.go_back_to(1 + order.depth());
+        memory.go_back_to(order.moment());
         memory_scope there(schedule);
         s->go_on_with(order.last_choice(), order);
     }
@@ -384,6 +414,14 @@ result explore_all(const scenario& what, rules how, budget limit) {
         if (watch.over(r.schedules)) {
             r.complete = false;
             return false;
+        }
+        if (r.schedules % 1024 == 0 && watch.tells()) {
+            std::fprintf(stderr,
+                         "%s: %ju schedules, %zu states; %.3f %% of the choices are behind\n",
+                         what.name.c_str(),
+                         std::uintmax_t{r.schedules},
+                         order.states(),
+                         order.progress() * 100);
         }
         return true;
     };

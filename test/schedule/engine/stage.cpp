@@ -570,7 +570,7 @@ bool stage::play_out(chooser& c) {
         }
         apply(move(list_[chosen]));
     }
-    return true;
+    return !violations_.empty() || c.look_at_the_end(*this);
 }
 
 /// Whatever is on its way arrives. @return whether there was something
@@ -672,6 +672,15 @@ std::uint64_t stage::hash() const {
     }
     for (move_kind k : happened_)
         h.add(k);
+    // Those at rest have forgotten what they went through; the checks have not.
+    for (const auto& [kind, all] : notes_) {
+        h.add(kind);
+        h.add(all);
+    }
+    for (int client_index : ended_sessions_)
+        h.add(client_index);
+    for (const std::string& path : erased_nodes_)
+        h.add(path);
     return h.value();
 }
 
