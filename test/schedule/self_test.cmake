@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cmake -D PROGRAM=test_schedule -P self_test.cmake: a planted failure is found by random schedules and
-# by the exhaustive exploration; its seed and its schedule reproduce it, word for word.
+# by the exhaustive exploration; its seed and its schedule reproduce it, word for word. Of the orders of
+# clients that do the same one is played.
 
 function(run expected_status variable)
     execute_process(
@@ -39,3 +40,9 @@ endforeach()
 # Without the fault there is no failure, and without the failure the status is good.
 run(0 none ${planted} --faults 0 --seconds 120 --schedules 200)
 run(2 wrong --replay planted.failure:eager)
+
+run(0 all --scenario planted.others --faults 0 --seconds 120)
+run(0 one --scenario planted.equals --faults 0 --seconds 120)
+if(NOT all MATCHES "planted.others +6 " OR NOT one MATCHES "planted.equals +1 ")
+    message(FATAL_ERROR "three clients, a request each: not six orders, or not one of equals:\n${all}${one}")
+endif()

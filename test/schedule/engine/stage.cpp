@@ -178,10 +178,11 @@ int stage::client_of_connection(int connection) {
     return model::network::port_of(connection) - first_port;
 }
 
-/// Two clients that do the same, to neither of which anything has happened yet: what would happen to
-/// the one happens to the other in another schedule.
+/// Two clients that do the same at the same server, to neither of which anything has happened yet:
+/// what would happen to the one happens to the other in another schedule.
 bool stage::has_a_twin_before(int client_index) const {
-    if (!what_.alike || finishing_ || client_index <= 0 || begun_.contains(client_index))
+    bool alike = what_.alike && what_.followers == 0;
+    if (!alike || finishing_ || client_index <= 0 || begun_.contains(client_index))
         return false;
     for (int i = 0; i < client_index; ++i) {
         if (!begun_.contains(i))
@@ -535,6 +536,7 @@ bool stage::set_up() {
     }
     what_.set_up(*this);
     settle();
+    begun_.clear();  // to have a session is to be where everybody begins
     return violations_.empty();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failure on purpose: what the schedules are worth if they find it, and find it again.
+// What the schedules are worth: a failure on purpose, which they find, and find again; and three clients
+// that do the same, of whose orders one is enough.
 #include "turns.hpp"
 #include <corozk/recipe/lock.hpp>
 
@@ -25,11 +26,28 @@ void planted(stage& s) {
     });
 }
 
-const registered all = [] {
-    scenario s("planted.failure", 2, planted);
+awaitable<void> create_the_same(actor& a) {
+    auto firm = a.firm_token();
+    create_options plain;
+    co_await a.zk().create("/same", "", plain, firm);
+    a.on().note_down("order", a.name());
+}
+
+void one_request_each(stage& s) {
+    for (int i = 0; i < 3; ++i)
+        s.play(std::string(1, static_cast<char>('a' + i)), i, create_the_same);
+}
+
+scenario hidden(scenario s) {
     s.hidden = true;
-    return registered(std::move(s));
-}();
+    return s;
+}
+
+const registered all[] = {
+    registered(hidden(scenario("planted.failure", 2, planted))),
+    registered(hidden(scenario("planted.equals", 3, one_request_each).of_equals())),
+    registered(hidden(scenario("planted.others", 3, one_request_each))),
+};
 
 }  // namespace
 
