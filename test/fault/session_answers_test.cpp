@@ -20,7 +20,8 @@ constexpr std::size_t body_at = 4 + 16;
 
 /// The list that an answer begins with announces as many entries as this. They do not come.
 void announce(std::string& frame, std::uint32_t count) {
-    REQUIRE(frame.size() >= body_at + 4);
+    if (frame.size() < body_at + 4)
+        return;
     for (std::size_t i = 0; i < 4; ++i)
         frame[body_at + i] = static_cast<char>(count >> (24 - 8 * i));
 }

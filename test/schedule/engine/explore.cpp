@@ -104,9 +104,8 @@ public:
 
     /// By the state that it ends in, which no choice follows.
     bool look_at_the_end(stage& s) override {
-        std::uint64_t state = s.hash();
         memory_scope here(memory_scope::owner::explorer);
-        return seen_.find_or_add(state).second;
+        return seen_.find_or_add(s.hash()).second;
     }
 
     /// To the next schedule. @return whether there is one
@@ -133,18 +132,6 @@ public:
     }
 
     std::size_t states() const { return seen_.size(); }
-
-    /// How far it is through its choices, if what comes after each of them took as long as after any
-    /// other: of what comes first less has been seen before. Between 0 and 1.
-    double progress() const {
-        double done = 0;
-        double share = 1;
-        for (const branch& b : path_) {
-            share /= static_cast<double>(b.open.size());
-            done += share * static_cast<double>(b.at);
-        }
-        return done;
-    }
 
 private:
     struct branch {
@@ -417,11 +404,10 @@ result explore_all(const scenario& what, rules how, budget limit) {
         }
         if (r.schedules % 1024 == 0 && watch.tells()) {
             std::fprintf(stderr,
-                         "%s: %ju schedules, %zu states; %.3f %% of the choices are behind\n",
+                         "%s: %ju schedules, %zu states\n",
                          what.name.c_str(),
                          std::uintmax_t{r.schedules},
-                         order.states(),
-                         order.progress() * 100);
+                         order.states());
         }
         return true;
     };
