@@ -320,11 +320,12 @@ void client::start_exists(const impl_ptr& impl,
                                          std::move(handler),
                                          nothing_more,
                                          [](operation& op) {
-                                             bool missing = op.error == zk_errc::no_node;
-                                             if (missing)
+                                             if (op.error == zk_errc::no_node) {
                                                  op.error = error_code();
-                                             return missing ? std::optional<stat>()
-                                                            : std::optional<stat>(op.record);
+                                                 return std::optional<stat>();
+                                             }
+                                             return op.error ? std::optional<stat>()
+                                                             : std::optional<stat>(op.record);
                                          });
 }
 

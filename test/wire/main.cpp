@@ -2,7 +2,7 @@
 // A server that is broken or hostile, and other programs' nodes where ours should be: every client
 // in a process of its own. Prints a table: attack x scenario.
 #include "child.hpp"
-#include "crash_report.hpp"
+#include "crash_place.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/server.hpp>
@@ -33,7 +33,8 @@ using testing::wire_lie;
 
 constexpr const char* usage = R"(usage: test_wire [OPTION]...
 Runs clients against a server whose answers are spoilt on their way, and below nodes of other
-programs. Prints a table: cases run, and how many of them ended inside the C client.
+programs. Prints a table: cases run, failures, and how many processes ended inside the C client
+where nobody else can help it (the README of this folder says where).
   --full           every attack on every scenario at every frame
   --seed N         chooses frames and bytes (1)
   --case CASE      only this one, as a failure names it: 'lock/another xid/3/42'
@@ -42,56 +43,33 @@ programs. Prints a table: cases run, and how many of them ended inside the C cli
   --jobs N         how many at a time (4)
 )";
 
-/// The C client reads and takes apart what comes before anybody else sees it. These make it end the
-/// process with an assertion: an answer where none is awaited. The README names them.
-const std::set<std::string>& asserted_in_c_client() {
+/// Under these the C client may end the process, before anybody else sees the frame. The README says
+/// why.
+const std::set<std::string>& decided_by_c_client() {
     static const std::set<std::string> known = {
-        "answered twice", "answer to nobody", "swapped", "garbage frame", "stops inside"};
-    return known;
-}
-
-/// These make it use, and free, memory that was never written: a body that does not fit its answer
-/// is handed over as far as it could be read. Anything may follow.
-const std::set<std::string>& undefined_in_c_client() {
-    static const std::set<std::string> known = {"header only",
-                                                "ends early",
-                                                "huge inner length",
-                                                "large inner count",
-                                                "negative inner length",
-                                                "garbage body",
-                                                "flipped bit",
-                                                "event that ends early"};
+        "answered twice",
+        "answer to nobody",
+        "swapped",
+        "garbage frame",
+        "stops inside",
+        "header only",
+        "ends early",
+        "huge inner length",
+        "large inner count",
+        "negative inner length",
+        "garbage body",
+        "flipped bit",
+        "event that ends early",
+    };
     return known;
 }
 
 struct verdict {
     bool good = false;
-    std::string in_c_client;
+    crash_place crash;
     std::string text;
     std::uint64_t chances = 0;
 };
-
-/// Where in the C client a process has ended; empty if somewhere else. What it frees without having
-/// written it may be found out by the next one who allocates.
-std::string place_in_c_client(const std::string& output) {
-    std::size_t begin = output.find(testing::crash_head);
-    if (begin == std::string::npos)
-        return std::string();
-    std::istringstream lines(output.substr(begin));
-    std::string line;
-    while (std::getline(lines, line)) {
-        if (line.find("libzookeeper") == line.npos)
-            continue;
-        line = line.substr(line.rfind('/') + 1);
-        return line.substr(0, line.find('['));
-    }
-    for (const char* broken :
-         {"free(): ", "malloc(): ", "malloc_consolidate", "corrupted", "munmap_chunk"}) {
-        if (output.find(broken) != std::string::npos)
-            return "the heap";
-    }
-    return std::string();
-}
 
 class campaign {
 public:
@@ -154,7 +132,9 @@ private:
         if (std::size_t at = v.text.find("chances "); at != std::string::npos)
             v.chances = std::stoull(v.text.substr(at + 8));
         v.good = ended && status == went_well;
-        v.in_c_client = place_in_c_client(v.text);
+        if (!v.good)
+            v.text = with_function_names(v.text, self_);
+        v.crash = place_of_crash(v.text);
         v.text += "exit status " + std::to_string(status) + (ended ? "\n" : ", killed\n");
         return v;
     }
@@ -218,10 +198,10 @@ private:
         ++here.run;
         if (v.good)
             return;
-        bool undefined = undefined_in_c_client().contains(c.attack);
-        if (undefined || (!v.in_c_client.empty() && asserted_in_c_client().contains(c.attack))) {
+        bool there = v.crash.where == crash_place::kind::in_c_client;
+        if (there && decided_by_c_client().contains(c.attack)) {
             ++here.in_c_client;
-            here.where.insert(v.in_c_client.empty() ? "elsewhere, later" : v.in_c_client);
+            here.where.insert(v.crash.name);
             return;
         }
         ++here.failed;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who was wrong, by the stack that a client of tools/wire leaves.
+#include "../wire/crash_place.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+namespace {
+
+using corozk::wire::crash_place;
+using corozk::wire::place_of_crash;
+using kind = corozk::wire::crash_place::kind;
+
+const std::string head =
+    "connect: Success\n"
+    "crashed; the stack:\n"
+    "corozk::testing::report_crash(int) at /x/test/crash_report.hpp:15\n"
+    "/lib/x86_64-linux-gnu/libc.so.6(+0x3c050)[0x7f0c8385a050]\n";
+const std::string c_client =
+    "/lib/x86_64-linux-gnu/libzookeeper_st.so.2(+0xa089)[0x7f0c83ce2089]\n"
+    "/lib/x86_64-linux-gnu/libzookeeper_st.so.2"
+    "(zookeeper_process+0x920)[0x7f0c83ce4b50]\n"
+    "corozk::detail::session::read_packets() at /x/session.cpp:214\n";
+const std::string standard =
+    "/lib/x86_64-linux-gnu/libc.so.6(+0x156219)[0x7f0c83974219]\n"
+    "std::char_traits<char>::length(char const*) at /x/char_traits.h:395\n";
+
+}  // namespace
+
+TEST_CASE("a process that did not crash has no place") {
+    CHECK(place_of_crash("connect: Success\nhealed: Success\n").where == kind::none);
+}
+
+TEST_CASE("the C client's assertion is the C client's") {
+    crash_place at =
+        place_of_crash(head + "/lib/x86_64-linux-gnu/libc.so.6(abort+0xd3)[0x7f]\n" + c_client);
+    CHECK(at.where == kind::in_c_client);
+    CHECK(at.name == "libzookeeper_st.so.2(+0xa089)");
+}
+
+TEST_CASE("what the C client has merely called is elsewhere") {
+    std::string lists =
+        "corozk::detail::(anonymous namespace)::on_children(int) at /x/handle.cpp:9\n";
+    CHECK(place_of_crash(head + standard + lists + c_client).where == kind::elsewhere);
+    // A stack that nobody has resolved.
+    CHECK(place_of_crash(head + "/x/test_wire(+0x2f050)[0x55c3460b9050]\n" + c_client).where ==
+          kind::elsewhere);
+}
+
+TEST_CASE("a sanitizer's stack begins at the wrong access") {
+    const std::string error =
+        "==7==ERROR: AddressSanitizer: attempting free on address\n"
+        "    #0 0x5581 in free (/x/test_wire+0x1234)\n";
+    const std::string freed =
+        "    #1 0x7f10  (/lib/x86_64-linux-gnu/libzookeeper_st.so.2+0x9d03)\n";
+    const std::string called =
+        "    #2 0x7f11 in zookeeper_process (/lib/x86_64-linux-gnu/libzookeeper_st.so.2+0xbb4f)\n"
+        "    #3 0x5582 in corozk::detail::handle::process(bool, bool) /x/handle.cpp:492:14\n";
+    crash_place at = place_of_crash(error + freed + called);
+    CHECK(at.where == kind::in_c_client);
+
+    const std::string ours =
+        "    #1 0x5584 in corozk::detail::session::turn() /x/session.cpp:161\n";
+    CHECK(place_of_crash(error + ours + called).where == kind::elsewhere);
+    const std::string loop = "    #1 0x5584 in boost::asio::detail::scheduler::run() /x/s.ipp:1\n";
+    CHECK(place_of_crash(error + loop + called).where == kind::elsewhere);
+}
