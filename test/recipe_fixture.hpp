@@ -28,16 +28,11 @@
 
 namespace corozk::testing {
 
+/// For servers of a test's own, where sessions shall end soon.
 inline server_options recipe_server_options() {
     server_options options;
     options.tick_time = std::chrono::milliseconds(200);
     return options;
-}
-
-/// Started at first use, stopped with the program.
-inline server& shared_server() {
-    static server instance(recipe_server_options());
-    return instance;
 }
 
 inline auto as_tuple() {
