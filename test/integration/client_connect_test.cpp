@@ -385,24 +385,30 @@ TEST_CASE("generation: a new session after the old one was expired, or the end i
     }
 }
 
+TEST_CASE("close: of a client that was moved from") {
+    // Its handlers come by way of the system's threads, which may still be in the context when the
+    // last one has run: it outlives them.
+    static boost::asio::io_context& context = *new boost::asio::io_context;
+    run(context, []() -> awaitable<void> {
+        client zk;
+        auto [ec] = co_await zk.close(as_tuple());
+        CHECK_FALSE(ec);
+        CHECK(zk.state() == session_state::closed);
+        auto [refused, node] = co_await zk.get("/", as_tuple());
+        CHECK(refused == errc::closed);
+        auto [not_connected] = co_await zk.connect(as_tuple());
+        CHECK(not_connected == errc::closed);
+        auto [no_state, status] = co_await zk.next_state(session_status(), as_tuple());
+        CHECK(no_state == errc::closed);
+    });
+}
+
 TEST_CASE("close: in every state") {
     boost::asio::io_context context;
     fault_proxy proxy(the_server().port());
     run(context, [&]() -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
         client_options options = quiet_options(rooted(proxy.hosts()));
-        SECTION("moved from") {
-            client zk;
-            auto [ec] = co_await zk.close(as_tuple());
-            CHECK_FALSE(ec);
-            CHECK(zk.state() == session_state::closed);
-            auto [refused, node] = co_await zk.get("/", as_tuple());
-            CHECK(refused == errc::closed);
-            auto [not_connected] = co_await zk.connect(as_tuple());
-            CHECK(not_connected == errc::closed);
-            auto [no_state, status] = co_await zk.next_state(session_status(), as_tuple());
-            CHECK(no_state == errc::closed);
-        }
         SECTION("idle") {
             client zk(executor, options);
             outcome<session_status> next;
