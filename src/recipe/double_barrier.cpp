@@ -34,9 +34,10 @@ struct barrier_seat {
 
     phase_type phase = phase_type::entering;
     std::unique_ptr<waiting_call<>> call;
-    error_code verdict;  ///< with which to end the call when the node is gone
-    std::string guid;    ///< of the attempt; empty: none yet
-    std::string node;    ///< its path; empty: none
+    error_code verdict;      ///< with which to end the call when the node is gone
+    std::string guid;        ///< of the attempt; empty: none yet
+    std::string first_guid;  ///< whose first half tells the participant
+    std::string node;        ///< its path; empty: none
     std::int32_t sequence = 0;
     std::uint64_t generation = 0;  ///< the session that owns the node
     bool unsure = false;           ///< a create without an answer
@@ -217,7 +218,8 @@ private:
             sync.send();
         request look(port_, op_code::get, folder_);
         look.generation = generation;
-        if (any(phase::entering)) {
+        const bool watched = any(phase::entering);
+        if (watched) {
             record_watch_.disarm();
             look.attach(record_watch_);
         } else {
@@ -239,6 +241,8 @@ private:
         if (unsure)
             synced = co_await sync;
         error_code ec = co_await look;
+        if (ec && ec != zk_errc::no_node && watched)
+            drop_watch(port_, record_watch_, watch_kind::data, folder_);
         if (!ec)
             ec = synced;
         if (unsure || list) {
@@ -299,7 +303,10 @@ private:
     }
 
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation) {
-        s->guid = port_.new_guid();
+        std::string random = port_.new_guid();
+        if (s->first_guid.empty())
+            s->first_guid = random;
+        s->guid = member_guid(s->first_guid, random);
         s->generation = generation;
         jobs.emplace_back(
             kind::create, s, port_, op_code::create, join_path(folder_, member_prefix(s->guid)));

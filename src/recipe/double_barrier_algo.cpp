@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::string_view kind = "-member-";
 constexpr std::size_t guid_digits = 32;
+constexpr std::size_t participant_digits = 16;
 constexpr std::size_t sequence_digits = 10;
 
 template <class Number>
@@ -37,7 +40,26 @@ bool by_sequence(const barrier_member& a, const barrier_member& b) noexcept {
     return sequence_less(a.sequence, b.sequence);
 }
 
+/// Leaves of each participant the last node, in sorted order.
+/// @return the others
+std::vector<barrier_member> take_earlier(std::vector<barrier_member>& members) {
+    std::unordered_set<std::string_view> participants;
+    std::vector<barrier_member> last;
+    std::vector<barrier_member> earlier;
+    for (auto m = members.rbegin(); m != members.rend(); ++m) {
+        bool is_last = participants.insert(m->name.substr(0, participant_digits)).second;
+        (is_last ? last : earlier).push_back(*m);
+    }
+    members.assign(last.rbegin(), last.rend());
+    return {earlier.rbegin(), earlier.rend()};
+}
+
 }  // namespace
+
+std::string member_guid(std::string_view participant, std::string_view random) {
+    return std::string(participant.substr(0, participant_digits))
+        .append(random.substr(participant_digits));
+}
 
 std::optional<round_record> parse_round(std::string_view data) {
     if (data.empty())
@@ -90,7 +112,8 @@ std::optional<std::int32_t> parse_member(std::string_view name) {
 bool barrier_view::has(std::int32_t sequence) const noexcept {
     barrier_member wanted{{}, sequence};
     return std::binary_search(inside.begin(), inside.end(), wanted, by_sequence) ||
-           std::binary_search(waiting.begin(), waiting.end(), wanted, by_sequence);
+           std::binary_search(waiting.begin(), waiting.end(), wanted, by_sequence) ||
+           std::binary_search(earlier.begin(), earlier.end(), wanted, by_sequence);
 }
 
 barrier_view view_barrier(const name_list& names, const round_record& record) {
@@ -104,6 +127,7 @@ barrier_view view_barrier(const name_list& names, const round_record& record) {
     }
     std::sort(view.inside.begin(), view.inside.end(), by_sequence);
     std::sort(view.waiting.begin(), view.waiting.end(), by_sequence);
+    view.earlier = take_earlier(view.waiting);
     return view;
 }
 

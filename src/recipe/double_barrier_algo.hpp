@@ -17,7 +17,8 @@ namespace corozk::detail {
 // At the server:
 //   folder      the record of the last round that began: its number, how many members it has, and
 //               the sequence number of its last member. Empty before the first round.
-//   folder/<guid>-member-<sequence>   an ephemeral node for each member.
+//   folder/<guid>-member-<sequence>   an ephemeral node for each member. The first half of the guid
+//               is the participant's, the other half new for each node.
 //
 // The page's `ready` node is this record. It names its round, it is no child and so no member, and
 // nobody has to remove it: a record whose members are gone admits nobody. (A persistent `ready`
@@ -30,6 +31,8 @@ namespace corozk::detail {
 // A round begins, when nobody is inside and N wait, with one transaction: the record is replaced
 // (if its version is still the one that was read) and each of the N nodes still exists. So a round
 // has exactly N members that were all there at its beginning, whoever gave up or died just before.
+// A participant that comes again in a new session, while the server still keeps the old one and its
+// node, counts once: of its nodes that wait only the last one does.
 // A member that gives up at its deadline erases its node in a transaction with the record's
 // version: either it was never counted, or it is told that it is in after all.
 //
@@ -51,6 +54,9 @@ struct round_record {
 /// The folder's data; nothing if it was not written by this recipe. Empty data is round 0.
 std::optional<round_record> parse_round(std::string_view data);
 std::string format_round(const round_record& record);
+
+/// A guid for the next node of a participant, who is told by the first half of any guid of its own.
+std::string member_guid(std::string_view participant, std::string_view random);
 
 /// The name of a member's node without its sequence number.
 std::string member_prefix(std::string_view guid);
@@ -77,7 +83,8 @@ struct barrier_member {
 /// A listing of the folder, in the order of sequence numbers. Borrows the names.
 struct barrier_view {
     std::vector<barrier_member> inside;
-    std::vector<barrier_member> waiting;
+    std::vector<barrier_member> waiting;  ///< of each participant the last
+    std::vector<barrier_member> earlier;  ///< the others that wait
 
     /// Whether this sequence number is among them.
     bool has(std::int32_t sequence) const noexcept;

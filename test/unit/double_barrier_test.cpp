@@ -16,10 +16,18 @@ namespace {
 
 const std::string guid = "0123456789abcdef0123456789abcdef";
 
-std::string name_of(std::int32_t sequence) {
+std::string name_of(const std::string& guid_of_it, std::int32_t sequence) {
     char text[16];
     std::snprintf(text, sizeof text, "%010d", sequence);
-    return member_prefix(guid) + text;
+    return member_prefix(guid_of_it) + text;
+}
+
+/// Each of another participant.
+std::string name_of(std::int32_t sequence) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "%032x", static_cast<unsigned>(sequence));
+    std::string swapped = std::string(digits + 16) + std::string(digits, 16);
+    return name_of(swapped, sequence);
 }
 
 name_list listing(const std::vector<std::int32_t>& sequences) {
@@ -122,6 +130,31 @@ TEST_CASE("double barrier: a round begins with the first N, and only when nobody
     CHECK(view.inside.empty());
     CHECK(next_round(view, old, 3) == record(7, 3, 9));
     CHECK_FALSE(next_round(view, old, 4));
+}
+
+TEST_CASE("double barrier: who has come again counts once") {
+    std::string mine = "00112233445566778899aabbccddeeff";
+    std::string again = member_guid(mine, "ffeeddccbbaa99887766554433221100");
+    CHECK(again == "00112233445566777766554433221100");
+    name_list names;
+    names.push_back(name_of(mine, 3));
+    names.push_back(name_of(again, 5));
+    barrier_view view = view_barrier(names, round_record());
+    CHECK(sequences(view.waiting) == std::vector<std::int32_t>{5});
+    CHECK(sequences(view.earlier) == std::vector<std::int32_t>{3});
+    CHECK(view.has(3));
+    CHECK(view.has(5));
+    CHECK_FALSE(next_round(view, round_record(), 2));
+    names.push_back(name_of(4));
+    view = view_barrier(names, round_record());
+    CHECK(sequences(view.waiting) == std::vector<std::int32_t>{4, 5});
+    CHECK(next_round(view, round_record(), 2) == record(1, 2, 5));
+    CHECK_FALSE(next_round(view, round_record(), 3));
+    // The one of the session before is inside as long as the server keeps it.
+    view = view_barrier(names, record(1, 2, 4));
+    CHECK(sequences(view.inside) == std::vector<std::int32_t>{3, 4});
+    CHECK(sequences(view.waiting) == std::vector<std::int32_t>{5});
+    CHECK(view.earlier.empty());
 }
 
 TEST_CASE("double barrier: the page's rule for leaving") {

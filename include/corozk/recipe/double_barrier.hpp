@@ -99,7 +99,7 @@ public:
      * @brief Waits until `size` members have come.
      *
      * When the session is lost before the round has begun, the member comes again with the next
-     * session by itself.
+     * session by itself. It counts once, also while the server still keeps the lost one.
      *
      * @par Completion signature
      * `void(error_code)`

@@ -3,6 +3,9 @@
 #include "turns.hpp"
 #include <corozk/recipe/double_barrier.hpp>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+
 namespace corozk::schedule {
 
 namespace {
@@ -39,6 +42,20 @@ awaitable<void> member(actor& a) {
     }
 }
 
+/// So late that a client which hears of no server has given its session up meanwhile.
+awaitable<void> late_member(actor& a) {
+    boost::asio::steady_timer later(co_await boost::asio::this_coro::executor,
+                                    std::chrono::seconds(60));
+    co_await later.async_wait(boost::asio::use_awaitable);
+    co_await member<2>(a);
+}
+
+void late_round(stage& s) {
+    s.play("a", 0, member<2>);
+    s.play("b", 1, late_member);
+    s.leaves_nothing_in(folder);
+}
+
 template <int Size>
 void round(stage& s) {
     for (int i = 0; i < Size; ++i)
@@ -48,6 +65,7 @@ void round(stage& s) {
 
 const registered all[] = {
     registered(scenario("double_barrier.2", 2, round<2>).uncancelled().of_equals()),
+    registered(scenario("double_barrier.late", 2, late_round).uncancelled()),
     registered(scenario("double_barrier.3", 3, round<3>).uncancelled().of_equals()),
 };
 
