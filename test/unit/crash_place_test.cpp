@@ -39,6 +39,15 @@ TEST_CASE("the C client's assertion is the C client's") {
     CHECK(at.name == "libzookeeper_st.so.2(+0xa089)");
 }
 
+TEST_CASE("what a sanitizer has put in the place of the C library's is nobody's") {
+    std::string below = "/x/test_wire(___interceptor_backtrace+0x46)[0x55b177dc77c6]\n" + head +
+                        "__asan::Allocator::Deallocate(void*, unsigned long) at :?\n"
+                        "/x/test_wire(__interceptor_free+0x16c)[0x55b177e1fe8c]\n";
+    CHECK(place_of_crash("crashed; the stack:\n" + below + c_client).where == kind::in_c_client);
+    std::string ours = "corozk::detail::session::turn() at /x/session.cpp:161\n";
+    CHECK(place_of_crash("crashed; the stack:\n" + below + ours).where == kind::elsewhere);
+}
+
 TEST_CASE("what the C client has merely called is elsewhere") {
     std::string lists =
         "corozk::detail::(anonymous namespace)::on_children(int) at /x/handle.cpp:9\n";

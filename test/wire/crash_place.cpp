@@ -34,10 +34,23 @@ bool contains_one_of(const std::string& text, std::initializer_list<const char*>
     return false;
 }
 
+bool in_c_library(const std::string& frame) {
+    return frame.find("/libc.so") != frame.npos;
+}
+
 /// What anybody calls, and so says nothing about who was wrong.
-bool in_common_library(const std::string& frame) {
-    return contains_one_of(frame, {"/libc.so", "/libstdc++.so", "/libgcc_s.so", "/ld-linux"}) ||
-           frame.starts_with("std::") || frame.starts_with("__gnu_cxx::");
+bool is_common(const std::string& frame) {
+    return in_c_library(frame) || frame.starts_with("std::") || frame.starts_with("__gnu_cxx::") ||
+           contains_one_of(frame,
+                           {"/libstdc++.so",
+                            "/libgcc_s.so",
+                            "/ld-linux",
+                            "__asan::",
+                            "__tsan::",
+                            "__sanitizer::",
+                            "_interceptor_",
+                            "/libasan.so",
+                            "/libtsan.so"});
 }
 
 bool in_c_client(const std::string& frame) {
@@ -49,10 +62,9 @@ std::vector<std::string> frames_of_handler(const std::string& stack) {
     std::vector<std::string> frames;
     bool behind_the_handler = false;
     for (const std::string& line : lines_of(stack)) {
-        bool common = in_common_library(line);
-        if (behind_the_handler && !common)
+        if (behind_the_handler && !is_common(line))
             frames.push_back(line);
-        behind_the_handler |= common;
+        behind_the_handler |= in_c_library(line);
     }
     return frames;
 }
@@ -65,7 +77,7 @@ std::vector<std::string> frames_of_sanitizer(const std::string& stack) {
         std::size_t at = line.find(" in ");
         std::string frame = at == line.npos ? line : line.substr(at + 4);
         bool ours = contains_one_of(frame, {"corozk::", "boost::"});
-        if (!in_common_library(frame) && (ours || in_c_client(frame)))
+        if (!is_common(frame) && (ours || in_c_client(frame)))
             frames.push_back(frame);
     }
     return frames;
