@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_set>
-#include <utility>
 
 namespace corozk::detail {
 

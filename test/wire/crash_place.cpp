@@ -83,32 +83,27 @@ std::vector<std::string> frames_of_sanitizer(const std::string& stack) {
     return frames;
 }
 
-/// `module(function+0x10)[0x5561]`, or `function (module+0x10)`.
+/// `module(function+0x10)[0x5561]`, `function (module+0x10)`, or `#3 0x5561 (module+0x10)`.
 std::string short_name(std::string frame) {
-    if (frame.starts_with("/"))
+    if (frame.starts_with("/") || frame.starts_with(" "))
         frame = frame.substr(frame.rfind('/') + 1);
     return frame.substr(0, frame.find_first_of("[ "));
 }
 
 }  // namespace
 
-crash_place place_of_crash(const std::string& output) {
-    crash_place result;
+std::string place_in_c_client(const std::string& output) {
     std::size_t stack = output.find(testing::crash_head);
     bool sanitizer = stack == output.npos;
     if (sanitizer)
         stack = output.find("    #0 ");
     if (stack == output.npos)
-        return result;
+        return std::string();
     std::vector<std::string> frames = sanitizer ? frames_of_sanitizer(output.substr(stack))
                                                 : frames_of_handler(output.substr(stack));
-    result.where = crash_place::kind::elsewhere;
-    if (frames.empty())
-        return result;
-    result.name = short_name(frames.front());
-    if (in_c_client(frames.front()))
-        result.where = crash_place::kind::in_c_client;
-    return result;
+    if (frames.empty() || !in_c_client(frames.front()))
+        return std::string();
+    return short_name(frames.front());
 }
 
 std::string with_function_names(const std::string& output, const std::string& program) {

@@ -66,7 +66,7 @@ const std::set<std::string>& decided_by_c_client() {
 
 struct verdict {
     bool good = false;
-    crash_place crash;
+    std::string in_c_client;  ///< where; empty: elsewhere, or not at all
     std::string text;
     std::uint64_t chances = 0;
 };
@@ -134,7 +134,7 @@ private:
         v.good = ended && status == went_well;
         if (!v.good)
             v.text = with_function_names(v.text, self_);
-        v.crash = place_of_crash(v.text);
+        v.in_c_client = place_in_c_client(v.text);
         v.text += "exit status " + std::to_string(status) + (ended ? "\n" : ", killed\n");
         return v;
     }
@@ -198,10 +198,9 @@ private:
         ++here.run;
         if (v.good)
             return;
-        bool there = v.crash.where == crash_place::kind::in_c_client;
-        if (there && decided_by_c_client().contains(c.attack)) {
+        if (!v.in_c_client.empty() && decided_by_c_client().contains(c.attack)) {
             ++here.in_c_client;
-            here.where.insert(v.crash.name);
+            here.where.insert(v.in_c_client);
             return;
         }
         ++here.failed;
