@@ -159,6 +159,7 @@ private:
     void handed_over(contender& from, const contender* to, operation& answer);
     void listen(contender& c);
     void stop_listening(contender& c) noexcept;
+    void stop_listening(contender& c, const std::string& announcement) noexcept;
     void announced(contender& c) noexcept;
     void look_behind(const contender& c);
     std::unique_ptr<foreign_node> take_foreign(foreign_node& f) noexcept;

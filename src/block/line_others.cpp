@@ -130,9 +130,9 @@ void line::listen(contender& c) {
     auto& op = launch<contender_operation>(op_code::exists,
                                            announcement_of(c.path()),
                                            c.shared_from_this(),
-                                           [](line& l, contender_ptr who, operation&) {
+                                           [](line& l, contender_ptr who, operation& answer) {
                                                if (who->stage_ != contender::stage_type::waiting)
-                                                   l.stop_listening(*who);
+                                                   l.stop_listening(*who, answer.path);
                                            });
     op.generation = c.generation_;
     op.attach(*turn);
@@ -141,10 +141,15 @@ void line::listen(contender& c) {
 
 /// If the watch is still on its way the answer to that takes it back.
 void line::stop_listening(contender& c) noexcept {
+    if (c.listens())
+        stop_listening(c, announcement_of(c.path()));
+}
+
+/// @param announcement  what is watched: the contender may have another node by now
+void line::stop_listening(contender& c, const std::string& announcement) noexcept {
     if (announced_ == &c)
         announced_ = nullptr;
-    if (c.listens())
-        forget_watch(port_, *c.extras_->turn, watch_kind::exists, announcement_of(c.path()));
+    forget_watch(port_, *c.extras_->turn, watch_kind::exists, announcement);
 }
 
 void line::announced(contender& c) noexcept {

@@ -118,6 +118,9 @@ task<> watch_leader(session& s,
         std::string leader = join_path(folder, view.leader);
         std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
+        // A leader's procedure has run for as long as it leads: who resigns erases that node first.
+        if (seen && seen->acknowledged && seen->path == leader)
+            view.acknowledged = true;
         if (!ec && !view.leader.empty()) {
             request get(s, op_code::get, leader);
             if (seen)

@@ -2,6 +2,8 @@
 #include "turns.hpp"
 #include <corozk/recipe/barrier.hpp>
 
+#include <chrono>
+
 namespace corozk::schedule {
 
 namespace {
@@ -22,6 +24,8 @@ awaitable<void> set_and_remove(actor& a) {
 }
 
 /// Whoever comes while it is set goes on only when it is being removed.
+/// @tparam Bound  it goes with its keeper
+template <bool Bound>
 awaitable<void> wait(actor& a) {
     barrier b(a.zk(), path);
     co_await a.gate("before the barrier");
@@ -31,26 +35,72 @@ awaitable<void> wait(actor& a) {
     auto [ec] = co_await b.wait(token);
     if (!a.may_see(ec, "wait") || ec)
         co_return;
-    if (set)
+    bool keeper_died =
+        Bound && (a.on().happened(move_kind::expire) || a.on().happened(move_kind::silence));
+    if (set && !keeper_died)
         a.on().check(!a.on().notes("removing").empty(), a.name() + " did not wait");
+}
+
+/// A barrier that goes with its keeper's session.
+awaitable<void> set_for_a_session(actor& a) {
+    barrier_options options;
+    options.bound_to_session = true;
+    barrier b(a.zk(), path, options);
+    auto firm = a.firm_token();
+    auto [set_ec, set] = co_await b.set(firm);
+    if (!a.may_see(set_ec, "set"))
+        co_return;
+    // Another one has set it, and removes it.
+    a.on().remember(a.client_index(), set);
+    if (!set)
+        co_return;
+    a.on().note_down("set", "");
+    co_await a.gate("set");
+    a.on().note_down("removing", "");
+    auto [removed_ec, removed] = co_await b.remove(firm);
+    a.may_see(removed_ec, "remove");
+}
+
+/// Waits no longer than it is set.
+awaitable<void> wait_for_a_while(actor& a) {
+    barrier b(a.zk(), path);
+    auto token = a.token();
+    auto [ec] = co_await b.wait_for(std::chrono::seconds(1), token);
+    if (ec != errc::deadline_exceeded)
+        a.may_see(ec, "wait_for");
+}
+
+void with_sessions(stage& s) {
+    s.play("keeper", 0, set_for_a_session);
+    s.play("other", 1, set_for_a_session);
+    s.play("waiter", 2, wait<true>);
+    s.leaves_nothing_in("/f");
+}
+
+void patience_ends(stage& s) {
+    s.play("keeper", 0, set_and_remove);
+    s.play("impatient", 1, wait_for_a_while);
+    s.leaves_nothing_in("/f");
 }
 
 void two(stage& s) {
     s.play("keeper", 0, set_and_remove);
-    s.play("waiter", 1, wait);
+    s.play("waiter", 1, wait<false>);
     s.leaves_nothing_in("/f");
 }
 
 void three(stage& s) {
     s.play("keeper", 0, set_and_remove);
-    s.play("waiter", 1, wait);
-    s.play("other", 2, wait);
+    s.play("waiter", 1, wait<false>);
+    s.play("other", 2, wait<false>);
     s.leaves_nothing_in("/f");
 }
 
 const registered all[] = {
     registered(scenario("barrier.2", 2, two)),
     registered(scenario("barrier.3", 3, three)),
+    registered(scenario("barrier.deadline", 2, patience_ends)),
+    registered(scenario("barrier.sessions", 3, with_sessions)),
 };
 
 }  // namespace

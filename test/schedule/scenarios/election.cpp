@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/election.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 namespace corozk::schedule {
 
@@ -43,6 +49,59 @@ awaitable<void> observe(actor& a) {
         a.on().check(leader.path.starts_with(folder), "the leader has a node");
 }
 
+/// Leads, again if need be, until the follower has seen it.
+awaitable<void> lead_until_seen(actor& a) {
+    election e(a.zk(), folder);
+    auto firm = a.firm_token();
+    while (times_noted(a, "seen") == 0) {
+        auto [ec, term] = co_await e.campaign(firm);
+        if (!a.may_see(ec, "campaign"))
+            co_return;
+        if (ec)
+            continue;
+        auto [acknowledged] = co_await e.acknowledge(term, firm);
+        a.may_see(acknowledged, "acknowledge");
+        while (term.valid() && times_noted(a, "seen") == 0)
+            co_await pause();
+        auto [released] = co_await term.release(firm);
+        a.may_see(released, "release");
+    }
+}
+
+/// Leads once, however shortly.
+awaitable<void> lead_shortly(actor& a) {
+    election e(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, term] = co_await e.campaign(token);
+    a.may_see(ec, "campaign");
+}
+
+/// Until one has led whose procedure has run, and nobody leads any more.
+awaitable<void> follow(actor& a) {
+    noted_at_the_end over(a, "seen");
+    election e(a.zk(), folder);
+    election_leader last;
+    std::int64_t latest = 0;
+    bool seen = false;
+    while (!seen || last) {
+        auto token = a.token();
+        auto [ec, now] = co_await e.next_leader(last, token);
+        if (!a.may_see(ec, "next_leader") || ec)
+            co_return;
+        bool same_term = now.path == last.path;
+        a.on().check(!same_term || now.acknowledged != last.acknowledged,
+                     "the same leader is told twice");
+        a.on().check(!same_term || now.acknowledged, "an acknowledgement is taken back");
+        if (now) {
+            a.on().check(now.fencing_token >= latest, "an earlier leader comes later");
+            latest = std::max(latest, now.fencing_token);
+        }
+        last = std::move(now);
+        if (last.acknowledged && !std::exchange(seen, true))
+            a.on().note_down("seen", a.name());
+    }
+}
+
 template <int Candidates>
 void contest(stage& s) {
     for (int i = 0; i < Candidates; ++i)
@@ -56,10 +115,20 @@ void observed(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
+void followed(stage& s) {
+    contend_all(s, {{"candidate", lead_until_seen}, {"follower", follow}});
+}
+
+void followed_through_terms(stage& s) {
+    contend_all(s, {{"candidate", lead_until_seen}, {"follower", follow}, {"other", lead_shortly}});
+}
+
 const registered all[] = {
     registered(scenario("election.2", 2, contest<2>).of_equals()),
     registered(scenario("election.3", 3, contest<3>).of_equals()),
     registered(scenario("election.observed", 2, observed)),
+    registered(scenario("election.followed", 2, followed)),
+    registered(scenario("election.followed-3", 3, followed_through_terms)),
 };
 
 }  // namespace

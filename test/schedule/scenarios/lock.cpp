@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/lock.hpp>
 
+#include <chrono>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace corozk::schedule {
 
@@ -70,6 +74,90 @@ void asked(stage& s) {
     s.play("asks", 2, ask_all);
 }
 
+/// Holds it until somebody asks for its release.
+awaitable<void> hold_until_asked(actor& a) {
+    noted_at_the_end over(a, "over");
+    lock l(a.zk(), folder);
+    for (;;) {
+        auto token = a.token();
+        auto [ec, held] = co_await l.acquire(token);
+        if (ec) {
+            if (!a.may_see(ec, "acquire") || a.cancelled())
+                co_return;
+            continue;
+        }
+        auto asked_token = a.token();
+        auto [lost] = co_await held.release_requested(asked_token);
+        a.may_see(lost, "release_requested");
+        auto firm = a.firm_token();
+        auto [released] = co_await held.release(firm);
+        a.may_see(released, "release");
+        co_return;
+    }
+}
+
+/// Asks each holder or waiter once.
+awaitable<void> ask_once(actor& a) {
+    lock l(a.zk(), folder);
+    auto firm = a.firm_token();
+    std::set<std::string> asked;
+    while (times_noted(a, "over") == 0) {
+        auto [ec, all] = co_await l.contenders(firm);
+        for (const contender_info& one : all) {
+            if (asked.contains(one.path))
+                continue;
+            auto [problem] = co_await l.request_release(one.path, firm);
+            if (!problem)
+                asked.insert(one.path);
+        }
+        co_await pause();
+    }
+}
+
+void asked_to_release(stage& s) {
+    contend_all(s, {{"holder", hold_until_asked}, {"asks", ask_once}});
+}
+
+/// Holds it for a while.
+awaitable<void> hold_for_a_while(actor& a) {
+    lock l(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, held] = co_await l.acquire(token);
+    if (!a.may_see(ec, "acquire") || ec)
+        co_return;
+    check_order(a, held.path(), turn_rule());
+    {
+        stage::tenure owner(a, held);
+        for (int i = 0; i < 3; ++i)
+            co_await pause();
+    }
+    auto firm = a.firm_token();
+    auto [released] = co_await held.release(firm);
+    a.may_see(released, "release");
+}
+
+/// Waits for it no longer than others hold it.
+awaitable<void> try_for_a_while(actor& a) {
+    lock l(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, held] = co_await l.acquire_for(std::chrono::seconds(3), token);
+    if (ec != errc::deadline_exceeded)
+        a.may_see(ec, "acquire_for");
+    if (ec)
+        co_return;
+    check_order(a, held.path(), turn_rule());
+    stage::tenure owner(a, held);
+    co_await a.gate("holding");
+}
+
+void patience_ends(stage& s) {
+    contend_all(s, {{"holder", hold_for_a_while}, {"impatient", try_for_a_while}});
+}
+
+void patience_ends_between(stage& s) {
+    contend_all(s, {{"holder", hold_for_a_while}, {"impatient", try_for_a_while}, {"c", contend}});
+}
+
 void plant_folder(stage& s, std::int32_t next_sequence) {
     model::log_entry entry;
     entry.zxid = 1;
@@ -106,6 +194,9 @@ const registered all[] = {
     registered(scenario("lock.try", 2, contest_with_a_try)),
     registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),
+    registered(scenario("lock.asked-to-release", 2, asked_to_release)),
+    registered(scenario("lock.deadline", 2, patience_ends)),
+    registered(scenario("lock.deadline-3", 3, patience_ends_between)),
     registered(scenario("lock.wrapping", 3, wrapping).of_equals()),
     registered(scenario("lock.erased", 2, erased)
                    .of_equals()

@@ -79,6 +79,29 @@ awaitable<void> watch_them(actor& a) {
                  "a member that has left is told as being there");
 }
 
+/// A member of a name that another one wants, too: as far as each can know, it is the only one.
+awaitable<void> be_the_one(actor& a) {
+    membership m(a.zk(), group);
+    auto token = a.token();
+    auto [joined] = co_await m.join("m", a.name(), token);
+    if (!a.may_see(joined, "join") || joined)
+        co_return;
+    {
+        // Of a session that was ended, the node may be another one's before we hear of it.
+        auto still = [&] { return m.joined() && !a.on().session_ended(a.client_index()); };
+        stage::tenure owner(a, std::string(group) + "/m", still);
+        co_await a.gate("joined");
+    }
+    auto firm = a.firm_token();
+    auto [left] = co_await m.leave(firm);
+    a.may_see(left, "leave");
+}
+
+void one_name(stage& s) {
+    play_all(s, {{"a", be_the_one}, {"b", be_the_one}});
+    s.leaves_nothing_in(group);
+}
+
 void two(stage& s) {
     play_all(s, {{"member", come_and_go<1>}, {"watcher", watch_them}});
     s.leaves_nothing_in(group);
@@ -92,6 +115,7 @@ void three(stage& s) {
 const registered all[] = {
     registered(scenario("membership.2", 2, two)),
     registered(scenario("membership.3", 3, three)),
+    registered(scenario("membership.one-name", 2, one_name)),
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
+
+#include <chrono>
 
 namespace corozk::schedule {
 
@@ -35,6 +38,56 @@ awaitable<void> contend(actor& a) {
     }
 }
 
+/// Holds the second of the two for a while.
+awaitable<void> hold_one(actor& a) {
+    lock second(a.zk(), "/f/b");
+    auto token = a.token();
+    auto [ec, held] = co_await second.acquire(token);
+    if (!a.may_see(ec, "acquire") || ec)
+        co_return;
+    {
+        stage::tenure owner(a, held);
+        for (int i = 0; i < 3; ++i)
+            co_await pause();
+    }
+    auto firm = a.firm_token();
+    auto [released] = co_await held.release(firm);
+    a.may_see(released, "release");
+}
+
+/// Has the first while it waits for the second, no longer than that is held.
+awaitable<void> try_both_for_a_while(actor& a) {
+    lock first(a.zk(), "/f/a");
+    lock second(a.zk(), "/f/b");
+    multi_lock both(a.zk());
+    both.add(first).add(second);
+    auto token = a.token();
+    auto [ec, held] = co_await both.acquire_for(std::chrono::seconds(3), token);
+    if (ec != errc::deadline_exceeded)
+        a.may_see(ec, "acquire_for");
+    if (ec)
+        co_return;
+    stage::tenure one(a, held.parts()[0].held);
+    stage::tenure other(a, held.parts()[1].held);
+    co_await a.gate("holding");
+}
+
+/// Waits for the first.
+awaitable<void> contend_for_the_first(actor& a) {
+    lock first(a.zk(), "/f/a");
+    auto acquire = [&first](auto token) { return first.acquire(token); };
+    co_await have_a_turn(a, acquire);
+}
+
+void patience_ends(stage& s) {
+    play_all(s,
+             {{"holder", hold_one},
+              {"impatient", try_both_for_a_while},
+              {"waiter", contend_for_the_first}});
+    s.leaves_nothing_in("/f/a");
+    s.leaves_nothing_in("/f/b");
+}
+
 void two(stage& s) {
     s.play("a and b", 0, contend<false>);
     s.play("b and a", 1, contend<true>);
@@ -42,7 +95,10 @@ void two(stage& s) {
     s.leaves_nothing_in("/f/b");
 }
 
-const registered all(scenario("multi_lock.2", 2, two));
+const registered all[] = {
+    registered(scenario("multi_lock.2", 2, two)),
+    registered(scenario("multi_lock.deadline", 3, patience_ends)),
+};
 
 }  // namespace
 

@@ -19,15 +19,17 @@ inline awaitable<void> pause() {
     co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
+/// How often it has been noted down, for somebody who goes on accordingly.
+inline std::size_t times_noted(actor& a, const std::string& kind) {
+    std::size_t noted = a.on().notes(kind).size();
+    a.on().remember(a.client_index(), noted);
+    return noted;
+}
+
 /// Until so many have noted it down.
 inline awaitable<void> until_noted(actor& a, std::string kind, std::size_t count = 1) {
-    for (;;) {
-        std::size_t noted = a.on().notes(kind).size();
-        a.on().remember(a.client_index(), noted);
-        if (noted >= count)
-            co_return;
+    while (times_noted(a, kind) < count)
         co_await pause();
-    }
 }
 
 /// Notes down that an actor is over, however it ends.

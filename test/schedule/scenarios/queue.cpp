@@ -2,6 +2,10 @@
 // No item is lost, none is taken twice, and those of one producer come in their order.
 #include "queues.hpp"
 
+#include <chrono>
+#include <set>
+#include <string>
+
 namespace corozk::schedule {
 
 namespace {
@@ -74,6 +78,67 @@ awaitable<void> consume_one(actor& a) {
 }
 
 /// The items that had their effect.
+/// Claims an item, and gives it back; perhaps there is none any more.
+awaitable<void> consume_and_give_back(actor& a) {
+    queue q(a.zk(), queue_path);
+    auto token = a.token();
+    auto deadline = queue::clock::now() + std::chrono::seconds(30);
+    auto [ec, claim] = co_await q.consume_until(deadline, token);
+    if (ec != errc::deadline_exceeded)
+        a.may_see(ec, "consume_until");
+    if (ec)
+        co_return;
+    co_await a.gate("working");
+    auto firm = a.firm_token();
+    auto [released] = co_await claim.release(firm);
+    a.may_see(released, "release");
+}
+
+queue bounded_queue(actor& a) {
+    queue_options options;
+    options.bound = 1;
+    return queue(a.zk(), queue_path, options);
+}
+
+/// Puts two where there is room for one.
+awaitable<void> put_two_one_by_one(actor& a) {
+    queue q = bounded_queue(a);
+    bool first = co_await put(a, q, "1");
+    if (first)
+        co_await put(a, q, "2");
+}
+
+awaitable<void> put_another(actor& a) {
+    queue q = bounded_queue(a);
+    co_await put(a, q, "3");
+}
+
+template <int Items>
+awaitable<void> take_some(actor& a) {
+    queue q = bounded_queue(a);
+    for (int i = 0; i < Items; ++i) {
+        auto item = co_await take_an_item(a, q);
+        if (!item)
+            co_return;
+    }
+}
+
+/// There are never more items than the bound says.
+void within_the_bound(stage& s) {
+    std::set<std::string> items;
+    for (const model::log_entry& entry : s.zookeeper().log()) {
+        for (const model::change& c : entry.changes) {
+            if (model::parent_of(c.path) != queue_path)
+                continue;
+            if (c.what == model::change::type::create)
+                items.insert(c.path);
+            if (c.what == model::change::type::erase)
+                items.erase(c.path);
+        }
+        s.check(items.size() <= 1, "more items than the bound allows");
+    }
+}
+
 std::vector<std::string> effects(stage& s) {
     std::vector<std::string> items;
     for (const std::string& name : s.children("/f")) {
@@ -116,11 +181,30 @@ void two_workers(stage& s) {
     work_off(s, {{"producer", put_two}, {"worker", consume_one}, {"other", consume_one}});
 }
 
+void one_gives_back(stage& s) {
+    work_off(
+        s, {{"producer", put_one}, {"gives back", consume_and_give_back}, {"worker", consume_one}});
+}
+
+void bounded(stage& s) {
+    pass_items(s, {{"producer", put_two_one_by_one}, {"consumer", take_some<2>}});
+    s.finally(within_the_bound);
+}
+
+void bounded_for_two(stage& s) {
+    pass_items(
+        s, {{"producer", put_two_one_by_one}, {"other", put_another}, {"consumer", take_some<3>}});
+    s.finally(within_the_bound);
+}
+
 const registered all[] = {
     registered(scenario("queue.take", 2, one_consumer)),
     registered(scenario("queue.take-2", 3, two_consumers)),
     registered(scenario("queue.take", 2, one_consumer).lagging()),
     registered(scenario("queue.consume-2", 3, two_workers)),
+    registered(scenario("queue.give-back", 3, one_gives_back)),
+    registered(scenario("queue.bounded", 2, bounded).uncancelled()),
+    registered(scenario("queue.bounded-2", 3, bounded_for_two).uncancelled()),
     registered(scenario("queue.consume-2", 3, two_workers).lagging()),
     registered(scenario("queue.consume", 2, one_worker).lagging()),
 };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/semaphore.hpp>
+
+#include <optional>
+#include <utility>
 
 namespace corozk::schedule {
 
@@ -19,6 +23,52 @@ awaitable<void> contend(actor& a) {
     co_await have_a_turn(a, acquire, rule);
 }
 
+/// One of the only permit, until the limit is raised.
+awaitable<void> contend_for_the_only_one(actor& a) {
+    std::optional<noted_at_the_end> coming(std::in_place, a, "arrived");
+    semaphore all(a.zk(), folder, 1);
+    for (;;) {
+        auto token = a.token();
+        auto [ec, held] = co_await all.acquire(1, token);
+        bool raised = times_noted(a, "raising") > 0;
+        if (ec == errc::limit_mismatch) {
+            a.on().check(raised, "another limit, which nobody has set");
+            co_return;
+        }
+        if (ec) {
+            if (!a.may_see(ec, "acquire") || a.cancelled())
+                co_return;
+            continue;
+        }
+        turn_rule rule;
+        rule.may_be_ahead = [raised](const std::string&) { return raised; };
+        if (held.valid())
+            check_order(a, held.path(), rule);
+        {
+            stage::tenure owner(a, held, 1, permits);
+            coming.reset();
+            co_await until_noted(a, "arrived", 2);
+        }
+        auto firm = a.firm_token();
+        auto [released] = co_await held.release(firm);
+        a.may_see(released, "release");
+        co_return;
+    }
+}
+
+awaitable<void> raise_the_limit(actor& a) {
+    co_await a.gate("raising");
+    a.on().note_down("raising", a.name());
+    semaphore all(a.zk(), folder, 1);
+    for (;;) {
+        auto firm = a.firm_token();
+        auto [ec] = co_await all.set_limit(permits, firm);
+        if (!ec)
+            co_return;
+        co_await pause();
+    }
+}
+
 void two(stage& s) {
     contend_all(s, {{"both", contend<2>}, {"one", contend<1>}});
 }
@@ -27,9 +77,17 @@ void three(stage& s) {
     contend_all(s, {{"one", contend<1>}, {"both", contend<2>}, {"another", contend<1>}});
 }
 
+void raised(stage& s) {
+    contend_all(s,
+                {{"a", contend_for_the_only_one},
+                 {"b", contend_for_the_only_one},
+                 {"raises", raise_the_limit}});
+}
+
 const registered all[] = {
     registered(scenario("semaphore.2", 2, two)),
     registered(scenario("semaphore.3", 3, three)),
+    registered(scenario("semaphore.raised", 3, raised)),
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decision, and nobody is told another one; no commit without everybody's vote.
+#include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/two_phase_commit.hpp>
 
@@ -34,6 +35,24 @@ awaitable<void> coordinate(actor& a) {
     if (begun) {
         a.on().check(false, "begin: " + begun.message());
         co_return;
+    }
+    auto [ec, outcome] = co_await c.decide(firm);
+    if (a.may_see(ec, "decide") && !ec)
+        told(a, outcome);
+}
+
+/// Goes on with what another one has begun, who may be about to decide as well.
+awaitable<void> resume(actor& a) {
+    commit_coordinator c(a.zk(), path);
+    auto firm = a.firm_token();
+    for (;;) {
+        auto [ec, transaction] = co_await c.resume(firm);
+        if (!ec)
+            break;
+        bool not_yet = ec == zk_errc::no_node;
+        if (!not_yet && !is_recoverable(ec) && !a.may_see(ec, "resume"))
+            co_return;
+        co_await pause();
     }
     auto [ec, outcome] = co_await c.decide(firm);
     if (a.may_see(ec, "decide") && !ec)
@@ -107,6 +126,12 @@ void transact(stage& s) {
     s.finally(nobody_had_died);
 }
 
+/// Two decide, one of them in a site's session.
+void transact_resumed(stage& s) {
+    transact<commit_form::coordinator, commit_vote::commit>(s);
+    s.play("resumes", 1, resume);
+}
+
 const registered all[] = {
     registered(scenario("two_phase_commit.all-sites",
                         3,
@@ -116,6 +141,7 @@ const registered all[] = {
                         3,
                         transact<commit_form::coordinator, commit_vote::commit>)
                    .uncancelled()),
+    registered(scenario("two_phase_commit.resumed", 3, transact_resumed).uncancelled()),
     registered(
         scenario("two_phase_commit.abort", 3, transact<commit_form::all_sites, commit_vote::abort>)
             .uncancelled()),
