@@ -136,13 +136,16 @@ void cache_core::remove(const std::string& path) {
     auto it = entries_.find(path);
     if (it != entries_.end()) {
         changed_ = changed_ || it->second->present;
+        forget_watches(*it->second);
         entries_.erase(it);
     }
     std::string below = path == "/" ? path : path + "/";
     auto first = entries_.lower_bound(below);
     auto last = first;
-    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0)
+    while (last != entries_.end() && last->first.compare(0, below.size(), below) == 0) {
+        forget_watches(*last->second);
         ++last;
+    }
     if (first != last)
         changed_ = true;
     entries_.erase(first, last);
@@ -150,18 +153,18 @@ void cache_core::remove(const std::string& path) {
 
 task<> cache_core::run(std::shared_ptr<cache_core> self) {
     co_await self->work();
-    self->forget_watches();
+    for (auto& [path, e] : self->entries_)
+        self->forget_watches(*e);
     self->entries_.clear();
     self->stale_.clear();
     self->running_ = false;
 }
 
-void cache_core::forget_watches() {
-    for (auto& [path, e] : entries_) {
-        forget_watch(
-            port_, e->data_watch, e->present ? watch_kind::data : watch_kind::exists, path);
-        forget_watch(port_, e->children_watch, watch_kind::children, path);
-    }
+/// As a rule they have fired: a node that was there for one reading and not for the other has come
+/// or gone in between.
+void cache_core::forget_watches(entry& e) {
+    forget_watch(port_, e.data_watch, e.present ? watch_kind::data : watch_kind::exists, e.path);
+    forget_watch(port_, e.children_watch, watch_kind::children, e.path);
 }
 
 task<> cache_core::work() {

@@ -115,7 +115,7 @@ private:
     void adopt_children(entry& e, std::set<std::string> names);
     void publish();
     void fail_all(error_code ec);
-    void forget_watches();
+    void forget_watches(entry& e);
 
     port& port_;
     signal wake_;

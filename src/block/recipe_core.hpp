@@ -209,17 +209,12 @@ inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
     return is_recoverable(ec) || is_session_lost(ec) || ec == errc::not_connected;
 }
 
-/// Disarms a watch of a node that may stay for long, here and at the server.
+/// Disarms a watch of a node that may stay for long, here and at the server. Not one whose answer is
+/// on its way: then whoever asked sees to it. A watch that was disarmed for a look that failed may be
+/// at the server, too.
 inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
-    if (!watch.armed())
+    if (watch.arming())
         return;
-    watch.disarm();
-    p.watch_dropped(kind, path);
-}
-
-/// The same where the watch may have been disarmed for a look that failed: the server may still
-/// watch.
-inline void drop_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
     watch.disarm();
     p.watch_dropped(kind, path);
 }

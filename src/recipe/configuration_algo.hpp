@@ -17,9 +17,10 @@ enum class configuration_layout : std::uint8_t { ready, versioned };
 // The rules of the two layouts.
 //
 // ready      <path>/ready, <path>/writer, <path>/<part>. Who may write is who created `writer`, an
-//            ephemeral node with his guid; the same transaction takes `ready` away. Each request
-//            that changes parts checks `writer`. The last transaction creates `ready` and erases
-//            `writer`. So while `ready` exists nothing changes, and each version has a `ready` of
+//            ephemeral node with his guid; the same transaction takes `ready` away, or, if there
+//            seemed to be none, the first that changes parts. Each request that changes parts
+//            checks `writer`. The last transaction creates `ready` and erases `writer`; it is not
+//            repeated before it is known that `writer` is still his. So while `ready` exists nothing changes, and each version has a `ready` of
 //            its own: what was read between two looks at the same `ready` (czxid) is one version.
 //            Neither `ready` nor `writer`, but parts: a writer died.
 // versioned  <path>/current -> <path>/versions/<number>-<guid>/<part>. A folder is complete before

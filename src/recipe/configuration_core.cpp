@@ -159,9 +159,9 @@ task<> configuration_core::read_versions() {
         if (watching && synced == port_.status().revision)
             co_await wake_.wait();
     }
-    drop_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
+    forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
     if (ready)
-        drop_watch(port_, second, watch_kind::exists, second_path);
+        forget_watch(port_, second, watch_kind::exists, second_path);
 }
 
 /// `bad_version`: it was changed meanwhile, look again.
@@ -390,11 +390,15 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
         if (ec)
             co_return ec;
         std::set<std::string> present;
+        std::vector<transaction::step> steps;
         for (std::size_t i = 0; i < listing.names.size(); ++i) {
             if (good_part_name(layout_, listing.names[i]))
                 present.emplace(listing.names[i]);
+            // Another writer was done between our looking for it and our coming: it goes together
+            // with the first change.
+            if (listing.names[i] == ready_name)
+                steps.push_back(make_step(kind::erase, at(ready_name)));
         }
-        std::vector<transaction::step> steps;
         for (const auto& [name, data] : parts) {
             bool there = present.erase(name) > 0;
             steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
@@ -426,6 +430,16 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
 task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
     bool doubtful = false;
     for (;;) {
+        if (doubtful) {
+            // The next writer's node has the same name: not ours to erase.
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = generation;
+            error_code ec = co_await behind_sync(port_, writer);
+            if (ask_again(port_, generation, ec))
+                continue;
+            if (ec || writer.answer != guid)
+                co_return co_await published_as(guid);
+        }
         request multi(port_, op_code::multi, std::string());
         multi.generation = generation;
         multi.steps.push_back(make_step(kind::erase, at(writer_name)));
@@ -442,16 +456,21 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
             bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
             co_return gone ? make_error_code(errc::ownership_lost) : ec;
         }
-        for (;;) {
-            request ready(port_, op_code::get, at(ready_name));
-            ec = co_await behind_sync(port_, ready);
-            if (worth_another_try(ec))
-                continue;
-            if (!ec && ready.answer == guid)
-                co_return ec;
-            // The next writer may have taken our version away again.
-            co_return make_error_code(zk_errc::connection_loss);
-        }
+        co_return co_await published_as(guid);
+    }
+}
+
+/// Where the answer to the last step was lost.
+task<error_code> configuration_core::published_as(std::string guid) {
+    for (;;) {
+        request ready(port_, op_code::get, at(ready_name));
+        error_code ec = co_await behind_sync(port_, ready);
+        if (worth_another_try(ec))
+            continue;
+        if (!ec && ready.answer == guid)
+            co_return ec;
+        // The next writer may have taken our version away again.
+        co_return make_error_code(zk_errc::connection_loss);
     }
 }
 
@@ -537,7 +556,9 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             doubtful = true;
         if (ask_again(port_, generation, ec))
             continue;
-        if (doubtful) {
+        // While our node is there no attempt has been carried out.
+        bool undone = failed_step(multi) == 1;
+        if (doubtful && !undone) {
             // Either it names our folder, or it never did, or somebody has switched since.
             request get(port_, op_code::get, at("current"));
             error_code get_ec = co_await behind_sync(port_, get);

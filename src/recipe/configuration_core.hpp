@@ -76,6 +76,7 @@ private:
     task<error_code> begin_ready(std::string guid, std::uint64_t generation);
     task<error_code> write_ready(const configuration_parts& parts, std::uint64_t generation);
     task<error_code> finish_ready(std::string guid, std::uint64_t generation);
+    task<error_code> published_as(std::string guid);
     task<> release_writer(std::string guid, std::uint64_t generation);
     task<error_code> publish_versioned(configuration_parts parts);
     task<error_code> fill_folder(std::string folder,

@@ -242,7 +242,7 @@ private:
             synced = co_await sync;
         error_code ec = co_await look;
         if (ec && ec != zk_errc::no_node && watched)
-            drop_watch(port_, record_watch_, watch_kind::data, folder_);
+            forget_watch(port_, record_watch_, watch_kind::data, folder_);
         if (!ec)
             ec = synced;
         if (unsure || list) {

@@ -748,7 +748,10 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
             return;
         }
     }
+    if (!dropping_.emplace(children, path).second)
+        return;
     auto finished = [this, children, kind](operation& op) {
+        dropping_.erase({children, op.path});
         if (is_session_lost(op.error))
             return;
         if (is_recoverable(op.error) || op.error == errc::not_connected) {

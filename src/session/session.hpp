@@ -172,6 +172,9 @@ private:
     /// Watches that nobody waits for and that cannot be taken from the server yet.
     std::map<std::string, std::set<watch_kind>> late_drops_;
     std::map<std::string, std::set<watch_kind>> drops_to_retry_;
+
+    /// Requests on their way that take a watch from the server; of children, or else of data.
+    std::set<std::pair<bool, std::string>> dropping_;
     std::size_t rearming_ = 0;  ///< reads on their way that set a surplus watch again
 
     operation_list outbox_;

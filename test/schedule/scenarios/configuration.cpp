@@ -4,6 +4,10 @@
 #include "turns.hpp"
 #include <corozk/recipe/configuration.hpp>
 
+#include <cstdint>
+#include <string>
+#include <utility>
+
 namespace corozk::schedule {
 
 namespace {
@@ -57,6 +61,65 @@ awaitable<void> read(actor& a) {
     }
 }
 
+/// @return whether it is published, as far as the writer knows
+template <class Layout>
+awaitable<bool> publish_for_certain(actor& a, Layout& mine, const char* value) {
+    for (;;) {
+        auto firm = a.firm_token();
+        auto [ec] = co_await mine.publish(version(value), firm);
+        if (!ec)
+            co_return true;
+        bool in_between =
+            a.on().any_fault() && (ec == errc::ownership_lost || ec == zk_errc::connection_loss);
+        if (ec != errc::busy && !in_between && !a.may_see(ec, "publish"))
+            co_return false;
+        co_await pause();
+    }
+}
+
+template <class Layout>
+awaitable<void> write_first_and_last(actor& a) {
+    Layout mine(a.zk(), path);
+    bool first = co_await publish_for_certain(a, mine, "1");
+    if (!first)
+        co_return;
+    co_await until_noted(a, "over");
+    co_await publish_for_certain(a, mine, "9");
+}
+
+template <class Layout>
+awaitable<void> write_in_between(actor& a) {
+    noted_at_the_end over(a, "over");
+    Layout mine(a.zk(), path);
+    co_await publish_for_certain(a, mine, "2");
+}
+
+template <class Layout>
+awaitable<void> read_to_the_last(actor& a) {
+    Layout mine(a.zk(), path);
+    std::uint64_t seen = 0;
+    std::int64_t number = 0;
+    for (std::string last; last != "9";) {
+        auto token = a.token();
+        auto [ec, v] = co_await mine.next(seen, token);
+        if (!a.may_see(ec, "next") || ec)
+            co_return;
+        seen = v.revision;
+        if (v.status != configuration_status::published)
+            continue;
+        last = v.parts->at("one");
+        a.on().check(*v.parts == version(last), "a version is not whole");
+        a.on().check(v.number > std::exchange(number, v.number), "an older version comes later");
+    }
+}
+
+template <class Layout>
+void two_writers(stage& s) {
+    s.play("writer", 0, write_first_and_last<Layout>);
+    s.play("other", 1, write_in_between<Layout>);
+    s.play("reader", 2, read_to_the_last<Layout>);
+}
+
 template <class Layout>
 void publish_and_read(stage& s) {
     s.play("writer", 0, write<Layout>);
@@ -65,7 +128,9 @@ void publish_and_read(stage& s) {
 
 const registered all[] = {
     registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)),
+    registered(scenario("configuration.ready-2", 3, two_writers<ready_configuration>)),
     registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)),
+    registered(scenario("configuration.versions-2", 3, two_writers<versioned_configuration>)),
 };
 
 }  // namespace
