@@ -103,6 +103,10 @@ child_process::child_process(const asio::any_io_executor& executor, const child_
         fail("pipe");
     descriptor report_in(ends[0]);
     descriptor report_out(ends[1]);
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        fail("pipe");
+    descriptor start_in(ends[0]);
+    descriptor start_out(ends[1]);
     has_terminal_ = ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
     pid_t parent = ::getpid();
 
@@ -114,9 +118,18 @@ child_process::child_process(const asio::any_io_executor& executor, const child_
         ::setpgid(0, 0);
         if (has_terminal_)
             give_terminal(::getpid());
-        // Until the guard stands.
+        // If there can be no guard.
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (::getppid() != parent)
+            ::_exit(1);
+        // Nothing runs that nobody guards: from its first moment on, whoever dies before that.
+        start_out.reset();
+        char word = 0;
+        ssize_t told = 0;
+        do {
+            told = ::read(start_in.get(), &word, 1);
+        } while (told < 0 && errno == EINTR);
+        if (told != 1)
             ::_exit(1);
         std::signal(SIGPIPE, SIG_DFL);
         if (input.get() >= 0)
@@ -128,6 +141,9 @@ child_process::child_process(const asio::any_io_executor& executor, const child_
         ::_exit(127);
     }
     ::setpgid(pid_, pid_);  // whoever comes first
+    guard_.emplace(pid_, grace_);
+    while (::write(start_out.get(), "x", 1) < 0 && errno == EINTR) {
+    }
     report_out.reset();
     int problem = 0;
     ssize_t count = 0;
@@ -135,12 +151,12 @@ child_process::child_process(const asio::any_io_executor& executor, const child_
         count = ::read(report_in.get(), &problem, sizeof problem);
     } while (count < 0 && errno == EINTR);
     if (count > 0) {
+        guard_.reset();
         ::waitpid(pid_, nullptr, 0);
         if (has_terminal_)
             give_terminal(::getpgrp());
         throw std::system_error(problem, std::generic_category(), what.words.front());
     }
-    guard_.emplace(pid_, grace_);
 }
 
 child_process::~child_process() {

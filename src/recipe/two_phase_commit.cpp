@@ -923,13 +923,17 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
+    bool doubtful = false;
     for (;;) {
         request create(p, op_code::create, done_node(self->path, self->name));
         create.entries = self->options.acl;
         error_code ec = co_await create;
+        doubtful = doubtful || is_outcome_unknown(ec);
         if (worth_asking_again(p, ec))
             continue;
-        if (ec && ec != zk_errc::node_exists) {
+        // It may have been there, and cleaned up since.
+        bool gone = doubtful && ec == zk_errc::no_node;
+        if (ec && ec != zk_errc::node_exists && !gone) {
             call.fail(ec);
             co_return;
         }

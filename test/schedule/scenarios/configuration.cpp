@@ -121,6 +121,13 @@ void two_writers(stage& s) {
 }
 
 template <class Layout>
+void two_writers_in_one_session(stage& s) {
+    s.play("writer", 0, write_first_and_last<Layout>);
+    s.play("other", 0, write_in_between<Layout>);
+    s.play("reader", 1, read_to_the_last<Layout>);
+}
+
+template <class Layout>
 void publish_and_read(stage& s) {
     s.play("writer", 0, write<Layout>);
     s.play("reader", 1, read<Layout>);
@@ -129,6 +136,8 @@ void publish_and_read(stage& s) {
 const registered all[] = {
     registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)),
     registered(scenario("configuration.ready-2", 3, two_writers<ready_configuration>)),
+    registered(
+        scenario("configuration.ready-2-in-1", 2, two_writers_in_one_session<ready_configuration>)),
     registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)),
     registered(scenario("configuration.versions-2", 3, two_writers<versioned_configuration>)),
 };

@@ -72,6 +72,34 @@ void exact(stage& s) {
             "two additions have one result");
 }
 
+/// In another library's format it may remain unknown whether an addition was done.
+template <counter_format Format>
+awaitable<void> add_in_a_format(actor& a) {
+    counter_options options;
+    options.format = Format;
+    counter c(a.zk(), path, options);
+    for (int i = 0; i < 2; ++i) {
+        a.on().note_down("tried", a.name());
+        auto token = a.token();
+        auto [ec, value] = co_await c.add(1, token);
+        bool unknown = ec == zk_errc::connection_loss && a.on().any_fault();
+        bool silent = ec == errc::not_connected && a.on().happened(move_kind::silence);
+        if (ec) {
+            a.on().check(a.cancelled() || unknown || silent,
+                         a.name() + " has failed with " + ec.message());
+            co_return;
+        }
+        a.on().note_down("done", std::to_string(value));
+    }
+}
+
+void in_kazoos_format(stage& s) {
+    for (int i = 0; i < 2; ++i)
+        s.play(
+            std::string(1, static_cast<char>('a' + i)), i, add_in_a_format<counter_format::kazoo>);
+    s.finally(exact);
+}
+
 template <int Clients, int Times>
 void together_by_swaps(stage& s) {
     for (int i = 0; i < Clients; ++i)
@@ -95,6 +123,7 @@ void in_one_session(stage& s) {
 const registered all[] = {
     registered(scenario("counter.2", 2, together<2, 2>).of_equals()),
     registered(scenario("counter.3", 3, together<3, 1>).of_equals()),
+    registered(scenario("counter.kazoo", 2, in_kazoos_format).of_equals()),
     registered(scenario("counter.swap", 2, together_by_swaps<2, 2>).of_equals()),
     registered(scenario("counter.3-in-2", 2, in_one_session)),
 };

@@ -50,6 +50,49 @@ awaitable<void> late_member(actor& a) {
     co_await member<2>(a);
 }
 
+/// Gives up right when the other one comes, and comes again: who has given up was not counted.
+awaitable<void> impatient_member(actor& a) {
+    double_barrier b(a.zk(), folder, 2);
+    stage& s = a.on();
+    auto firm = a.firm_token();
+    auto [ec] = co_await b.enter_for(std::chrono::seconds(5), firm);
+    if (ec == errc::deadline_exceeded) {
+        s.check(s.any_fault() || s.notes("inside").empty(), "who has given up was counted");
+        co_await member<2>(a);
+        co_return;
+    }
+    if (!a.may_see(ec, "enter") || ec)
+        co_return;
+    s.note_down("inside", a.name());
+    co_await a.gate("inside");
+    s.note_down("leaving", a.name());
+    auto [left] = co_await b.leave(firm);
+    a.may_see(left, "leave");
+}
+
+awaitable<void> member_in_time(actor& a) {
+    boost::asio::steady_timer later(co_await boost::asio::this_coro::executor,
+                                    std::chrono::seconds(5));
+    co_await later.async_wait(boost::asio::use_awaitable);
+    double_barrier b(a.zk(), folder, 2);
+    a.on().note_down("came", a.name());
+    auto firm = a.firm_token();
+    auto [ec] = co_await b.enter_for(std::chrono::seconds(100), firm);
+    bool late = ec == errc::deadline_exceeded && a.on().any_fault();
+    if (late || !a.may_see(ec, "enter") || ec)
+        co_return;
+    a.on().note_down("inside", a.name());
+    a.on().note_down("leaving", a.name());
+    auto [left] = co_await b.leave(firm);
+    a.may_see(left, "leave");
+}
+
+void round_with_a_deadline(stage& s) {
+    s.play("impatient", 0, impatient_member);
+    s.play("b", 1, member_in_time);
+    s.leaves_nothing_in(folder);
+}
+
 void late_round(stage& s) {
     s.play("a", 0, member<2>);
     s.play("b", 1, late_member);
@@ -63,8 +106,16 @@ void round(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
+void round_in_one_session(stage& s) {
+    s.play("a", 0, member<2>);
+    s.play("b", 0, member<2>);
+    s.leaves_nothing_in(folder);
+}
+
 const registered all[] = {
     registered(scenario("double_barrier.2", 2, round<2>).uncancelled().of_equals()),
+    registered(scenario("double_barrier.deadline", 2, round_with_a_deadline).uncancelled()),
+    registered(scenario("double_barrier.2-in-1", 1, round_in_one_session).uncancelled()),
     registered(scenario("double_barrier.late", 2, late_round).uncancelled()),
     registered(scenario("double_barrier.3", 3, round<3>).uncancelled().of_equals()),
 };

@@ -115,6 +115,34 @@ void observed(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
+/// Leads, resigns and stays a candidate, and leads again.
+awaitable<void> campaign_twice(actor& a) {
+    election e(a.zk(), folder);
+    auto token = a.token();
+    auto [ec, term] = co_await e.campaign(token);
+    if (!a.may_see(ec, "campaign") || ec)
+        co_return;
+    {
+        stage::tenure owner(a, term);
+        co_await a.gate("leading");
+    }
+    auto second_token = a.token();
+    auto [again, second] = co_await e.campaign_again(std::move(term), second_token);
+    if (!a.may_see(again, "campaign_again") || again)
+        co_return;
+    {
+        stage::tenure owner(a, second);
+        co_await a.gate("leading again");
+    }
+    auto firm = a.firm_token();
+    auto [released] = co_await second.release(firm);
+    a.may_see(released, "release");
+}
+
+void again(stage& s) {
+    contend_all(s, {{"twice", campaign_twice}, {"b", campaign}});
+}
+
 void followed(stage& s) {
     contend_all(s, {{"candidate", lead_until_seen}, {"follower", follow}});
 }
@@ -127,6 +155,7 @@ const registered all[] = {
     registered(scenario("election.2", 2, contest<2>).of_equals()),
     registered(scenario("election.3", 3, contest<3>).of_equals()),
     registered(scenario("election.observed", 2, observed)),
+    registered(scenario("election.again", 2, again)),
     registered(scenario("election.followed", 2, followed)),
     registered(scenario("election.followed-3", 3, followed_through_terms)),
 };

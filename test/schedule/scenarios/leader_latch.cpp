@@ -61,7 +61,41 @@ void with_resignation(stage& s) {
     contend_all(s, {{"resigns", lead_twice}, {"b", lead}});
 }
 
+/// Goes by what it is told of itself.
+awaitable<void> lead_by_changes(actor& a) {
+    leader_latch latch(a.zk(), folder);
+    latch.start();
+    latch_status known;
+    while (!latch.has_leadership()) {
+        auto token = a.token();
+        auto [ec, now] = co_await latch.changed(known, token);
+        if (!a.may_see(ec, "changed") || ec)
+            break;
+        a.on().check(now.revision != known.revision, "told twice");
+        known = now;
+    }
+    if (latch.has_leadership()) {
+        std::string path = latch.term_path();
+        auto leads = [&latch, path] { return latch.has_leadership() && latch.term_path() == path; };
+        stage::tenure owner(a, path, leads);
+        co_await a.gate("leading");
+    }
+    co_await close(a, latch);
+}
+
+void by_changes(stage& s) {
+    contend_all(s, {{"a", lead_by_changes}, {"b", lead}});
+}
+
+void in_one_session(stage& s) {
+    s.play("a", 0, lead);
+    s.play("b", 0, lead);
+    s.leaves_nothing_in(folder);
+}
+
 const registered all[] = {
+    registered(scenario("leader_latch.2-in-1", 1, in_one_session)),
+    registered(scenario("leader_latch.changes", 2, by_changes)),
     registered(scenario("leader_latch.2", 2, two).of_equals()),
     registered(scenario("leader_latch.3", 3, three).of_equals()),
     registered(scenario("leader_latch.resign", 2, with_resignation)),

@@ -114,6 +114,50 @@ awaitable<void> ask_once(actor& a) {
     }
 }
 
+/// Insists on what the holder does not do.
+awaitable<void> insist(actor& a) {
+    lock l(a.zk(), folder);
+    auto firm = a.firm_token();
+    for (;;) {
+        auto [listed, all] = co_await l.contenders(firm);
+        if (!all.empty()) {
+            std::string path = all.front().path;
+            auto [ec, removed] = co_await l.insist_on_release(path, std::chrono::seconds(2), firm);
+            if (!ec) {
+                a.on().check(!a.on().exists(path), "insisted, and it is there");
+                if (removed)
+                    a.on().note_down("removed", path);
+                co_return;
+            }
+        }
+        bool nobody = times_noted(a, "over") > 0 && !listed && all.empty();
+        if (nobody)
+            co_return;
+        co_await pause();
+    }
+}
+
+/// Holds it until it is lost.
+awaitable<void> hold_on(actor& a) {
+    noted_at_the_end over(a, "over");
+    lock l(a.zk(), folder);
+    auto firm = a.firm_token();
+    auto [ec, held] = co_await l.acquire(firm);
+    bool insisted = ec == errc::ownership_lost;
+    if (!insisted && !a.may_see(ec, "acquire"))
+        co_return;
+    if (ec)
+        co_return;
+    auto lost_token = a.token();
+    auto [failed, reason] = co_await held.lost(lost_token);
+    a.on().check(!failed || a.cancelled(), "lost() has failed with " + failed.message());
+    a.on().check(failed || !held.valid(), "valid, although it was lost");
+}
+
+void insisted(stage& s) {
+    contend_all(s, {{"holds on", hold_on}, {"insists", insist}});
+}
+
 void asked_to_release(stage& s) {
     contend_all(s, {{"holder", hold_until_asked}, {"asks", ask_once}});
 }
@@ -195,6 +239,7 @@ const registered all[] = {
     registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),
     registered(scenario("lock.asked-to-release", 2, asked_to_release)),
+    registered(scenario("lock.insisted", 2, insisted)),
     registered(scenario("lock.deadline", 2, patience_ends)),
     registered(scenario("lock.deadline-3", 3, patience_ends_between)),
     registered(scenario("lock.wrapping", 3, wrapping).of_equals()),

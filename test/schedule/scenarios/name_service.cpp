@@ -63,12 +63,34 @@ awaitable<void> look_up(actor& a) {
     a.on().check(found.present && found.value == "2", "the last value is not found");
 }
 
+/// Wants a name that another one wants, too.
+awaitable<void> want(actor& a) {
+    name_service names(a.zk(), root);
+    auto firm = a.firm_token();
+    auto [given] = co_await names.register_name("n", a.name(), name_lifetime::session, firm);
+    if (given == errc::already_exists || !a.may_see(given, "register_name") || given)
+        co_return;
+    {
+        // Of a session that was ended, the node may be another one's before we hear of it.
+        auto still = [&a] { return !a.on().session_ended(a.client_index()); };
+        stage::tenure owner(a, "/f/n", still);
+        co_await a.gate("named");
+    }
+    auto [gone] = co_await names.unregister("n", firm);
+    a.may_see(gone, "unregister");
+}
+
+void one_name(stage& s) {
+    contend_all(s, {{"a", want}, {"b", want}});
+}
+
 void two(stage& s) {
     contend_all(s, {{"giver", give}, {"reader", look_up}});
 }
 
 const registered all[] = {
     registered(scenario("name_service.2", 2, two)),
+    registered(scenario("name_service.one-name", 2, one_name)),
 };
 
 }  // namespace

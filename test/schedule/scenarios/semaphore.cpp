@@ -56,6 +56,31 @@ awaitable<void> contend_for_the_only_one(actor& a) {
     }
 }
 
+/// As another library does it: a lock, and then a lease.
+template <semaphore_naming Naming>
+awaitable<void> contend_for_a_lease(actor& a) {
+    semaphore_options options;
+    options.naming = Naming;
+    semaphore all(a.zk(), folder, 1, options);
+    turn_rule rule;
+    rule.may_be_ahead = [](const std::string&) { return true; };
+    auto acquire = [&all](auto token) { return all.acquire(1, token); };
+    co_await have_a_turn(a, acquire, rule);
+}
+
+void leases_of_curator(stage& s) {
+    constexpr auto contend = contend_for_a_lease<semaphore_naming::curator>;
+    play_all(s, {{"a", contend}, {"b", contend}});
+    s.leaves_nothing_in("/f/locks");
+    s.leaves_nothing_in("/f/leases");
+}
+
+void leases_of_kazoo(stage& s) {
+    constexpr auto contend = contend_for_a_lease<semaphore_naming::kazoo>;
+    contend_all(s, {{"a", contend}, {"b", contend}});
+    s.leaves_nothing_in("/f-__lock__");
+}
+
 awaitable<void> raise_the_limit(actor& a) {
     co_await a.gate("raising");
     a.on().note_down("raising", a.name());
@@ -87,6 +112,8 @@ void raised(stage& s) {
 const registered all[] = {
     registered(scenario("semaphore.2", 2, two)),
     registered(scenario("semaphore.3", 3, three)),
+    registered(scenario("semaphore.curator", 2, leases_of_curator).of_equals()),
+    registered(scenario("semaphore.kazoo", 2, leases_of_kazoo).of_equals()),
     registered(scenario("semaphore.raised", 3, raised)),
 };
 

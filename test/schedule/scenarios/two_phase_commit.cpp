@@ -126,6 +126,56 @@ void transact(stage& s) {
     s.finally(nobody_had_died);
 }
 
+/// Changes its mind.
+awaitable<void> begin_and_abort(actor& a) {
+    commit_coordinator c(a.zk(), path, options_of(commit_form::all_sites));
+    std::vector<std::string> sites{"left", "right"};
+    auto firm = a.firm_token();
+    auto [begun] = co_await c.begin(sites, "payload", firm);
+    if (begun) {
+        a.on().check(false, "begin: " + begun.message());
+        co_return;
+    }
+    co_await a.gate("aborting");
+    auto [ec, outcome] = co_await c.abort("for a reason", firm);
+    if (!a.may_see(ec, "abort") || ec)
+        co_return;
+    told(a, outcome);
+    // As soon as all have heard of it nothing is left.
+    for (;;) {
+        auto [left] = co_await c.clean_up(false, firm);
+        if (!left)
+            break;
+        if (left == errc::busy)
+            co_await until_noted(a, "over", 2);
+        bool force = times_noted(a, "over") == 2;
+        auto [gone] = co_await c.clean_up(force, firm);
+        if (!gone)
+            break;
+        if (gone != errc::busy && !is_recoverable(gone) && !a.may_see(gone, "clean_up"))
+            co_return;
+        co_await pause();
+    }
+    a.on().note_down("clean", "");
+}
+
+awaitable<void> take_part_to_the_end(actor& a, const char* name) {
+    noted_at_the_end over(a, "over");
+    co_await take_part<commit_form::all_sites>(a, name, commit_vote::commit);
+}
+
+void transact_aborted(stage& s) {
+    s.play("coordinator", 0, begin_and_abort);
+    s.play("left", 1, [](actor& a) { return take_part_to_the_end(a, "left"); });
+    s.play("right", 2, [](actor& a) { return take_part_to_the_end(a, "right"); });
+    s.finally([](stage& end) {
+        const auto& outcomes = end.notes("outcome");
+        for (const std::string& one : outcomes)
+            end.check(one == outcomes.front(), "two outcomes");
+        end.check(end.notes("clean").empty() || !end.exists(path), "cleaned up, and it is there");
+    });
+}
+
 /// Two decide, one of them in a site's session.
 void transact_resumed(stage& s) {
     transact<commit_form::coordinator, commit_vote::commit>(s);
@@ -141,6 +191,7 @@ const registered all[] = {
                         3,
                         transact<commit_form::coordinator, commit_vote::commit>)
                    .uncancelled()),
+    registered(scenario("two_phase_commit.aborted", 3, transact_aborted).uncancelled()),
     registered(scenario("two_phase_commit.resumed", 3, transact_resumed).uncancelled()),
     registered(
         scenario("two_phase_commit.abort", 3, transact<commit_form::all_sites, commit_vote::abort>)
