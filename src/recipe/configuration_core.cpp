@@ -479,7 +479,7 @@ task<> configuration_core::release_writer(std::string guid, std::uint64_t genera
     for (;;) {
         request get(port_, op_code::get, at(writer_name));
         get.generation = generation;
-        error_code ec = co_await get;
+        error_code ec = co_await behind_sync(port_, get);
         if (!ec && get.answer == guid) {
             request erase(port_, op_code::erase, at(writer_name));
             erase.generation = generation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a consumer does with an item that it has claimed.
 #include "block/ask_again.hpp"
+#include "block/behind_sync.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
 
@@ -201,9 +202,10 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
     error_code ec;
     for (;;) {
         if (!certain) {
+            // A server that lags behind would show ours where there is the next one's.
             request get(me.port_, op_code::get, me.claim_path_);
             get.generation = me.generation_;
-            ec = co_await get;
+            ec = co_await behind_sync(me.port_, get);
             if (!ec && get.answer != me.guid_)
                 break;
         }

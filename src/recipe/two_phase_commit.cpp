@@ -515,10 +515,15 @@ task<> abort_driver(coordinator_ptr self,
 }
 
 /// One attempt.
-task<error_code> clean_up_once(port& p, std::string path, bool force) {
+/// @param meant  the transaction that was there at first (czxid): another one stays
+task<error_code> clean_up_once(port& p, std::string path, bool force, std::int64_t& meant) {
     request read(p, op_code::get, path);
     if (error_code ec = co_await read)
         co_return ec;
+    if (meant == 0)
+        meant = read.record.czxid;
+    if (meant != read.record.czxid)
+        co_return zk_errc::no_node;
     std::optional<commit_header> header = parse_header(read.answer);
     if (!header)
         co_return errc::foreign_data;
@@ -589,8 +594,9 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
     int not_empty = 0;
+    std::int64_t meant = 0;
     while (!call.over()) {
-        error_code ec = co_await clean_up_once(p, self->path, force);
+        error_code ec = co_await clean_up_once(p, self->path, force, meant);
         if (worth_asking_again(p, ec))
             continue;
         if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)

@@ -87,6 +87,43 @@ awaitable<void> member_in_time(actor& a) {
     a.may_see(left, "leave");
 }
 
+/// Again and again: nothing of a round lets anybody into the next one.
+awaitable<void> member_of_two_rounds(actor& a) {
+    double_barrier b(a.zk(), folder, 2);
+    stage& s = a.on();
+    auto firm = a.firm_token();
+    for (std::string number : {"1", "2"}) {
+        s.note_down("came " + number, a.name());
+        for (;;) {
+            auto [ec] = co_await b.enter_for(std::chrono::seconds(100), firm);
+            if (!ec)
+                break;
+            // Who has died in a round needs another one, for which there is nobody.
+            if (ec == errc::deadline_exceeded && s.any_fault())
+                co_return;
+            if (!a.may_see(ec, "enter"))
+                co_return;
+        }
+        bool somebody_died = s.happened(move_kind::expire) || s.happened(move_kind::silence);
+        s.check(somebody_died || s.notes("came " + number).size() == 2,
+                a.name() + " was let in before all had come");
+        co_await a.gate("inside");
+        s.note_down("leaving " + number, a.name());
+        auto [ec] = co_await b.leave_for(std::chrono::seconds(100), firm);
+        if (!a.may_see(ec, "leave"))
+            co_return;
+        somebody_died = s.happened(move_kind::expire) || s.happened(move_kind::silence);
+        s.check(ec || somebody_died || s.notes("leaving " + number).size() == 2,
+                a.name() + " has left before all wanted to");
+    }
+}
+
+void two_rounds(stage& s) {
+    s.play("a", 0, member_of_two_rounds);
+    s.play("b", 1, member_of_two_rounds);
+    s.leaves_nothing_in(folder);
+}
+
 void round_with_a_deadline(stage& s) {
     s.play("impatient", 0, impatient_member);
     s.play("b", 1, member_in_time);
@@ -117,6 +154,7 @@ const registered all[] = {
     registered(scenario("double_barrier.deadline", 2, round_with_a_deadline).uncancelled()),
     registered(scenario("double_barrier.2-in-1", 1, round_in_one_session).uncancelled()),
     registered(scenario("double_barrier.late", 2, late_round).uncancelled()),
+    registered(scenario("double_barrier.rounds", 2, two_rounds).uncancelled().of_equals()),
     registered(scenario("double_barrier.3", 3, round<3>).uncancelled().of_equals()),
 };
 

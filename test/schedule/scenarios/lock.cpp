@@ -18,6 +18,21 @@ awaitable<void> contend(actor& a) {
     co_await have_a_turn(a, acquire);
 }
 
+/// By other libraries' names.
+template <lock_naming Naming>
+awaitable<void> contend_as(actor& a) {
+    lock_options options;
+    options.naming = Naming;
+    lock l(a.zk(), folder, options);
+    auto acquire = [&l](auto token) { return l.acquire(token); };
+    co_await have_a_turn(a, acquire);
+}
+
+template <lock_naming Naming>
+void contest_as(stage& s) {
+    contend_all(s, {{"a", contend_as<Naming>}, {"b", contend_as<Naming>}});
+}
+
 /// Gives up as soon as somebody is ahead.
 awaitable<void> try_once(actor& a) {
     lock l(a.zk(), folder);
@@ -235,6 +250,8 @@ const registered all[] = {
     registered(scenario("lock.3-in-a-folder", 3, in_a_folder<3>).of_equals()),
     registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
     registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
+    registered(scenario("lock.curator", 2, contest_as<lock_naming::curator>).of_equals()),
+    registered(scenario("lock.kazoo", 2, contest_as<lock_naming::kazoo>).of_equals()),
     registered(scenario("lock.try", 2, contest_with_a_try)),
     registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),

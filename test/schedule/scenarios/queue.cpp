@@ -28,6 +28,28 @@ awaitable<void> put_two(actor& a) {
         co_await put(a, q, "2");
 }
 
+queue foreign_queue(actor& a) {
+    queue_options options;
+    options.format = queue_format::kazoo;
+    return queue(a.zk(), queue_path, options);
+}
+
+awaitable<void> put_two_as_kazoo(actor& a) {
+    queue q = foreign_queue(a);
+    bool first = co_await put(a, q, "1");
+    if (first)
+        co_await put(a, q, "2");
+}
+
+awaitable<void> take_two_as_kazoo(actor& a) {
+    queue q = foreign_queue(a);
+    for (int i = 0; i < 2; ++i) {
+        auto item = co_await take_an_item(a, q);
+        if (!item)
+            co_return;
+    }
+}
+
 awaitable<void> take_one(actor& a) {
     queue q(a.zk(), queue_path);
     co_await take_an_item(a, q);
@@ -186,6 +208,10 @@ void one_gives_back(stage& s) {
         s, {{"producer", put_one}, {"gives back", consume_and_give_back}, {"worker", consume_one}});
 }
 
+void foreign(stage& s) {
+    pass_items(s, {{"producer", put_two_as_kazoo}, {"consumer", take_two_as_kazoo}});
+}
+
 void bounded(stage& s) {
     pass_items(s, {{"producer", put_two_one_by_one}, {"consumer", take_some<2>}});
     s.finally(within_the_bound);
@@ -202,6 +228,7 @@ const registered all[] = {
     registered(scenario("queue.take-2", 3, two_consumers)),
     registered(scenario("queue.take", 2, one_consumer).lagging()),
     registered(scenario("queue.consume-2", 3, two_workers)),
+    registered(scenario("queue.kazoo", 2, foreign)),
     registered(scenario("queue.give-back", 3, one_gives_back)),
     registered(scenario("queue.bounded", 2, bounded).uncancelled()),
     registered(scenario("queue.bounded-2", 3, bounded_for_two).uncancelled()),
