@@ -102,6 +102,62 @@ void three(stage& s) {
     contend_all(s, {{"one", contend<1>}, {"both", contend<2>}, {"another", contend<1>}});
 }
 
+/// Holds one of two until there is but one.
+awaitable<void> hold_until_lowered(actor& a) {
+    std::optional<noted_at_the_end> coming(std::in_place, a, "inside");
+    semaphore all(a.zk(), folder, permits);
+    auto token = a.token();
+    auto [ec, held] = co_await all.acquire(1, token);
+    if (ec == errc::limit_mismatch || !a.may_see(ec, "acquire") || ec)
+        co_return;
+    coming.reset();
+    {
+        stage::tenure owner(a, held, 1, permits);
+        co_await until_noted(a, "lowered");
+        co_await a.gate("holding");
+    }
+    auto firm = a.firm_token();
+    auto [released] = co_await held.release(firm);
+    a.may_see(released, "release");
+}
+
+/// Is granted one when all that held one before have left: there is but one by then.
+awaitable<void> wait_for_the_only_one(actor& a) {
+    semaphore all(a.zk(), folder, permits);
+    co_await until_noted(a, "inside", 2);
+    auto token = a.token();
+    auto [ec, held] = co_await all.acquire(1, token);
+    if (ec == errc::limit_mismatch || !a.may_see(ec, "acquire") || ec)
+        co_return;
+    stage& s = a.on();
+    bool somebody_died = s.happened(move_kind::expire) || s.happened(move_kind::silence);
+    if (held.valid() && !somebody_died && !s.happened(move_kind::cancel))
+        check_order(a, held.path(), turn_rule());
+    stage::tenure owner(a, held, 1, permits);
+    co_await a.gate("holding");
+}
+
+awaitable<void> lower_the_limit(actor& a) {
+    noted_at_the_end over(a, "lowered");
+    co_await until_noted(a, "inside", 2);
+    co_await a.gate("lowering");
+    semaphore all(a.zk(), folder, permits);
+    for (;;) {
+        auto firm = a.firm_token();
+        auto [ec] = co_await all.set_limit(1, firm);
+        if (!ec)
+            co_return;
+        co_await pause();
+    }
+}
+
+void lowered(stage& s) {
+    contend_all(
+        s,
+        {{"a", hold_until_lowered}, {"b", hold_until_lowered}, {"waits", wait_for_the_only_one}});
+    s.play("lowers", 2, lower_the_limit);
+}
+
 void raised(stage& s) {
     contend_all(s,
                 {{"a", contend_for_the_only_one},
@@ -114,6 +170,7 @@ const registered all[] = {
     registered(scenario("semaphore.3", 3, three)),
     registered(scenario("semaphore.curator", 2, leases_of_curator).of_equals()),
     registered(scenario("semaphore.kazoo", 2, leases_of_kazoo).of_equals()),
+    registered(scenario("semaphore.lowered", 3, lowered)),
     registered(scenario("semaphore.raised", 3, raised)),
 };
 
