@@ -217,27 +217,16 @@ void patience_ends_between(stage& s) {
     contend_all(s, {{"holder", hold_for_a_while}, {"impatient", try_for_a_while}, {"c", contend}});
 }
 
-void plant_folder(stage& s, std::int32_t next_sequence) {
-    model::log_entry entry;
-    entry.zxid = 1;
-    model::change c;
-    c.path = folder;
-    s.zookeeper().prepare([&](model::tree& nodes) {
-        nodes.apply(entry, c);
-        nodes.find(folder)->creates = next_sequence;
-    });
-}
-
 /// The folder is there.
 template <int Contenders>
 void in_a_folder(stage& s) {
-    plant_folder(s, 1);
+    plant_folder(s);
     contest<Contenders, Contenders>(s);
 }
 
 /// The sequences of the folder begin before the end of the numbers.
 void wrapping(stage& s) {
-    plant_folder(s, std::numeric_limits<std::int32_t>::max());
+    plant_folder(s, {}, std::numeric_limits<std::int32_t>::max());
     contest<3, 3>(s);
 }
 

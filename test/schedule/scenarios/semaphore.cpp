@@ -4,6 +4,7 @@
 #include <corozk/recipe/semaphore.hpp>
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace corozk::schedule {
@@ -165,9 +166,15 @@ void raised(stage& s) {
                  {"raises", raise_the_limit}});
 }
 
+void three_in_a_folder(stage& s) {
+    plant_folder(s, std::to_string(permits));
+    three(s);
+}
+
 const registered all[] = {
     registered(scenario("semaphore.2", 2, two)),
     registered(scenario("semaphore.3", 3, three)),
+    registered(scenario("semaphore.3-in-a-folder", 3, three_in_a_folder)),
     registered(scenario("semaphore.curator", 2, leases_of_curator).of_equals()),
     registered(scenario("semaphore.kazoo", 2, leases_of_kazoo).of_equals()),
     registered(scenario("semaphore.lowered", 3, lowered)),
