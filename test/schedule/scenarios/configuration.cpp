@@ -69,9 +69,9 @@ awaitable<bool> publish_for_certain(actor& a, Layout& mine, const char* value) {
         auto [ec] = co_await mine.publish(version(value), firm);
         if (!ec)
             co_return true;
-        bool in_between =
-            a.on().any_fault() && (ec == errc::ownership_lost || ec == zk_errc::connection_loss);
-        if (ec != errc::busy && !in_between && !a.may_see(ec, "publish"))
+        // The last step's answer was lost, and another one has published since.
+        bool unknown = ec == zk_errc::connection_loss && a.on().any_fault();
+        if (ec != errc::busy && !unknown && !a.may_see(ec, "publish"))
             co_return false;
         co_await pause();
     }
