@@ -20,8 +20,9 @@ enum class configuration_layout : std::uint8_t { ready, versioned };
 //            ephemeral node with his guid; the same transaction takes `ready` away, or, if there
 //            seemed to be none, the first that changes parts. Each request that changes parts
 //            checks `writer`. The last transaction creates `ready` and erases `writer`; it is not
-//            repeated before it is known that `writer` is still his. So while `ready` exists nothing changes, and each version has a `ready` of
-//            its own: what was read between two looks at the same `ready` (czxid) is one version.
+//            repeated before it is known that `writer` is still his. So while `ready` exists nothing
+//            changes, and each version has a `ready` of its own: what was read between two looks at
+//            the same `ready` (czxid) is one version.
 //            Neither `ready` nor `writer`, but parts: a writer died.
 // versioned  <path>/current -> <path>/versions/<number>-<guid>/<part>. A folder is complete before
 //            `current` names it, and is not changed afterwards. `current` is switched at the
