@@ -21,11 +21,8 @@ awaitable<void> put_one(actor& a) {
     co_await put(a, q, "1");
 }
 
-awaitable<void> put_two(actor& a) {
-    queue q(a.zk(), queue_path);
-    bool first = co_await put(a, q, "1");
-    if (first)
-        co_await put(a, q, "2");
+queue plain_queue(actor& a) {
+    return queue(a.zk(), queue_path);
 }
 
 queue foreign_queue(actor& a) {
@@ -34,21 +31,31 @@ queue foreign_queue(actor& a) {
     return queue(a.zk(), queue_path, options);
 }
 
-awaitable<void> put_two_as_kazoo(actor& a) {
-    queue q = foreign_queue(a);
+queue bounded_queue(actor& a) {
+    queue_options options;
+    options.bound = 1;
+    return queue(a.zk(), queue_path, options);
+}
+
+template <queue (*Make)(actor&)>
+awaitable<void> put_two_into(actor& a) {
+    queue q = Make(a);
     bool first = co_await put(a, q, "1");
     if (first)
         co_await put(a, q, "2");
 }
 
-awaitable<void> take_two_as_kazoo(actor& a) {
-    queue q = foreign_queue(a);
-    for (int i = 0; i < 2; ++i) {
+template <queue (*Make)(actor&), int Items>
+awaitable<void> take_from(actor& a) {
+    queue q = Make(a);
+    for (int i = 0; i < Items; ++i) {
         auto item = co_await take_an_item(a, q);
         if (!item)
             co_return;
     }
 }
+
+constexpr auto put_two = put_two_into<plain_queue>;
 
 awaitable<void> take_one(actor& a) {
     queue q(a.zk(), queue_path);
@@ -116,33 +123,9 @@ awaitable<void> consume_and_give_back(actor& a) {
     a.may_see(released, "release");
 }
 
-queue bounded_queue(actor& a) {
-    queue_options options;
-    options.bound = 1;
-    return queue(a.zk(), queue_path, options);
-}
-
-/// Puts two where there is room for one.
-awaitable<void> put_two_one_by_one(actor& a) {
-    queue q = bounded_queue(a);
-    bool first = co_await put(a, q, "1");
-    if (first)
-        co_await put(a, q, "2");
-}
-
 awaitable<void> put_another(actor& a) {
     queue q = bounded_queue(a);
     co_await put(a, q, "3");
-}
-
-template <int Items>
-awaitable<void> take_some(actor& a) {
-    queue q = bounded_queue(a);
-    for (int i = 0; i < Items; ++i) {
-        auto item = co_await take_an_item(a, q);
-        if (!item)
-            co_return;
-    }
 }
 
 /// There are never more items than the bound says.
@@ -209,17 +192,21 @@ void one_gives_back(stage& s) {
 }
 
 void foreign(stage& s) {
-    pass_items(s, {{"producer", put_two_as_kazoo}, {"consumer", take_two_as_kazoo}});
+    pass_items(
+        s, {{"producer", put_two_into<foreign_queue>}, {"consumer", take_from<foreign_queue, 2>}});
 }
 
 void bounded(stage& s) {
-    pass_items(s, {{"producer", put_two_one_by_one}, {"consumer", take_some<2>}});
+    pass_items(
+        s, {{"producer", put_two_into<bounded_queue>}, {"consumer", take_from<bounded_queue, 2>}});
     s.finally(within_the_bound);
 }
 
 void bounded_for_two(stage& s) {
-    pass_items(
-        s, {{"producer", put_two_one_by_one}, {"other", put_another}, {"consumer", take_some<3>}});
+    pass_items(s,
+               {{"producer", put_two_into<bounded_queue>},
+                {"other", put_another},
+                {"consumer", take_from<bounded_queue, 3>}});
     s.finally(within_the_bound);
 }
 
