@@ -239,8 +239,14 @@ task<> cache_core::settle(reading& r) {
     if (r.deep)
         children_ec = co_await children;
     auto it = entries_.find(r.path);
-    if (it == entries_.end())
-        co_return;  // removed with its parent meanwhile
+    if (it == entries_.end()) {
+        // Its parent's listing has removed it meanwhile. If it has come again since then, its
+        // watches are at the server.
+        port_.watch_dropped(watch_kind::data, r.path);
+        if (r.deep)
+            port_.watch_dropped(watch_kind::children, r.path);
+        co_return;
+    }
     entry& e = *it->second;
     if (ec == zk_errc::no_node || children_ec == zk_errc::no_node) {
         if (r.path != root_) {

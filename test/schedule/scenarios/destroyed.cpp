@@ -322,6 +322,8 @@ awaitable<void> write_nodes(actor& a) {
     co_await a.zk().create("/f/a", "1", plain, firm);
     co_await a.zk().set("/f", "2", any_version, firm);
     co_await a.zk().set("/f/a", "2", any_version, firm);
+    co_await a.zk().erase("/f/a", any_version, firm);
+    co_await a.zk().create("/f/a", "3", plain, firm);
 }
 
 template <class Cache>

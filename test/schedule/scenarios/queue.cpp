@@ -106,7 +106,6 @@ awaitable<void> consume_one(actor& a) {
     }
 }
 
-/// The items that had their effect.
 /// Claims an item, and gives it back; perhaps there is none any more.
 awaitable<void> consume_and_give_back(actor& a) {
     queue q(a.zk(), queue_path);
@@ -121,6 +120,11 @@ awaitable<void> consume_and_give_back(actor& a) {
     auto firm = a.firm_token();
     auto [released] = co_await claim.release(firm);
     a.may_see(released, "release");
+}
+
+awaitable<void> put_and_give_back(actor& a) {
+    co_await put_one(a);
+    co_await consume_and_give_back(a);
 }
 
 awaitable<void> put_another(actor& a) {
@@ -144,6 +148,7 @@ void within_the_bound(stage& s) {
     }
 }
 
+/// The items that had their effect.
 std::vector<std::string> effects(stage& s) {
     std::vector<std::string> items;
     for (const std::string& name : s.children("/f")) {
@@ -191,6 +196,10 @@ void one_gives_back(stage& s) {
         s, {{"producer", put_one}, {"gives back", consume_and_give_back}, {"worker", consume_one}});
 }
 
+void one_gives_its_own_back(stage& s) {
+    work_off(s, {{"gives back", put_and_give_back}, {"worker", consume_one}});
+}
+
 void foreign(stage& s) {
     pass_items(
         s, {{"producer", put_two_into<foreign_queue>}, {"consumer", take_from<foreign_queue, 2>}});
@@ -217,6 +226,7 @@ const registered all[] = {
     registered(scenario("queue.consume-2", 3, two_workers)),
     registered(scenario("queue.kazoo", 2, foreign)),
     registered(scenario("queue.give-back", 3, one_gives_back)),
+    registered(scenario("queue.give-back-own", 2, one_gives_its_own_back).lagging()),
     registered(scenario("queue.bounded", 2, bounded).uncancelled()),
     registered(scenario("queue.bounded-2", 3, bounded_for_two).uncancelled()),
     registered(scenario("queue.consume-2", 3, two_workers).lagging()),
