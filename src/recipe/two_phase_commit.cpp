@@ -26,20 +26,59 @@ using outcome_call = waiting_call<commit_outcome>;
 constexpr std::size_t request_overhead = 1024;
 constexpr std::size_t step_overhead = 64;
 
+/// One transaction, which a later one at the same path is not.
+struct this_transaction {
+    this_transaction(std::string path_, acl entries_)
+        : path(std::move(path_)), entries(std::move(entries_)) {}
+
+    void is(const commit_header& header) { identity = identity_node(path, header.guid); }
+
+    /// What is there as long as the transaction is.
+    const std::string& sign() const { return identity.empty() ? path : identity; }
+
+    /// The first step of whatever changes it.
+    transaction steps() const {
+        transaction result;
+        if (!identity.empty())
+            result.check(identity, any_version);
+        return result;
+    }
+
+    create_options how() const {
+        create_options result;
+        if (!entries.empty())
+            result.acl = &entries;
+        return result;
+    }
+
+    std::string path;
+    acl entries;           ///< of its nodes
+    std::string identity;  ///< empty: whichever is there
+};
+
 /// Reads the decision if there is one; if not, `watch` waits for its creation.
+/// @return `no_node` if there is one, and the transaction is gone: it may be the next one's
 task<error_code> look_for_decision(port& p,
-                                   std::string path,
+                                   const this_transaction& mine,
                                    watch_signal* watch,
                                    outcome_slot& outcome) {
+    const std::string path = decision_node(mine.path);
     for (;;) {
         request read(p, op_code::get, path);
+        request sign(p, op_code::exists, mine.sign());
+        // In this order: what is there now was there when the decision was read.
+        read.send();
+        sign.send();
         error_code ec = co_await read;
-        if (worth_asking_again(p, ec))
+        error_code gone = co_await sign;
+        if (worth_asking_again(p, ec) || (!ec && worth_asking_again(p, gone)))
             continue;
         if (!ec) {
-            outcome = parse_decision(read.answer);
             if (watch)
                 forget_watch(p, *watch, watch_kind::exists, path);
+            if (gone)
+                co_return gone;
+            outcome = parse_decision(read.answer);
             co_return outcome ? error_code() : make_error_code(errc::foreign_data);
         }
         if (ec != zk_errc::no_node)
@@ -61,7 +100,8 @@ task<error_code> look_for_decision(port& p,
 /// Whether the transaction is there; `watch` tells of its end: without a decision none will come.
 /// It was there once: that it is not is believed behind a sync only, because a server may lag behind
 /// what an earlier session has seen.
-task<error_code> watch_transaction(port& p, std::string path, watch_signal& watch) {
+task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch) {
+    const std::string& path = mine.sign();
     bool missed = false;
     while (!watch.armed()) {
         const std::uint64_t generation = p.status().generation;
@@ -84,18 +124,34 @@ task<error_code> watch_transaction(port& p, std::string path, watch_signal& watc
     co_return error_code();
 }
 
+/// Learns which transaction is there, unless it is known which one is meant.
+task<error_code> identify(port& p, this_transaction& mine) {
+    while (mine.identity.empty()) {
+        request read(p, op_code::get, mine.path);
+        error_code ec = co_await read;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::optional<commit_header> header = parse_header(read.answer);
+        if (!header)
+            co_return errc::foreign_data;
+        mine.is(*header);
+    }
+    co_return error_code();
+}
+
 /// Decides to abort, unless it has been decided.
 task<error_code> write_abort(port& p,
-                             std::string transaction,
-                             acl entries,
+                             const this_transaction& mine,
                              std::string reason,
                              outcome_slot& outcome) {
     commit_outcome wish(false, std::move(reason));
-    std::string path = decision_node(transaction);
     for (;;) {
-        request create(p, op_code::create, path);
-        create.data = format_decision(wish);
-        create.entries = entries;
+        request create(p, op_code::multi, mine.path);
+        transaction steps = mine.steps();
+        steps.create(decision_node(mine.path), format_decision(wish), mine.how());
+        create.steps = steps.steps();
         error_code ec = co_await create;
         if (worth_asking_again(p, ec))
             continue;  // if it was ours, it is read the next time
@@ -105,7 +161,7 @@ task<error_code> write_abort(port& p,
         }
         if (ec != zk_errc::node_exists)
             co_return ec;
-        ec = co_await look_for_decision(p, path, nullptr, outcome);
+        ec = co_await look_for_decision(p, mine, nullptr, outcome);
         // It vanishes only together with the transaction.
         if (!ec && !outcome)
             ec = zk_errc::no_node;
@@ -113,42 +169,45 @@ task<error_code> write_abort(port& p,
     }
 }
 
-/// Erases a site's node if it is of this session.
-task<> abandon_site(port& p, std::string path, std::uint64_t generation) {
+/// Erases what a site has made, in its session.
+task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     for (;;) {
-        request read(p, op_code::get, path);
-        read.generation = generation;
-        error_code ec = co_await behind_sync(p, read);
-        if (ec && worth_asking_again(p, ec) && p.alive(generation))
-            continue;
-        if (!ec && read.record.ephemeral_owner == p.status().session_id) {
-            co_await erase_surely(p, path, generation);
-        }
-        co_return;
-    }
-}
-
-/// Takes a `join` back that nobody waits for any more: the site has never come.
-task<> undo_join(port& p, std::string node, std::string joined, std::uint64_t generation) {
-    for (;;) {
-        request undo(p, op_code::multi, node);
-        transaction steps;
-        steps.erase(node, 0).erase(joined);
-        undo.steps = steps.steps();
-        undo.generation = generation;
-        error_code ec = co_await undo;
+        request erase(p, op_code::multi, std::string());
+        erase.steps = erasures.steps();
+        erase.generation = generation;
+        error_code ec = co_await erase;
         if (!ec || !worth_asking_again(p, ec) || !p.alive(generation))
             co_return;
     }
 }
 
+/// Erases a site's node. There is no other one of this name in this transaction, ever.
+task<> abandon_site(port& p,
+                    const this_transaction& mine,
+                    std::string node,
+                    std::uint64_t generation) {
+    transaction erasures = mine.steps();
+    erasures.erase(node);
+    return erase_of_site(p, std::move(erasures), generation);
+}
+
+/// Takes a `join` back that nobody waits for any more: the site has never come.
+task<> undo_join(port& p,
+                 const this_transaction& mine,
+                 std::string node,
+                 std::string joined,
+                 std::uint64_t generation) {
+    transaction erasures = mine.steps();
+    erasures.erase(node, 0).erase(joined);
+    return erase_of_site(p, std::move(erasures), generation);
+}
+
 /// One who watches all votes and decides.
 class tally {
 public:
-    tally(port& p, std::string transaction, acl entries, const commit_header& header, signal& wake)
+    tally(port& p, const this_transaction& mine, const commit_header& header, signal& wake)
         : port_(p),
-          transaction_(std::move(transaction)),
-          entries_(std::move(entries)),
+          mine_(mine),
           sites_(header.sites),
           wake_(wake),
           decision_watch_(wake),
@@ -169,22 +228,17 @@ public:
         error_code ec;
         while (!ec && !outcome && call.waiting()) {
             if (!decision_watch_.armed()) {
-                ec = co_await look_for_decision(
-                    port_, decision_node(transaction_), &decision_watch_, outcome);
+                ec = co_await look_for_decision(port_, mine_, &decision_watch_, outcome);
                 if (ec || outcome)
                     break;
             }
             if (call.late()) {
-                ec = co_await write_abort(
-                    port_, transaction_, entries_, "the deadline passed", outcome);
+                ec = co_await write_abort(port_, mine_, "the deadline passed", outcome);
                 break;
             }
             if (!own_site_.empty() && !port_.alive(own_generation_)) {
-                ec = co_await write_abort(port_,
-                                          transaction_,
-                                          entries_,
-                                          "site " + own_site_ + " lost its session",
-                                          outcome);
+                ec = co_await write_abort(
+                    port_, mine_, "site " + own_site_ + " lost its session", outcome);
                 break;
             }
             bool again = false;
@@ -193,13 +247,13 @@ public:
                 continue;
             outcome_slot verdict = decide_commit(sites_, states_);
             if (!verdict) {
-                ec = co_await watch_transaction(port_, transaction_, transaction_watch_);
+                ec = co_await watch_transaction(port_, mine_, transaction_watch_);
                 if (!ec && transaction_watch_.armed())
                     co_await wake_.wait();
             } else if (verdict->committed) {
                 ec = co_await write_commit(outcome);
             } else {
-                ec = co_await write_abort(port_, transaction_, entries_, verdict->reason, outcome);
+                ec = co_await write_abort(port_, mine_, verdict->reason, outcome);
             }
         }
         forget();
@@ -226,7 +280,7 @@ private:
             reads.emplace_back(
                 std::piecewise_construct,
                 std::forward_as_tuple(i),
-                std::forward_as_tuple(port_, op_code::get, site_node(transaction_, sites_[i])));
+                std::forward_as_tuple(port_, op_code::get, site_node(mine_.path, sites_[i])));
             reads.back().second.attach(v.data_watch);
             reads.back().second.send();
         }
@@ -240,11 +294,10 @@ private:
             } else if (ec == zk_errc::no_node && v.czxid != 0) {
                 states_[i] = site_state::dead;
             } else if (ec == zk_errc::no_node) {
-                missing.emplace_back(
-                    std::piecewise_construct,
-                    std::forward_as_tuple(i),
-                    std::forward_as_tuple(
-                        port_, op_code::exists, site_node(transaction_, sites_[i])));
+                missing.emplace_back(std::piecewise_construct,
+                                     std::forward_as_tuple(i),
+                                     std::forward_as_tuple(
+                                         port_, op_code::exists, site_node(mine_.path, sites_[i])));
                 missing.back().second.attach(v.missing_watch);
                 missing.back().second.send();
             } else if (ec) {
@@ -264,10 +317,8 @@ private:
                     problem = co_await look_for_traces(i, again);
                 continue;
             }
-            forget_watch(port_,
-                         votes_[i].missing_watch,
-                         watch_kind::data,
-                         site_node(transaction_, sites_[i]));
+            forget_watch(
+                port_, votes_[i].missing_watch, watch_kind::data, site_node(mine_.path, sites_[i]));
             again = true;
             if (ec && !worth_asking_again(port_, ec))
                 problem = ec;
@@ -277,8 +328,8 @@ private:
 
     /// There is no node of this site: has it come, and died?
     task<error_code> look_for_traces(std::size_t i, bool& again) {
-        request joined(port_, op_code::exists, joined_node(transaction_, sites_[i]));
-        request node(port_, op_code::exists, site_node(transaction_, sites_[i]));
+        request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]));
+        request node(port_, op_code::exists, site_node(mine_.path, sites_[i]));
         // In this order: a site that comes between the two has a node.
         joined.send();
         node.send();
@@ -288,7 +339,7 @@ private:
             forget_watch(port_,
                          votes_[i].missing_watch,
                          watch_kind::exists,
-                         site_node(transaction_, sites_[i]));
+                         site_node(mine_.path, sites_[i]));
             again = true;
         } else if (!has_come && is_there == zk_errc::no_node) {
             states_[i] = site_state::dead;
@@ -302,16 +353,13 @@ private:
 
     /// Only if each vote is still there as it was read.
     task<error_code> write_commit(outcome_slot& outcome) {
-        transaction steps;
+        transaction steps = mine_.steps();
         commit_outcome wish(true, std::string());
-        create_options how;
-        if (!entries_.empty())
-            how.acl = &entries_;
-        steps.create(decision_node(transaction_), format_decision(wish), how);
+        steps.create(decision_node(mine_.path), format_decision(wish), mine_.how());
         for (std::size_t i = 0; i < sites_.size(); ++i) {
-            steps.check(site_node(transaction_, sites_[i]), votes_[i].version);
+            steps.check(site_node(mine_.path, sites_[i]), votes_[i].version);
         }
-        request commit(port_, op_code::multi, transaction_);
+        request commit(port_, op_code::multi, mine_.path);
         commit.steps = steps.steps();
         error_code ec = co_await commit;
         if (!ec) {
@@ -319,12 +367,12 @@ private:
             co_return ec;
         }
         if (worth_asking_again(port_, ec) || ec == zk_errc::node_exists) {
-            forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(transaction_));
+            forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
             co_return error_code();
         }
         if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
             // A vote is gone, or is another one (or the whole transaction is gone).
-            request exists(port_, op_code::exists, transaction_);
+            request exists(port_, op_code::exists, mine_.sign());
             ec = co_await exists;
             for (vote& v : votes_)
                 v.data_watch.disarm();
@@ -334,10 +382,10 @@ private:
     }
 
     void forget() {
-        forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(transaction_));
-        forget_watch(port_, transaction_watch_, watch_kind::data, transaction_);
+        forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
+        forget_watch(port_, transaction_watch_, watch_kind::data, mine_.sign());
         for (std::size_t i = 0; i < sites_.size(); ++i) {
-            std::string path = site_node(transaction_, sites_[i]);
+            std::string path = site_node(mine_.path, sites_[i]);
             forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
             // Those of nodes that are there go with the nodes.
             votes_[i].data_watch.disarm();
@@ -345,8 +393,7 @@ private:
     }
 
     port& port_;
-    const std::string transaction_;
-    const acl entries_;
+    const this_transaction& mine_;
     const std::vector<std::string> sites_;
     signal& wake_;
     watch_signal decision_watch_;
@@ -359,26 +406,25 @@ private:
 
 /// Waits for a decision that others make.
 task<error_code> await_decision(port& p,
-                                std::string transaction,
+                                const this_transaction& mine,
                                 signal& wake,
                                 outcome_call& call,
                                 outcome_slot& outcome) {
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);
-    std::string path = decision_node(transaction);
     error_code ec;
     while (!call.over()) {
-        ec = co_await look_for_decision(p, path, &watch, outcome);
+        ec = co_await look_for_decision(p, mine, &watch, outcome);
         if (ec || outcome)
             break;
-        ec = co_await watch_transaction(p, transaction, transaction_watch);
+        ec = co_await watch_transaction(p, mine, transaction_watch);
         if (ec)
             break;
         if (!call.over() && transaction_watch.armed())
             co_await wake.wait();
     }
-    forget_watch(p, watch, watch_kind::exists, path);
-    forget_watch(p, transaction_watch, watch_kind::data, transaction);
+    forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
+    forget_watch(p, transaction_watch, watch_kind::data, mine.sign());
     co_return ec;
 }
 
@@ -400,12 +446,21 @@ void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome)
 
 class commit_coordinator_impl final : public recipe_core {
 public:
-    commit_coordinator_impl(port& p, std::string path_, commit_options options_)
-        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
+    commit_coordinator_impl(port& p, std::string path_, commit_options options)
+        : recipe_core(p),
+          path(std::move(path_)),
+          form(options.form),
+          mine(path, std::move(options.acl)) {}
+
+    void is(commit_header found) {
+        mine.is(found);
+        header = std::move(found);
+    }
 
     const std::string path;
-    const commit_options options;
+    const commit_form form;
     std::optional<commit_header> header;
+    this_transaction mine;
 };
 
 namespace {
@@ -419,18 +474,22 @@ task<> begin_driver(coordinator_ptr self,
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
     header.guid = p.new_guid();
+    this_transaction mine = self->mine;
+    mine.is(header);
+    transaction steps;
+    steps.create(mine.path, format_header(header), mine.how());
+    steps.create(mine.identity, std::string(), mine.how());
     bool perhaps_ours = false;
     while (!call.over()) {
-        request create(p, op_code::create, self->path);
-        create.data = format_header(header);
-        create.entries = self->options.acl;
+        request create(p, op_code::multi, self->path);
+        create.steps = steps.steps();
         error_code ec = co_await create;
         if (worth_asking_again(p, ec)) {
             perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
             continue;
         }
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), mine.entries);
             if (!ec || worth_asking_again(p, ec))
                 continue;
         } else if (ec == zk_errc::node_exists) {
@@ -446,7 +505,7 @@ task<> begin_driver(coordinator_ptr self,
             }
         }
         if (!ec)
-            self->header = std::move(header);
+            self->is(std::move(header));
         call.complete(ec);
         co_return;
     }
@@ -467,13 +526,17 @@ task<> resume_driver(coordinator_ptr self,
         if (!ec && !header)
             ec = errc::foreign_data;
         if (!ec) {
-            ec = co_await look_for_decision(p, decision_node(self->path), nullptr, found.outcome);
+            this_transaction mine = self->mine;
+            mine.is(*header);
+            ec = co_await look_for_decision(p, mine, nullptr, found.outcome);
+            if (ec == zk_errc::no_node)
+                continue;  // it was cleaned up in this moment
         }
         if (!ec) {
             found.form = header->form;
             found.sites = header->sites;
             found.payload = header->payload;
-            self->header = std::move(*header);
+            self->is(std::move(*header));
         }
         call.complete(ec, std::move(found));
     }
@@ -487,17 +550,16 @@ task<> decide_driver(coordinator_ptr self,
     outcome_call call(*self, std::move(handler), wake, deadline);
     call.set_late_error(errc::in_doubt);
     session_signal session(p, wake);
+    const this_transaction mine = self->mine;
     outcome_slot outcome;
     error_code ec;
     if (self->header->form == commit_form::coordinator) {
-        tally votes(p, self->path, self->options.acl, *self->header, wake);
+        tally votes(p, mine, *self->header, wake);
         ec = co_await votes.run(call, outcome);
     } else {
-        ec = co_await await_decision(p, self->path, wake, call, outcome);
-        if (!ec && !outcome && call.waiting()) {
-            ec = co_await write_abort(
-                p, self->path, self->options.acl, "the deadline passed", outcome);
-        }
+        ec = co_await await_decision(p, mine, wake, call, outcome);
+        if (!ec && !outcome && call.waiting())
+            ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     }
     finish_call(call, ec, outcome);
 }
@@ -508,32 +570,33 @@ task<> abort_driver(coordinator_ptr self,
     port& p = self->get_port();
     signal wake(p);
     outcome_call call(*self, std::move(handler), wake);
+    this_transaction mine = self->mine;
     outcome_slot outcome;
-    error_code ec =
-        co_await write_abort(p, self->path, self->options.acl, std::move(reason), outcome);
+    error_code ec = co_await identify(p, mine);
+    if (!ec)
+        ec = co_await write_abort(p, mine, std::move(reason), outcome);
     finish_call(call, ec, outcome);
 }
 
 /// One attempt.
-/// @param meant  the transaction that was there at first (czxid): another one stays
-task<error_code> clean_up_once(port& p, std::string path, bool force, std::int64_t& meant) {
+task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
+    const std::string& path = mine.path;
     request read(p, op_code::get, path);
     if (error_code ec = co_await read)
         co_return ec;
-    if (meant == 0)
-        meant = read.record.czxid;
-    if (meant != read.record.czxid)
-        co_return zk_errc::no_node;
     std::optional<commit_header> header = parse_header(read.answer);
     if (!header)
         co_return errc::foreign_data;
+    if (mine.identity.empty())
+        mine.is(*header);
+    if (mine.identity != identity_node(path, header->guid))
+        co_return zk_errc::no_node;
     outcome_slot outcome;
-    if (error_code ec = co_await look_for_decision(p, decision_node(path), nullptr, outcome)) {
+    if (error_code ec = co_await look_for_decision(p, mine, nullptr, outcome))
         co_return ec;
-    }
     if (!outcome) {
         // Somebody else may have cleaned up in this moment.
-        request still_there(p, op_code::exists, path);
+        request still_there(p, op_code::exists, mine.identity);
         error_code ec = co_await still_there;
         if (!ec)
             ec = errc::in_doubt;
@@ -542,12 +605,12 @@ task<error_code> clean_up_once(port& p, std::string path, bool force, std::int64
     request listing(p, op_code::children, path);
     if (error_code ec = co_await listing)
         co_return ec;
+    std::vector<std::string> others;
     std::vector<std::string> last;
-    std::deque<request> erasures;
     std::size_t size = 0;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         std::string child = join_path(path, listing.names[i]);
-        if (child == decision_node(path))
+        if (child == decision_node(path) || child == mine.identity)
             continue;
         bool acknowledges =
             std::any_of(header->sites.begin(), header->sites.end(), [&](const std::string& site) {
@@ -557,18 +620,22 @@ task<error_code> clean_up_once(port& p, std::string path, bool force, std::int64
             size += child.size() + step_overhead;
             last.push_back(std::move(child));
         } else {
-            erasures.emplace_back(p, op_code::erase, std::move(child));
+            others.push_back(std::move(child));
         }
     }
     if (!force && last.size() < header->sites.size())
         co_return errc::busy;
     if (size + request_overhead > p.max_request_size()) {
-        for (std::string& child : last)
-            erasures.emplace_back(p, op_code::erase, std::move(child));
+        others.insert(others.end(), last.begin(), last.end());
         last.clear();
     }
-    for (request& erase : erasures)
-        erase.send();
+    std::deque<request> erasures;
+    for (const std::string& child : others) {
+        transaction steps = mine.steps();
+        steps.erase(child);
+        erasures.emplace_back(p, op_code::multi, std::string()).steps = steps.steps();
+        erasures.back().send();
+    }
     error_code problem;
     for (request& erase : erasures) {
         error_code ec = co_await erase;
@@ -580,7 +647,7 @@ task<error_code> clean_up_once(port& p, std::string path, bool force, std::int64
     transaction steps;
     for (const std::string& child : last)
         steps.erase(child);
-    steps.erase(decision_node(path)).erase(path);
+    steps.erase(decision_node(path)).erase(mine.identity).erase(path);
     request erase_all(p, op_code::multi, path);
     erase_all.steps = steps.steps();
     error_code ec = co_await erase_all;
@@ -594,9 +661,9 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
     int not_empty = 0;
-    std::int64_t meant = 0;
+    this_transaction mine = self->mine;
     while (!call.over()) {
-        error_code ec = co_await clean_up_once(p, self->path, force, meant);
+        error_code ec = co_await clean_up_once(p, mine, force);
         if (worth_asking_again(p, ec))
             continue;
         if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)
@@ -612,18 +679,18 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
 
 class commit_site_impl final : public recipe_core {
 public:
-    commit_site_impl(port& p, std::string path_, std::string name_, commit_options options_)
+    commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
         : recipe_core(p),
           path(std::move(path_)),
           name(std::move(name_)),
           node(site_node(path, name)),
           joined(joined_node(path, name)),
-          options(std::move(options_)) {}
+          mine(path, std::move(options.acl)) {}
 
     void destroy() {
         stop();
         if (has_node && get_port().alive(generation)) {
-            get_port().spawn(abandon_site(get_port(), node, generation));
+            get_port().spawn(abandon_site(get_port(), mine, node, generation));
         }
         has_node = false;
     }
@@ -641,8 +708,8 @@ public:
     const std::string name;
     const std::string node;
     const std::string joined;
-    const commit_options options;
     std::optional<commit_header> header;
+    this_transaction mine;
     outcome_slot outcome;  ///< once it is known
     bool joining = false;
     bool has_node = false;
@@ -682,17 +749,22 @@ task<error_code> join_steps(commit_site_impl& self,
                 continue;
         }
         if (!ec) {
-            self.header = parse_header(read.answer);
-            if (!self.header) {
+            std::optional<commit_header> header = parse_header(read.answer);
+            if (!header) {
                 ec = errc::foreign_data;
-            } else if (std::find(self.header->sites.begin(), self.header->sites.end(), self.name) ==
-                       self.header->sites.end()) {
+            } else if (std::find(header->sites.begin(), header->sites.end(), self.name) ==
+                       header->sites.end()) {
                 ec = errc::not_a_member;
+            } else if (!self.header || self.header->guid != header->guid) {
+                perhaps_ours = false;
+                self.mine.is(*header);
+                self.header = std::move(header);
             }
         }
         if (!ec) {
-            ec = co_await look_for_decision(
-                p, decision_node(self.path), &decision_watch, self.outcome);
+            ec = co_await look_for_decision(p, self.mine, &decision_watch, self.outcome);
+            if (ec == zk_errc::no_node)
+                continue;  // cleaned up in this moment
         }
         result = ec;
         if (ec || self.outcome)
@@ -705,10 +777,8 @@ task<error_code> join_steps(commit_site_impl& self,
             perhaps_ours = false;
         self.generation = generation;
         request create(p, op_code::multi, self.path);
-        transaction steps;
-        create_options how;
-        if (!self.options.acl.empty())
-            how.acl = &self.options.acl;
+        transaction steps = self.mine.steps();
+        create_options how = self.mine.how();
         steps.create(self.joined, std::string(), how);
         how.mode = create_mode::ephemeral;
         steps.create(self.node, std::string(), how);
@@ -734,8 +804,8 @@ task<error_code> join_steps(commit_site_impl& self,
                 continue;
             if (ec == zk_errc::no_node) {
                 // This site had come before, and died.
-                ec = co_await write_abort(
-                    p, self.path, self.options.acl, "site " + self.name + " died", self.outcome);
+                ec =
+                    co_await write_abort(p, self.mine, "site " + self.name + " died", self.outcome);
                 if (ec == zk_errc::no_node)
                     continue;
                 result = ec;
@@ -776,7 +846,7 @@ task<> join_driver(site_ptr self,
     bool joined = !ec && (self->has_node || self->outcome);
     if (joined && !self->has_node && perhaps_ours) {
         // The answer was lost, and meanwhile all was decided without it.
-        co_await undo_join(p, self->node, self->joined, self->generation);
+        co_await undo_join(p, self->mine, self->node, self->joined, self->generation);
         perhaps_ours = false;
     }
     if (joined && !call.over()) {
@@ -786,7 +856,7 @@ task<> join_driver(site_ptr self,
     // Nobody waits any more, or it failed: the site's node goes.
     if (self->has_node || perhaps_ours) {
         self->has_node = false;
-        co_await undo_join(p, self->node, self->joined, self->generation);
+        co_await undo_join(p, self->mine, self->node, self->joined, self->generation);
     }
     if (ec)
         call.fail(ec);
@@ -799,15 +869,12 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
     port& p = self.get_port();
     for (;;) {
         request write(p, op_code::multi, self.path);
-        transaction steps;
+        transaction steps = self.mine.steps();
         steps.set(self.node, std::string(format_vote(wish)), 0);
         if (wish == commit_vote::abort) {
             // Without this vote there is no commit: it decides, whoever else is there.
-            create_options how;
-            if (!self.options.acl.empty())
-                how.acl = &self.options.acl;
             commit_outcome abort(false, "site " + self.name + " voted to abort");
-            steps.create(decision_node(self.path), format_decision(abort), how);
+            steps.create(decision_node(self.path), format_decision(abort), self.mine.how());
         }
         write.steps = steps.steps();
         write.generation = self.generation;
@@ -836,44 +903,33 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
 }
 
 /// Until the decision is known, or the call is over.
-task<error_code> await_outcome(commit_site_impl& self, signal& wake, outcome_call& call) {
+task<error_code> await_outcome(commit_site_impl& self,
+                               const this_transaction& mine,
+                               signal& wake,
+                               outcome_call& call) {
     port& p = self.get_port();
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);
-    const std::string decision = decision_node(self.path);
     error_code ec;
     while (!self.outcome && !call.over()) {
-        ec = co_await look_for_decision(p, decision, &watch, self.outcome);
+        ec = co_await look_for_decision(p, mine, &watch, self.outcome);
         if (ec || self.outcome || call.over())
             break;
         if (self.has_node && !p.alive(self.generation)) {
             // The node that carried our vote is gone: we are the dead site.
-            ec = co_await write_abort(p,
-                                      self.path,
-                                      self.options.acl,
-                                      "site " + self.name + " lost its session",
-                                      self.outcome);
+            ec = co_await write_abort(
+                p, mine, "site " + self.name + " lost its session", self.outcome);
             break;
         }
-        ec = co_await watch_transaction(p, self.path, transaction_watch);
+        ec = co_await watch_transaction(p, mine, transaction_watch);
         if (ec)
             break;
         if (!call.over() && transaction_watch.armed())
             co_await wake.wait();
     }
-    forget_watch(p, watch, watch_kind::exists, decision);
-    forget_watch(p, transaction_watch, watch_kind::data, self.path);
+    forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
+    forget_watch(p, transaction_watch, watch_kind::data, mine.sign());
     co_return ec;
-}
-
-/// Who may not read the transaction would wait for a decision that the server never tells him of.
-task<error_code> check_permission(port& p, std::string path) {
-    for (;;) {
-        request read(p, op_code::get, path);
-        error_code ec = co_await read;
-        if (!worth_asking_again(p, ec))
-            co_return ec == zk_errc::no_node ? error_code() : ec;
-    }
 }
 
 task<error_code> vote_steps(commit_site_impl& self,
@@ -881,33 +937,34 @@ task<error_code> vote_steps(commit_site_impl& self,
                             signal& wake,
                             outcome_call& call) {
     port& p = self.get_port();
+    this_transaction mine = self.mine;
     if (wish) {
         error_code ec = co_await write_vote(self, *wish);
         if (ec == zk_errc::session_expired) {
-            ec = co_await write_abort(p,
-                                      self.path,
-                                      self.options.acl,
-                                      "site " + self.name + " lost its session",
-                                      self.outcome);
+            ec = co_await write_abort(
+                p, mine, "site " + self.name + " lost its session", self.outcome);
             co_return ec;
         }
         if (ec)
             co_return ec;
         call.set_late_error(errc::in_doubt);
-    } else if (!self.header) {
-        error_code ec = co_await check_permission(p, self.path);
-        if (ec)
+    } else {
+        // Who may not read it would wait for a decision that the server never tells of.
+        error_code ec = co_await identify(p, mine);
+        if (ec && ec != zk_errc::no_node)
             co_return ec;
     }
     bool decides = self.header && self.header->form == commit_form::all_sites && self.voted &&
                    p.alive(self.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
-        tally votes(p, self.path, self.options.acl, *self.header, wake);
+        tally votes(p, mine, *self.header, wake);
         votes.set_own(self.name, self.generation);
         error_code ec = co_await votes.run(call, self.outcome);
         co_return ec;
     }
-    error_code ec = co_await await_outcome(self, wake, call);
+    error_code ec = co_await await_outcome(self, mine, wake, call);
+    if (self.outcome)
+        self.mine = mine;
     co_return ec;
 }
 
@@ -929,10 +986,12 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
+    transaction steps = self->mine.steps();
+    steps.create(done_node(self->path, self->name), std::string(), self->mine.how());
     bool doubtful = false;
     for (;;) {
-        request create(p, op_code::create, done_node(self->path, self->name));
-        create.entries = self->options.acl;
+        request create(p, op_code::multi, self->path);
+        create.steps = steps.steps();
         error_code ec = co_await create;
         doubtful = doubtful || is_outcome_unknown(ec);
         if (worth_asking_again(p, ec))
@@ -948,7 +1007,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     if (self->has_node) {
         self->has_node = false;
         if (p.alive(self->generation))
-            co_await abandon_site(p, self->node, self->generation);
+            co_await abandon_site(p, self->mine, self->node, self->generation);
     }
     call.complete(error_code());
 }
@@ -1018,16 +1077,16 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
         decision += impl->path.size() + site.size() + detail::step_overhead;
     }
     detail::commit_header header;
-    header.form = impl->options.form;
+    header.form = impl->form;
     header.guid.resize(32);
     header.sites = std::move(sites);
     header.payload = std::move(payload);
     std::size_t limit = impl->get_port().max_request_size();
     if (!detail::sites_are_good(header.sites)) {
         problem = errc::bad_option;
-    } else if (decision > limit ||
-               detail::format_header(header).size() + impl->path.size() + detail::request_overhead >
-                   limit) {
+    } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path.size() +
+                                           detail::request_overhead >
+                                       limit) {
         problem = errc::too_large;
     }
     if (problem) {

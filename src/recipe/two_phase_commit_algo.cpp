@@ -57,8 +57,10 @@ std::optional<commit_header> parse_header(std::string_view data) {
         return std::nullopt;
     }
     auto guid = value_of(take_line(data), "guid=");
-    if (!guid)
+    if (!guid || guid->empty() || guid->find('/') != guid->npos ||
+        path_problem(identity_node("/", *guid))) {
         return std::nullopt;
+    }
     header.guid = *guid;
     for (;;) {
         std::optional<std::string_view> line = take_line(data);
@@ -145,6 +147,10 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
     if (!all || states.size() != sites.size())
         return std::nullopt;
     return commit_outcome(true, std::string());
+}
+
+std::string identity_node(std::string_view transaction, std::string_view guid) {
+    return join_path(transaction, std::string("id-").append(guid));
 }
 
 std::string site_node(std::string_view transaction, std::string_view site) {

@@ -14,6 +14,7 @@ namespace corozk::detail {
 // Two-phase commit.
 //
 //   transaction               persistent: form, guid of its `begin`, sites, payload
+//   transaction/id-<guid>     persistent, made with it, and gone with it: which one it is
 //   transaction/site-<name>   ephemeral, the site's own: "" while it thinks, then its vote
 //   transaction/joined-<name> persistent, made with the site's node: that the site has come
 //   transaction/decision      persistent, created once: "commit" or "abort" and why
@@ -30,6 +31,8 @@ namespace corozk::detail {
 //   * A site that has voted to commit in the second form never decides: it is in doubt.
 //   * The decision goes last, together with the transaction's node: while there is a transaction
 //     without a decision, it was never decided.
+//   * Another transaction may be at the same path later. Every step checks the identity of the one
+//     that it is meant for, and a decision counts only if that was there afterwards.
 
 /// What a decider knows of a site.
 enum class site_state : std::uint8_t {
@@ -69,6 +72,7 @@ site_state read_vote(std::string_view data) noexcept;
 std::optional<commit_outcome> decide_commit(const std::vector<std::string>& sites,
                                             const std::vector<site_state>& states);
 
+std::string identity_node(std::string_view transaction, std::string_view guid);
 std::string site_node(std::string_view transaction, std::string_view site);
 std::string joined_node(std::string_view transaction, std::string_view site);
 std::string done_node(std::string_view transaction, std::string_view site);

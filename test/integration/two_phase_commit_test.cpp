@@ -343,6 +343,62 @@ TEST_CASE("two-phase commit: who waits hears when others delete the transaction"
     }
 }
 
+TEST_CASE("two-phase commit: who has to do with a transaction does nothing to the next one there") {
+    for (commit_form form : forms) {
+        with_client([form](client& zk, std::string path) -> awaitable<void> {
+            std::string tx = path + "/tx";
+            auto all = names(2);
+            std::deque<participant> sites;
+            for (int i = 0; i < 2; ++i)
+                co_await add(sites, tx);
+            commit_coordinator first(zk, tx, with_form(form));
+            co_await first.begin(all, "the first");
+            for (participant& s : sites) {
+                s.site.join(s.joining.handler());
+                CHECK(!co_await finished(s.joining));
+            }
+            outcome_result waiting;
+            sites[0].site.vote(commit_vote::commit, sites[0].voting.handler());
+            first.decide(waiting.handler());
+            co_await settle(zk);
+            observer().erase_recursively(tx);
+            CHECK(co_await finished(sites[0].voting) == zk_errc::no_node);
+            CHECK(co_await finished(waiting) == zk_errc::no_node);
+
+            commit_coordinator second(zk, tx, with_form(form));
+            co_await second.begin(all, "the second");
+            std::deque<participant> others;
+            for (int i = 0; i < 2; ++i) {
+                co_await add(others, tx);
+                others.back().site.join(others.back().joining.handler());
+                CHECK(!co_await finished(others.back().joining));
+            }
+            // Of the first, neither votes nor outcomes nor orders are taken for the second's.
+            auto [ec, outcome] = co_await sites[1].site.vote(commit_vote::commit, as_tuple());
+            CHECK(ec == zk_errc::no_node);
+            CHECK(observer().get(tx + "/site-s1").first.empty());
+            std::tie(ec, outcome) = co_await first.abort("late", as_tuple());
+            CHECK(ec == zk_errc::no_node);
+            CHECK_FALSE(observer().exists(tx + "/decision"));
+            co_await second.abort("not yet");
+            std::tie(ec, outcome) = co_await first.decide(as_tuple());
+            CHECK(ec == zk_errc::no_node);
+            co_await first.clean_up(true);
+            for (participant& s : sites) {
+                s.site = commit_site();
+                co_await s.zk.close();
+            }
+            CHECK(observer().exists(tx + "/decision"));
+            CHECK(observer().exists(tx + "/site-s0"));
+            CHECK(observer().exists(tx + "/site-s1"));
+            co_await second.clean_up(true);
+            CHECK_FALSE(observer().exists(tx));
+            for (participant& s : others)
+                co_await s.zk.close();
+        });
+    }
+}
+
 TEST_CASE("two-phase commit: misuse and strangers") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         commit_coordinator c(zk, path);

@@ -33,6 +33,11 @@ TEST_CASE("two-phase commit: the header") {
         CHECK_FALSE(parse_header(good.substr(0, length)));
     }
     CHECK_FALSE(parse_header("10.0.0.1"));
+    for (const char* guid : {"", "a/b", "\x01"}) {
+        h.guid = guid;
+        CHECK_FALSE(parse_header(format_header(h)));
+    }
+    h.guid = "0123";
     h.sites.clear();
     CHECK_FALSE(parse_header(format_header(h)));
     h.sites = {"a", "a"};
@@ -98,6 +103,7 @@ TEST_CASE("two-phase commit: the rule, for all combinations of three votes") {
 }
 
 TEST_CASE("two-phase commit: nodes") {
+    CHECK(identity_node("/app/tx", "1f") == "/app/tx/id-1f");
     CHECK(site_node("/app/tx", "a") == "/app/tx/site-a");
     CHECK(done_node("/app/tx", "a") == "/app/tx/done-a");
     CHECK(decision_node("/app/tx") == "/app/tx/decision");

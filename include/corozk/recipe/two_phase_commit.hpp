@@ -74,6 +74,9 @@ struct commit_options {
  * - A coordinator that dies leaves sites of the first form to decide by the same rule, and sites of
  *   the second form in doubt; any other object can go on with `resume` and `decide`.
  *
+ * When a transaction has been cleaned up, another one may begin at the same path. Objects that
+ * belong to the first do nothing to the second, and are told nothing of it: `zk_errc::no_node`.
+ *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`; what was sent may still happen, and can be asked for.
@@ -158,7 +161,8 @@ public:
      * `void(error_code, commit_outcome)`: an abort is an outcome, not an error.
      *
      * @par Errors
-     * `errc::not_a_member` (neither begun nor resumed), `errc::foreign_data`, `errc::closed`.
+     * `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (it was cleaned up),
+     * `errc::foreign_data`, `errc::closed`.
      */
     template <class Token = default_token>
     auto decide(Token&& token = Token{}) {
@@ -202,6 +206,8 @@ public:
 
     /**
      * @brief Removes a finished transaction. Interrupted, it can be called again.
+     *
+     * The one that the object has begun or resumed; otherwise the one that is there.
      *
      * @param force also if some sites have not called `finish`: those that are away will never
      *        learn the decision
@@ -332,6 +338,7 @@ public:
      * - `errc::not_a_member`: not joined.
      * - `errc::busy`: it has voted before.
      * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
+     * - `zk_errc::no_node`: the transaction was cleaned up meanwhile.
      * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.
      */
     template <class Token = default_token>
@@ -365,7 +372,8 @@ public:
      * `void(error_code, commit_outcome)`
      *
      * @par Errors
-     * `errc::foreign_data`, `errc::closed`.
+     * `zk_errc::no_node` (there is no such transaction any more), `errc::foreign_data`,
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto outcome(Token&& token = Token{}) {
