@@ -376,7 +376,7 @@ TEST_CASE("two-phase commit: who has to do with a transaction does nothing to th
             // Of the first, neither votes nor outcomes nor orders are taken for the second's.
             auto [ec, outcome] = co_await sites[1].site.vote(commit_vote::commit, as_tuple());
             CHECK(ec == zk_errc::no_node);
-            CHECK(observer().get(tx + "/site-s1").first.empty());
+            CHECK(observer().data(tx + "/site-s1").empty());
             std::tie(ec, outcome) = co_await first.abort("late", as_tuple());
             CHECK(ec == zk_errc::no_node);
             CHECK_FALSE(observer().exists(tx + "/decision"));
