@@ -57,23 +57,36 @@ struct this_transaction {
 };
 
 /// Reads the decision if there is one; if not, `watch` waits for its creation.
-/// @return `no_node` if there is one, and the transaction is gone: it may be the next one's
+/// @return `no_node` if there is one, and the transaction is gone: it may be the next one's. (Or an
+///         earlier one's, at a server that lags behind: this is believed behind a sync only.)
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,
                                    outcome_slot& outcome) {
     const std::string path = decision_node(mine.path);
+    bool missed = false;
     for (;;) {
+        const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);
         request sign(p, op_code::exists, mine.sign());
         // In this order: what is there now was there when the decision was read.
-        read.send();
-        sign.send();
-        error_code ec = co_await read;
+        error_code ec;
+        if (missed) {
+            ec = co_await behind_sync(p, read);
+        } else {
+            read.send();
+            sign.send();
+            ec = co_await read;
+        }
         error_code gone = co_await sign;
         if (worth_asking_again(p, ec) || (!ec && worth_asking_again(p, gone)))
             continue;
         if (!ec) {
+            bool sure = missed && p.status().generation == generation;
+            if (gone == zk_errc::no_node && !sure) {
+                missed = true;
+                continue;
+            }
             if (watch)
                 forget_watch(p, *watch, watch_kind::exists, path);
             if (gone)
@@ -128,7 +141,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
 task<error_code> identify(port& p, this_transaction& mine) {
     while (mine.identity.empty()) {
         request read(p, op_code::get, mine.path);
-        error_code ec = co_await read;
+        error_code ec = co_await behind_sync(p, read);
         if (worth_asking_again(p, ec))
             continue;
         if (ec)
@@ -518,7 +531,7 @@ task<> resume_driver(coordinator_ptr self,
     waiting_call<commit_transaction> call(*self, std::move(handler), wake);
     while (!call.over()) {
         request read(p, op_code::get, self->path);
-        error_code ec = co_await read;
+        error_code ec = co_await behind_sync(p, read);
         if (worth_asking_again(p, ec))
             continue;
         commit_transaction found;
@@ -582,7 +595,7 @@ task<> abort_driver(coordinator_ptr self,
 task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     const std::string& path = mine.path;
     request read(p, op_code::get, path);
-    if (error_code ec = co_await read)
+    if (error_code ec = co_await behind_sync(p, read))
         co_return ec;
     std::optional<commit_header> header = parse_header(read.answer);
     if (!header)
@@ -733,7 +746,7 @@ task<error_code> join_steps(commit_site_impl& self,
     error_code result;
     while (!call.over()) {
         request read(p, op_code::get, self.path);
-        error_code ec = co_await read;
+        error_code ec = co_await behind_sync(p, read);
         if (worth_asking_again(p, ec))
             continue;
         if (ec == zk_errc::no_node) {

@@ -228,6 +228,7 @@ const registered all[] = {
     registered(scenario("two_phase_commit.cleaned-twice", 2, cleaned_twice).uncancelled()),
     registered(scenario("two_phase_commit.begun-again", 3, begun_again).uncancelled()),
     registered(scenario("two_phase_commit.late-vote", 3, late_vote).uncancelled()),
+    registered(scenario("two_phase_commit.begun-again", 3, begun_again).uncancelled().lagging()),
 };
 
 }  // namespace
