@@ -31,15 +31,20 @@ struct this_transaction {
     this_transaction(std::string path_, acl entries_)
         : path(std::move(path_)), entries(std::move(entries_)) {}
 
-    void is(const commit_header& header) { identity = identity_node(path, header.guid); }
+    void is(const commit_header& header) {
+        guid = header.guid;
+        identity = identity_node(path, guid);
+    }
+
+    bool is_known() const { return !guid.empty(); }
 
     /// What is there as long as the transaction is.
-    const std::string& sign() const { return identity.empty() ? path : identity; }
+    const std::string& sign() const { return is_known() ? identity : path; }
 
     /// The first step of whatever changes it.
     transaction steps() const {
         transaction result;
-        if (!identity.empty())
+        if (is_known())
             result.check(identity, any_version);
         return result;
     }
@@ -53,12 +58,13 @@ struct this_transaction {
 
     std::string path;
     acl entries;           ///< of its nodes
-    std::string identity;  ///< empty: whichever is there
+    std::string guid;      ///< empty: whichever is there
+    std::string identity;  ///< the node that says so
 };
 
 /// Reads the decision if there is one; if not, `watch` waits for its creation.
-/// @return `no_node` if there is one, and the transaction is gone: it may be the next one's. (Or an
-///         earlier one's, at a server that lags behind: this is believed behind a sync only.)
+/// @return `no_node` if there is one, but the next transaction's (or the one's before, at a server
+///         that lags behind: this is believed behind a sync only)
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,
@@ -68,31 +74,29 @@ task<error_code> look_for_decision(port& p,
     for (;;) {
         const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);
-        request sign(p, op_code::exists, mine.sign());
-        // In this order: what is there now was there when the decision was read.
         error_code ec;
-        if (missed) {
+        if (missed)
             ec = co_await behind_sync(p, read);
-        } else {
-            read.send();
-            sign.send();
+        else
             ec = co_await read;
-        }
-        error_code gone = co_await sign;
-        if (worth_asking_again(p, ec) || (!ec && worth_asking_again(p, gone)))
+        if (worth_asking_again(p, ec))
             continue;
         if (!ec) {
+            std::optional<commit_decision> found = parse_decision(read.answer);
+            bool strange = found && mine.is_known() && found->guid != mine.guid;
             bool sure = missed && p.status().generation == generation;
-            if (gone == zk_errc::no_node && !sure) {
+            if (strange && !sure) {
                 missed = true;
                 continue;
             }
             if (watch)
                 forget_watch(p, *watch, watch_kind::exists, path);
-            if (gone)
-                co_return gone;
-            outcome = parse_decision(read.answer);
-            co_return outcome ? error_code() : make_error_code(errc::foreign_data);
+            if (strange)
+                co_return zk_errc::no_node;
+            if (!found)
+                co_return errc::foreign_data;
+            outcome = std::move(found->outcome);
+            co_return error_code();
         }
         if (ec != zk_errc::no_node)
             co_return ec;
@@ -139,7 +143,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
 
 /// Learns which transaction is there, unless it is known which one is meant.
 task<error_code> identify(port& p, this_transaction& mine) {
-    while (mine.identity.empty()) {
+    while (!mine.is_known()) {
         request read(p, op_code::get, mine.path);
         error_code ec = co_await behind_sync(p, read);
         if (worth_asking_again(p, ec))
@@ -163,7 +167,7 @@ task<error_code> write_abort(port& p,
     for (;;) {
         request create(p, op_code::multi, mine.path);
         transaction steps = mine.steps();
-        steps.create(decision_node(mine.path), format_decision(wish), mine.how());
+        steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
         create.steps = steps.steps();
         error_code ec = co_await create;
         if (worth_asking_again(p, ec))
@@ -368,7 +372,7 @@ private:
     task<error_code> write_commit(outcome_slot& outcome) {
         transaction steps = mine_.steps();
         commit_outcome wish(true, std::string());
-        steps.create(decision_node(mine_.path), format_decision(wish), mine_.how());
+        steps.create(decision_node(mine_.path), format_decision(wish, mine_.guid), mine_.how());
         for (std::size_t i = 0; i < sites_.size(); ++i) {
             steps.check(site_node(mine_.path, sites_[i]), votes_[i].version);
         }
@@ -600,9 +604,9 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     std::optional<commit_header> header = parse_header(read.answer);
     if (!header)
         co_return errc::foreign_data;
-    if (mine.identity.empty())
+    if (!mine.is_known())
         mine.is(*header);
-    if (mine.identity != identity_node(path, header->guid))
+    if (mine.guid != header->guid)
         co_return zk_errc::no_node;
     outcome_slot outcome;
     if (error_code ec = co_await look_for_decision(p, mine, nullptr, outcome))
@@ -768,7 +772,7 @@ task<error_code> join_steps(commit_site_impl& self,
             } else if (std::find(header->sites.begin(), header->sites.end(), self.name) ==
                        header->sites.end()) {
                 ec = errc::not_a_member;
-            } else if (!self.header || self.header->guid != header->guid) {
+            } else if (self.mine.guid != header->guid) {
                 perhaps_ours = false;
                 self.mine.is(*header);
                 self.header = std::move(header);
@@ -887,7 +891,8 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
         if (wish == commit_vote::abort) {
             // Without this vote there is no commit: it decides, whoever else is there.
             commit_outcome abort(false, "site " + self.name + " voted to abort");
-            steps.create(decision_node(self.path), format_decision(abort), self.mine.how());
+            steps.create(
+                decision_node(self.path), format_decision(abort, self.mine.guid), self.mine.how());
         }
         write.steps = steps.steps();
         write.generation = self.generation;

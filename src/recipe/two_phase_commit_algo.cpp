@@ -10,7 +10,7 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::string_view first_line = "corozk two-phase commit 1";
+constexpr std::string_view first_line = "corozk two-phase commit 2";
 constexpr std::string_view commit_word = "commit";
 constexpr std::string_view abort_word = "abort";
 
@@ -92,26 +92,37 @@ bool sites_are_good(const std::vector<std::string>& sites) {
     return !sites.empty();
 }
 
-std::string format_decision(const commit_outcome& outcome) {
-    if (outcome.committed)
-        return std::string(commit_word);
-    std::string data(abort_word);
+std::string format_decision(const commit_outcome& outcome, std::string_view guid) {
+    std::string data(outcome.committed ? commit_word : abort_word);
     data += '\n';
-    data += outcome.reason;
+    data += guid;
+    if (!outcome.committed) {
+        data += '\n';
+        data += outcome.reason;
+    }
     return data;
 }
 
-std::optional<commit_outcome> parse_decision(std::string_view data) {
-    if (data == commit_word)
-        return commit_outcome(true, std::string());
-    if (!data.starts_with(abort_word))
+std::optional<commit_decision> parse_decision(std::string_view data) {
+    auto word = take_line(data);
+    commit_decision result;
+    if (word == commit_word) {
+        if (data.find('\n') != data.npos)
+            return std::nullopt;
+        result.outcome.committed = true;
+        result.guid = data;
+    } else if (word == abort_word) {
+        auto guid = take_line(data);
+        if (!guid)
+            return std::nullopt;
+        result.guid = *guid;
+        result.outcome.reason = data;
+    } else {
         return std::nullopt;
-    data.remove_prefix(abort_word.size());
-    if (data.empty())
-        return commit_outcome(false, std::string());
-    if (data.front() != '\n')
+    }
+    if (result.guid.empty())
         return std::nullopt;
-    return commit_outcome(false, std::string(data.substr(1)));
+    return result;
 }
 
 std::string_view format_vote(commit_vote vote) noexcept {

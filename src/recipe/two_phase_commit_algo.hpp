@@ -17,7 +17,7 @@ namespace corozk::detail {
 //   transaction/id-<guid>     persistent, made with it, and gone with it: which one it is
 //   transaction/site-<name>   ephemeral, the site's own: "" while it thinks, then its vote
 //   transaction/joined-<name> persistent, made with the site's node: that the site has come
-//   transaction/decision      persistent, created once: "commit" or "abort" and why
+//   transaction/decision      persistent, created once: "commit" or "abort", the guid, and why
 //   transaction/done-<name>   persistent: the site needs the decision no more
 //
 // Invariants:
@@ -32,7 +32,7 @@ namespace corozk::detail {
 //   * The decision goes last, together with the transaction's node: while there is a transaction
 //     without a decision, it was never decided.
 //   * Another transaction may be at the same path later. Every step checks the identity of the one
-//     that it is meant for, and a decision counts only if that was there afterwards.
+//     that it is meant for, and a decision names its own.
 
 /// What a decider knows of a site.
 enum class site_state : std::uint8_t {
@@ -60,8 +60,14 @@ std::optional<commit_header> parse_header(std::string_view data);
 /// Whether these can be the sites of a transaction: some, all different, fit for nodes' names.
 bool sites_are_good(const std::vector<std::string>& sites);
 
-std::string format_decision(const commit_outcome& outcome);
-std::optional<commit_outcome> parse_decision(std::string_view data);
+/// A decision as it is written: whose it is, too.
+struct commit_decision {
+    commit_outcome outcome;
+    std::string guid;  ///< of the transaction's header
+};
+
+std::string format_decision(const commit_outcome& outcome, std::string_view guid);
+std::optional<commit_decision> parse_decision(std::string_view data);
 
 std::string_view format_vote(commit_vote vote) noexcept;
 

@@ -54,13 +54,26 @@ TEST_CASE("two-phase commit: which sites are fit") {
 }
 
 TEST_CASE("two-phase commit: decisions and votes as data") {
-    CHECK(parse_decision(format_decision(commit_outcome(true, "")))->committed);
-    auto aborted = parse_decision(format_decision(commit_outcome(false, "because\nof that")));
+    auto committed = parse_decision(format_decision(commit_outcome(true, ""), "1f"));
+    REQUIRE(committed);
+    CHECK(committed->outcome.committed);
+    CHECK(committed->guid == "1f");
+    auto aborted = parse_decision(format_decision(commit_outcome(false, "because\nof that"), "1f"));
     REQUIRE(aborted);
-    CHECK_FALSE(aborted->committed);
-    CHECK(aborted->reason == "because\nof that");
-    CHECK(parse_decision("abort"));
-    for (const char* foreign : {"", "commit ", "committed", "abortion", "COMMIT", "ab"}) {
+    CHECK_FALSE(aborted->outcome.committed);
+    CHECK(aborted->outcome.reason == "because\nof that");
+    CHECK(aborted->guid == "1f");
+    for (const char* foreign : {"",
+                                "commit",
+                                "commit\n",
+                                "commit\n1f\n",
+                                "committed\n1f",
+                                "abort",
+                                "abort\n1f",
+                                "abort\n\nx",
+                                "abortion\n1f\n",
+                                "COMMIT\n1f",
+                                "ab"}) {
         CHECK_FALSE(parse_decision(foreign));
     }
     CHECK(read_vote("") == site_state::silent);

@@ -73,9 +73,7 @@ awaitable<void> hold(actor& a, ownership held) {
         stage::tenure owner(a, held);
         co_await a.gate("holding");
     }
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
+    co_await give_back(a, held);
 }
 
 awaitable<void> use_lock(actor& a, std::optional<lock>& l) {

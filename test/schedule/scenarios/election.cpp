@@ -30,9 +30,7 @@ awaitable<void> campaign(actor& a) {
             a.may_see(acknowledged, "acknowledge");
             co_await a.gate("leading");
         }
-        auto firm = a.firm_token();
-        auto [released] = co_await term.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, term);
         co_return;
     }
 }
@@ -63,8 +61,7 @@ awaitable<void> lead_until_seen(actor& a) {
         a.may_see(acknowledged, "acknowledge");
         while (term.valid() && times_noted(a, "seen") == 0)
             co_await pause();
-        auto [released] = co_await term.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, term);
     }
 }
 
@@ -134,9 +131,7 @@ awaitable<void> campaign_twice(actor& a) {
         stage::tenure owner(a, second);
         co_await a.gate("leading again");
     }
-    auto firm = a.firm_token();
-    auto [released] = co_await second.release(firm);
-    a.may_see(released, "release");
+    co_await give_back(a, second);
 }
 
 void again(stage& s) {

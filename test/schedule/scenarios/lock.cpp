@@ -104,9 +104,7 @@ awaitable<void> hold_until_asked(actor& a) {
         auto asked_token = a.token();
         auto [lost] = co_await held.release_requested(asked_token);
         a.may_see(lost, "release_requested");
-        auto firm = a.firm_token();
-        auto [released] = co_await held.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, held);
         co_return;
     }
 }
@@ -177,22 +175,10 @@ void asked_to_release(stage& s) {
     contend_all(s, {{"holder", hold_until_asked}, {"asks", ask_once}});
 }
 
-/// Holds it for a while.
-awaitable<void> hold_for_a_while(actor& a) {
+awaitable<void> hold_it(actor& a) {
     lock l(a.zk(), folder);
-    auto token = a.token();
-    auto [ec, held] = co_await l.acquire(token);
-    if (!a.may_see(ec, "acquire") || ec)
-        co_return;
-    check_order(a, held.path(), turn_rule());
-    {
-        stage::tenure owner(a, held);
-        for (int i = 0; i < 3; ++i)
-            co_await pause();
-    }
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
+    auto acquire = [&l](auto token) { return l.acquire(token); };
+    co_await hold_for_a_while(a, acquire);
 }
 
 /// Waits for it no longer than others hold it.
@@ -210,11 +196,11 @@ awaitable<void> try_for_a_while(actor& a) {
 }
 
 void patience_ends(stage& s) {
-    contend_all(s, {{"holder", hold_for_a_while}, {"impatient", try_for_a_while}});
+    contend_all(s, {{"holder", hold_it}, {"impatient", try_for_a_while}});
 }
 
 void patience_ends_between(stage& s) {
-    contend_all(s, {{"holder", hold_for_a_while}, {"impatient", try_for_a_while}, {"c", contend}});
+    contend_all(s, {{"holder", hold_it}, {"impatient", try_for_a_while}, {"c", contend}});
 }
 
 /// The folder is there.

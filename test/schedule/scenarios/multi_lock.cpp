@@ -31,28 +31,15 @@ awaitable<void> contend(actor& a) {
             stage::tenure other(a, held.parts()[1].held);
             co_await a.gate("holding");
         }
-        auto firm = a.firm_token();
-        auto [released] = co_await held.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, held);
         co_return;
     }
 }
 
-/// Holds the second of the two for a while.
-awaitable<void> hold_one(actor& a) {
+awaitable<void> hold_the_second(actor& a) {
     lock second(a.zk(), "/f/b");
-    auto token = a.token();
-    auto [ec, held] = co_await second.acquire(token);
-    if (!a.may_see(ec, "acquire") || ec)
-        co_return;
-    {
-        stage::tenure owner(a, held);
-        for (int i = 0; i < 3; ++i)
-            co_await pause();
-    }
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
+    auto acquire = [&second](auto token) { return second.acquire(token); };
+    co_await hold_for_a_while(a, acquire);
 }
 
 /// Has the first while it waits for the second, no longer than that is held.
@@ -81,7 +68,7 @@ awaitable<void> contend_for_the_first(actor& a) {
 
 void patience_ends(stage& s) {
     play_all(s,
-             {{"holder", hold_one},
+             {{"holder", hold_the_second},
               {"impatient", try_both_for_a_while},
               {"waiter", contend_for_the_first}});
     s.leaves_nothing_in("/f/a");

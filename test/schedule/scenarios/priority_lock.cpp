@@ -49,9 +49,7 @@ awaitable<void> hold_until_asked(actor& a) {
         auto [lost] = co_await held.release_requested(asked_token);
         a.may_see(lost, "release_requested");
     }
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
+    co_await give_back(a, held);
 }
 
 /// Again and again, until the other one has had it.
@@ -68,8 +66,7 @@ awaitable<void> want_urgently(actor& a) {
             stage::tenure owner(a, held);
             co_await a.gate("holding");
         }
-        auto [released] = co_await held.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, held);
         co_await pause();
     }
 }

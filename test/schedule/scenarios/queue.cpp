@@ -117,9 +117,7 @@ awaitable<void> consume_and_give_back(actor& a) {
     if (ec)
         co_return;
     co_await a.gate("working");
-    auto firm = a.firm_token();
-    auto [released] = co_await claim.release(firm);
-    a.may_see(released, "release");
+    co_await give_back(a, claim);
 }
 
 awaitable<void> put_and_give_back(actor& a) {

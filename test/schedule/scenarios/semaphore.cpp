@@ -50,9 +50,7 @@ awaitable<void> contend_for_the_only_one(actor& a) {
             coming.reset();
             co_await until_noted(a, "arrived", 2);
         }
-        auto firm = a.firm_token();
-        auto [released] = co_await held.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, held);
         co_return;
     }
 }
@@ -117,9 +115,7 @@ awaitable<void> hold_until_lowered(actor& a) {
         co_await until_noted(a, "lowered");
         co_await a.gate("holding");
     }
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
+    co_await give_back(a, held);
 }
 
 /// Is granted one when all that held one before have left: there is but one by then.

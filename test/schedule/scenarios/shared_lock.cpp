@@ -44,12 +44,6 @@ awaitable<void> write_at_a_gate(actor& a, const ownership& held) {
         a.on().note_down("written", a.name());
 }
 
-awaitable<void> release(actor& a, ownership held) {
-    auto firm = a.firm_token();
-    auto [released] = co_await held.release(firm);
-    a.may_see(released, "release");
-}
-
 /// A reader that becomes a writer, unless another one wants the same: nobody writes in between.
 awaitable<void> read_and_upgrade(actor& a) {
     shared_lock l(a.zk(), folder);
@@ -74,7 +68,7 @@ awaitable<void> read_and_upgrade(actor& a) {
     } else {
         a.may_see(upgraded, "upgrade");
     }
-    co_await release(a, std::move(held));
+    co_await give_back(a, held);
 }
 
 /// A writer that stays as a reader: what it has written is the last.
@@ -94,7 +88,7 @@ awaitable<void> write_and_downgrade(actor& a) {
         stage::tenure reader(a, held, 1, all_of_it);
         co_await a.gate("reading");
     }
-    co_await release(a, std::move(held));
+    co_await give_back(a, held);
 }
 
 void upgrade_both(stage& s) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/stage.hpp"
+#include "patience.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -70,6 +71,30 @@ inline void check_order(actor& a, const std::string& path, const turn_rule& rule
     }
 }
 
+/// Also what is not an ownership, but has its `release`.
+template <class Held>
+awaitable<void> give_back(actor& a, Held& held) {
+    auto firm = a.firm_token();
+    auto [released] = co_await held.release(firm);
+    a.may_see(released, "release");
+}
+
+/// Asks once, and holds it for a while.
+template <class Acquire>
+awaitable<void> hold_for_a_while(actor& a, Acquire acquire) {
+    auto token = a.token();
+    auto [ec, held] = co_await acquire(token);
+    if (!a.may_see(ec, "acquire") || ec)
+        co_return;
+    check_order(a, held.path(), turn_rule());
+    {
+        stage::tenure owner(a, held);
+        for (int i = 0; i < 3; ++i)
+            co_await pause();
+    }
+    co_await give_back(a, held);
+}
+
 /// Asks, again if the session went, until it has had its turn; holds it at a gate, gives it back.
 /// @param acquire  starts the operation: `acquire(token)` gives an awaitable
 template <class Acquire>
@@ -88,9 +113,7 @@ awaitable<void> have_a_turn(actor& a, Acquire acquire, turn_rule rule = turn_rul
             stage::tenure owner(a, held, rule.weight, rule.limit);
             co_await a.gate("holding");
         }
-        auto firm = a.firm_token();
-        auto [released] = co_await held.release(firm);
-        a.may_see(released, "release");
+        co_await give_back(a, held);
         co_return;
     }
 }
