@@ -45,9 +45,13 @@ const std::vector<std::string> foreign_names{"somebody",
                                              "ready-",
                                              "\xc3\xa4-write-1"};
 
+/// The parent of all cases' folders. The server keeps counters for each node below the root: its `mntr`
+/// would become longer, and what reads it slower, with each case.
+constexpr const char* all_cases = "/matrix";
+
 std::string fresh_folder() {
     static std::atomic<int> number{0};
-    return "/case-" + std::to_string(++number);
+    return std::string(all_cases) + "/case-" + std::to_string(++number);
 }
 
 client_options options_for(std::string hosts, std::chrono::milliseconds session) {
@@ -496,6 +500,10 @@ place place::parse(const std::string& text) {
         return place(text);
     bool answer = text.back() == 'a';
     return place(answer ? kind::answer : kind::request, std::stoull(text));
+}
+
+void prepare_server(std::uint16_t port) {
+    admin(port).plant(all_cases);
 }
 
 outcome run_case(const scenario& what,

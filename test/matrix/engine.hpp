@@ -37,6 +37,9 @@ struct outcome {
     std::chrono::nanoseconds longest_turn{};
 };
 
+/// Once for each server, before its first case.
+void prepare_server(std::uint16_t port);
+
 /// Runs the case against a server, on this thread. Without a party the server is this case's alone:
 /// then nobody watches anything there in the end.
 /// @param party for the cases that share the server's restart; null elsewhere

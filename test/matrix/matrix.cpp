@@ -198,6 +198,7 @@ void matrix::run_all() {
 void matrix::run_restarts() {
     constexpr std::size_t at_a_time = 24;
     testing::server victim(options_of_servers());
+    prepare_server(victim.port());
     for (std::size_t begin = 0; begin < restarts_.size(); begin += at_a_time) {
         std::size_t end = std::min(begin + at_a_time, restarts_.size());
         restart_party party(end - begin);
@@ -257,8 +258,10 @@ bool matrix::run(std::ostream& out) {
     {
         std::vector<std::jthread> starting;
         for (auto& s : servers_) {
-            starting.emplace_back(
-                [&s] { s = std::make_unique<testing::server>(options_of_servers()); });
+            starting.emplace_back([&s] {
+                s = std::make_unique<testing::server>(options_of_servers());
+                prepare_server(s->port());
+            });
         }
     }
     for (std::size_t i = 0; i < wanted_.repeat; ++i) {
