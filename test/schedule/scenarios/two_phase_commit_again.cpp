@@ -54,6 +54,15 @@ awaitable<void> abort(actor& a, commit_coordinator& c, const char* transaction) 
         told(a, transaction, outcome);
 }
 
+/// The second is not cleaned up while anybody decides.
+awaitable<void> decide(actor& a, commit_coordinator& c, const std::string& transaction) {
+    auto firm = a.firm_token();
+    auto [ec, outcome] = co_await c.decide(firm);
+    bool over = transaction == "first" && ec == zk_errc::no_node;
+    if (!over && a.may_see(ec, "decide") && !ec)
+        told(a, transaction, outcome);
+}
+
 awaitable<void> clean_up(actor& a, commit_coordinator& c) {
     auto firm = a.firm_token();
     auto [ec] = co_await c.clean_up(true, firm);
@@ -102,28 +111,20 @@ awaitable<void> begin_and_decide(actor& a) {
     if (!begun)
         co_return;
     a.on().note_down("begun", "");
-    auto firm = a.firm_token();
-    auto [ec, outcome] = co_await c.decide(firm);
-    if (may_be_over(a, ec, "decide") && !ec)
-        told(a, "first", outcome);
+    co_await decide(a, c, "first");
 }
 
 awaitable<void> abort_and_begin_again(actor& a) {
     co_await until_noted(a, "begun");
+    // Neither begun nor resumed by this object: the one that is there is meant.
     commit_coordinator old(a.zk(), path);
-    auto firm = a.firm_token();
-    auto [resumed, transaction] = co_await old.resume(firm);
-    if (!a.may_see(resumed, "resume") || resumed)
-        co_return;
     co_await abort(a, old, "first");
     co_await clean_up(a, old);
     commit_coordinator c(a.zk(), path, decided_by_the_coordinator());
     bool begun = co_await begin(a, c, "second");
     if (!begun)
         co_return;
-    auto [ec, outcome] = co_await c.decide(firm);
-    if (a.may_see(ec, "decide") && !ec)
-        told(a, "second", outcome);
+    co_await decide(a, c, "second");
 }
 
 /// @return the transaction whose outcome it was told
@@ -180,10 +181,7 @@ awaitable<void> coordinate_both(actor& a) {
     if (!begun)
         co_return;
     a.on().note_down("begun", "again");
-    auto firm = a.firm_token();
-    auto [ec, outcome] = co_await c.decide(firm);
-    if (a.may_see(ec, "decide") && !ec)
-        told(a, "second", outcome);
+    co_await decide(a, c, "second");
 }
 
 awaitable<void> vote_late(actor& a) {
