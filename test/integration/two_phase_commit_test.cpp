@@ -384,6 +384,12 @@ TEST_CASE("two-phase commit: who has to do with a transaction does nothing to th
             std::tie(ec, outcome) = co_await first.decide(as_tuple());
             CHECK(ec == zk_errc::no_node);
             co_await first.clean_up(true);
+            // A site that was away asks for the one that is there.
+            commit_site away(zk, tx, "s0");
+            outcome = co_await away.outcome();
+            CHECK(outcome.reason == "not yet");
+            co_await away.finish();
+            CHECK(observer().exists(tx + "/done-s0"));
             for (participant& s : sites) {
                 s.site = commit_site();
                 co_await s.zk.close();
