@@ -23,6 +23,11 @@ struct scenario {
     /// All clients do the same: it does not matter which of them does it first.
     bool alike = false;
 
+    /// Stats say something of a node's children (`pzxid`, `cversion`, `num_children`), and children may
+    /// be watched. Elsewhere the exhaustive exploration keeps that to itself, so that it does not
+    /// matter to who asks for a node who comes and goes below it.
+    bool child_stats = false;
+
     /// Servers besides the leader; the clients are spread over all of them.
     std::size_t followers = 0;
 
@@ -47,6 +52,13 @@ struct scenario {
     scenario of_equals() const {
         scenario s = *this;
         s.alike = true;
+        return s;
+    }
+
+    /// For recipes that look at what a stat says of a node's children, or watch children.
+    scenario with_child_stats() const {
+        scenario s = *this;
+        s.child_stats = true;
         return s;
     }
 

@@ -54,6 +54,8 @@ stage::stage(const scenario& what, rules how)
     network_.clock = [] { return elapsed(); };
     server_.client_of = client_of_connection;
     history_.resize(static_cast<std::size_t>(what_.clients));
+    if (rules_.eager && !what_.child_stats)
+        server_.hide_child_stats();
 }
 
 stage::~stage() {
@@ -389,7 +391,8 @@ void stage::apply(const move& m) {
     what.add(m.kind);
     if (is_fault(m.kind)) {
         ++faults_done_;
-        happened_.insert(m.kind);
+        if (m.kind != move_kind::cut && m.kind != move_kind::lose_answer)
+            happened_.insert(m.kind);
     } else if (m.kind == move_kind::execute || m.kind == move_kind::accept) {
         if (last_client_ >= 0 && client_index != last_client_) {
             for (const auto& [id, c] : server_.connections()) {

@@ -103,6 +103,7 @@ public:
     /// Owners, and whether they exclude each other.
     class tenure;
 
+    /// Not of a connection that broke, or a lost answer: nobody need notice.
     bool happened(move_kind k) const { return happened_.contains(k); }
     /// Whether what others have done may be unknown where one asks.
     bool servers_lag() const { return what_.followers > 0; }

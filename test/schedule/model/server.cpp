@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <stdexcept>
 #include <utility>
 
 namespace corozk::model {
@@ -404,6 +405,13 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
     }
 }
 
+Stat server::stat_of(const tree& t, const node& n) const {
+    Stat s = t.stat_of(n);
+    if (!child_stats_)
+        s.pzxid = s.cversion = s.numChildren = 0;
+    return s;
+}
+
 void server::write(connection& c, const request& r, answer& a) {
     change step;
     a.rc = plan(leader(), r, c.session, step);
@@ -418,7 +426,7 @@ void server::write(connection& c, const request& r, answer& a) {
     if (r.what == verb::create)
         a.path = step.path;
     if (const node* n = leader().find(step.path))
-        a.stat = leader().stat_of(*n);
+        a.stat = stat_of(leader(), *n);
 }
 
 void server::multi(connection& c, const request& r, answer& a) {
@@ -450,7 +458,7 @@ void server::multi(connection& c, const request& r, answer& a) {
         if (r.steps[i].what == verb::create)
             a.steps[i].path = step.path;
         if (const node* n = scratch.find(step.path))
-            a.steps[i].stat = scratch.stat_of(*n);
+            a.steps[i].stat = stat_of(scratch, *n);
         changes.push_back(std::move(step));
     }
     commit(std::move(changes));
@@ -477,11 +485,14 @@ void server::read(connection& c, const request& r, answer& a) {
         default:
             break;
     }
+    if (r.what == verb::children && r.watch && !child_stats_)
+        throw std::logic_error("children are watched: the scenario needs with_child_stats()");
     touched_.touch(thing::node, r.path, use::read);
-    touched_.touch(thing::children, r.path, use::read);
+    if (r.what == verb::children || child_stats_)
+        touched_.touch(thing::children, r.path, use::read);
     a.rc = n ? ZOK : ZNONODE;
     if (n) {
-        a.stat = here.nodes.stat_of(*n);
+        a.stat = stat_of(here.nodes, *n);
         if (r.what == verb::get)
             a.data = n->data;
         if (r.what == verb::children)
@@ -601,22 +612,23 @@ std::vector<std::string> server::empty_containers() const {
 }
 
 void server::add_to(hasher& h) const {
-    leader().add_to(h, names_);
+    leader().add_to(h, names_, child_stats_);
     for (const replica& r : replicas_) {
         h.add(r.applied == log_.size());
         if (r.applied != log_.size())
-            r.nodes.add_to(h, names_);
+            r.nodes.add_to(h, names_, child_stats_);
         for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
             h.add(list->size());
             for (const auto& [path, ids] : *list) {
                 h.add(path);
                 for (int id : ids)
-                    h.add(id);
+                    h.add(client_of(id));
             }
         }
     }
+    // How often a client has connected does not matter; what it has gone through is its own affair.
     for (const auto& [id, c] : connections_) {
-        h.add(id);
+        h.add(client_of(id));
         h.add(c.session);
         h.add(c.asked);
         h.add(c.client_gone);
@@ -628,7 +640,7 @@ void server::add_to(hasher& h) const {
     }
     for (const auto& [id, s] : sessions_) {
         h.add(id);
-        h.add(s.connection);
+        h.add(s.connection == 0 ? -1 : client_of(s.connection));
     }
 }
 

@@ -97,6 +97,9 @@ public:
     /// What was touched since it was last taken; connections by their ids.
     footprint take_footprint() { return std::exchange(touched_, footprint()); }
 
+    /// From now on stats say nothing of a node's children, and nobody may watch children.
+    void hide_child_stats() { child_stats_ = false; }
+
     /// In which order these nodes are changed matters, although no request depends on it.
     void order_matters(std::string path) { ordered_.insert(std::move(path)); }
 
@@ -132,6 +135,7 @@ private:
     void multi(connection& c, const request& r, answer& a);
     void set_watches(connection& c, const request& r, answer& a);
     int remove_watches(connection& c, const request& r);
+    Stat stat_of(const tree& t, const node& n) const;
     void forget_watches(int connection_id);
     void close_from_here(connection& c);
     void retire_connections_of(std::int64_t session, int successor);
@@ -142,6 +146,7 @@ private:
     std::unordered_map<std::uint64_t, int> made_;  ///< how often the same was changed
     footprint touched_;
     std::set<std::string> ordered_;
+    bool child_stats_ = true;
     std::map<int, connection> connections_;
     std::map<std::int64_t, session_entry> sessions_;
     std::int64_t zxid_ = 0;

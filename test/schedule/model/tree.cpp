@@ -88,13 +88,13 @@ Stat tree::stat_of(const node& n) const {
     return s;
 }
 
-void tree::add_to(hasher& h, const change_names& names) const {
+void tree::add_to(hasher& h, const change_names& names, bool child_stats) const {
     for (const auto& [path, n] : nodes_) {
         h.add(path);
         h.add(n.data);
         h.add(name_of(n.czxid, names));
         h.add(name_of(n.mzxid, names));
-        h.add(name_of(n.pzxid, names));
+        h.add(child_stats ? name_of(n.pzxid, names) : 0);
         h.add(n.version);
         h.add(n.creates);
         h.add(n.owner);

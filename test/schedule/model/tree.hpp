@@ -62,7 +62,8 @@ public:
     void apply(const log_entry& entry, const change& c);
 
     Stat stat_of(const node& n) const;
-    void add_to(hasher& h, const change_names& names) const;
+    /// @param child_stats  whether somebody sees pzxid
+    void add_to(hasher& h, const change_names& names, bool child_stats) const;
 
 private:
     std::map<std::string, node> nodes_;

@@ -144,9 +144,9 @@ void tree(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("cache.children", 2, children)),
-    registered(scenario("cache.node", 2, node)),
-    registered(scenario("cache.tree", 2, tree)),
+    registered(scenario("cache.children", 2, children).with_child_stats()),
+    registered(scenario("cache.node", 2, node).with_child_stats()),
+    registered(scenario("cache.tree", 2, tree).with_child_stats()),
 };
 
 }  // namespace

@@ -134,12 +134,17 @@ void publish_and_read(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)),
-    registered(scenario("configuration.ready-2", 3, two_writers<ready_configuration>)),
+    registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)
+                   .with_child_stats()),
     registered(
-        scenario("configuration.ready-2-in-1", 2, two_writers_in_one_session<ready_configuration>)),
-    registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)),
-    registered(scenario("configuration.versions-2", 3, two_writers<versioned_configuration>)),
+        scenario("configuration.ready-2", 3, two_writers<ready_configuration>).with_child_stats()),
+    registered(
+        scenario("configuration.ready-2-in-1", 2, two_writers_in_one_session<ready_configuration>)
+            .with_child_stats()),
+    registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)
+                   .with_child_stats()),
+    registered(scenario("configuration.versions-2", 3, two_writers<versioned_configuration>)
+                   .with_child_stats()),
 };
 
 }  // namespace

@@ -151,13 +151,15 @@ void clock_goes_back(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("delay_queue.take", 2, one_taker)),
-    registered(scenario("delay_queue.take-late", 2, one_late_taker)),
-    registered(scenario("delay_queue.take-again", 2, one_persistent_taker)),
-    registered(scenario("delay_queue.take-2", 3, two_takers)),
-    registered(scenario("delay_queue.take-2-in-1", 2, two_takers_in_one)),
-    registered(scenario("delay_queue.clock-ahead", 2, clock_goes_ahead).uncancelled()),
-    registered(scenario("delay_queue.clock-back", 2, clock_goes_back).uncancelled()),
+    registered(scenario("delay_queue.take", 2, one_taker).with_child_stats()),
+    registered(scenario("delay_queue.take-late", 2, one_late_taker).with_child_stats()),
+    registered(scenario("delay_queue.take-again", 2, one_persistent_taker).with_child_stats()),
+    registered(scenario("delay_queue.take-2", 3, two_takers).with_child_stats()),
+    registered(scenario("delay_queue.take-2-in-1", 2, two_takers_in_one).with_child_stats()),
+    registered(
+        scenario("delay_queue.clock-ahead", 2, clock_goes_ahead).with_child_stats().uncancelled()),
+    registered(
+        scenario("delay_queue.clock-back", 2, clock_goes_back).with_child_stats().uncancelled()),
 };
 
 }  // namespace

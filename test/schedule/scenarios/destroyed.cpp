@@ -569,27 +569,33 @@ void a_site(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("destroyed.lock", 2, a_lock)),
-    registered(scenario("destroyed.priority_lock", 2, a_priority_lock)),
-    registered(scenario("destroyed.leader_latch", 2, a_latch)),
-    registered(scenario("destroyed.barrier", 2, a_barrier)),
-    registered(scenario("destroyed.double_barrier", 2, a_double_barrier).uncancelled()),
-    registered(scenario("destroyed.membership", 2, a_membership)),
-    registered(scenario("destroyed.rendezvous", 2, a_rendezvous)),
-    registered(scenario("destroyed.name_service", 2, a_name_service)),
-    registered(scenario("destroyed.node_cache", 2, a_cache<node_cache>)),
-    registered(scenario("destroyed.children_cache", 2, a_cache<children_cache>)),
-    registered(scenario("destroyed.tree_cache", 2, a_cache<tree_cache>)),
-    registered(scenario("destroyed.ready", 2, a_configuration<ready_configuration>)),
-    registered(scenario("destroyed.versions", 2, a_configuration<versioned_configuration>)),
-    registered(scenario("destroyed.ready-writer", 2, a_writer<ready_configuration>).uncancelled()),
+    registered(scenario("destroyed.lock", 2, a_lock).with_child_stats()),
+    registered(scenario("destroyed.priority_lock", 2, a_priority_lock).with_child_stats()),
+    registered(scenario("destroyed.leader_latch", 2, a_latch).with_child_stats()),
+    registered(scenario("destroyed.barrier", 2, a_barrier).with_child_stats()),
     registered(
-        scenario("destroyed.versions-writer", 2, a_writer<versioned_configuration>).uncancelled()),
-    registered(scenario("destroyed.taker", 2, a_taker)),
-    registered(scenario("destroyed.consumer", 2, a_consumer)),
-    registered(scenario("destroyed.producer", 2, a_producer)),
-    registered(scenario("destroyed.counter", 2, a_counter)),
-    registered(scenario("destroyed.site", 2, a_site).uncancelled()),
+        scenario("destroyed.double_barrier", 2, a_double_barrier).with_child_stats().uncancelled()),
+    registered(scenario("destroyed.membership", 2, a_membership).with_child_stats()),
+    registered(scenario("destroyed.rendezvous", 2, a_rendezvous).with_child_stats()),
+    registered(scenario("destroyed.name_service", 2, a_name_service).with_child_stats()),
+    registered(scenario("destroyed.node_cache", 2, a_cache<node_cache>).with_child_stats()),
+    registered(scenario("destroyed.children_cache", 2, a_cache<children_cache>).with_child_stats()),
+    registered(scenario("destroyed.tree_cache", 2, a_cache<tree_cache>).with_child_stats()),
+    registered(
+        scenario("destroyed.ready", 2, a_configuration<ready_configuration>).with_child_stats()),
+    registered(scenario("destroyed.versions", 2, a_configuration<versioned_configuration>)
+                   .with_child_stats()),
+    registered(scenario("destroyed.ready-writer", 2, a_writer<ready_configuration>)
+                   .with_child_stats()
+                   .uncancelled()),
+    registered(scenario("destroyed.versions-writer", 2, a_writer<versioned_configuration>)
+                   .with_child_stats()
+                   .uncancelled()),
+    registered(scenario("destroyed.taker", 2, a_taker).with_child_stats()),
+    registered(scenario("destroyed.consumer", 2, a_consumer).with_child_stats()),
+    registered(scenario("destroyed.producer", 2, a_producer).with_child_stats()),
+    registered(scenario("destroyed.counter", 2, a_counter).with_child_stats()),
+    registered(scenario("destroyed.site", 2, a_site).with_child_stats().uncancelled()),
 };
 
 }  // namespace

@@ -150,12 +150,21 @@ void round_in_one_session(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("double_barrier.2", 2, round<2>).uncancelled().of_equals()),
-    registered(scenario("double_barrier.deadline", 2, round_with_a_deadline).uncancelled()),
-    registered(scenario("double_barrier.2-in-1", 1, round_in_one_session).uncancelled()),
-    registered(scenario("double_barrier.late", 2, late_round).uncancelled()),
-    registered(scenario("double_barrier.rounds", 2, two_rounds).uncancelled().of_equals()),
-    registered(scenario("double_barrier.3", 3, round<3>).uncancelled().of_equals()),
+    registered(
+        scenario("double_barrier.2", 2, round<2>).with_child_stats().uncancelled().of_equals()),
+    registered(scenario("double_barrier.deadline", 2, round_with_a_deadline)
+                   .with_child_stats()
+                   .uncancelled()),
+    registered(scenario("double_barrier.2-in-1", 1, round_in_one_session)
+                   .with_child_stats()
+                   .uncancelled()),
+    registered(scenario("double_barrier.late", 2, late_round).with_child_stats().uncancelled()),
+    registered(scenario("double_barrier.rounds", 2, two_rounds)
+                   .with_child_stats()
+                   .uncancelled()
+                   .of_equals()),
+    registered(
+        scenario("double_barrier.3", 3, round<3>).with_child_stats().uncancelled().of_equals()),
 };
 
 }  // namespace

@@ -158,8 +158,8 @@ const registered all[] = {
     registered(scenario("election.3-in-a-folder", 3, contest_in_a_folder<3>).of_equals()),
     registered(scenario("election.observed", 2, observed)),
     registered(scenario("election.again", 2, again)),
-    registered(scenario("election.followed", 2, followed)),
-    registered(scenario("election.followed-3", 3, followed_through_terms)),
+    registered(scenario("election.followed", 2, followed).with_child_stats()),
+    registered(scenario("election.followed-3", 3, followed_through_terms).with_child_stats()),
 };
 
 }  // namespace

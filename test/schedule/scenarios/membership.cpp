@@ -113,9 +113,9 @@ void three(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("membership.2", 2, two)),
-    registered(scenario("membership.3", 3, three)),
-    registered(scenario("membership.one-name", 2, one_name)),
+    registered(scenario("membership.2", 2, two).with_child_stats()),
+    registered(scenario("membership.3", 3, three).with_child_stats()),
+    registered(scenario("membership.one-name", 2, one_name).with_child_stats()),
 };
 
 }  // namespace

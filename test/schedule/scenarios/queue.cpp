@@ -218,17 +218,18 @@ void bounded_for_two(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("queue.take", 2, one_consumer)),
-    registered(scenario("queue.take-2", 3, two_consumers)),
-    registered(scenario("queue.take", 2, one_consumer).lagging()),
-    registered(scenario("queue.consume-2", 3, two_workers)),
-    registered(scenario("queue.kazoo", 2, foreign)),
-    registered(scenario("queue.give-back", 3, one_gives_back)),
-    registered(scenario("queue.give-back-own", 2, one_gives_its_own_back).lagging()),
-    registered(scenario("queue.bounded", 2, bounded).uncancelled()),
-    registered(scenario("queue.bounded-2", 3, bounded_for_two).uncancelled()),
-    registered(scenario("queue.consume-2", 3, two_workers).lagging()),
-    registered(scenario("queue.consume", 2, one_worker).lagging()),
+    registered(scenario("queue.take", 2, one_consumer).with_child_stats()),
+    registered(scenario("queue.take-2", 3, two_consumers).with_child_stats()),
+    registered(scenario("queue.take", 2, one_consumer).with_child_stats().lagging()),
+    registered(scenario("queue.consume-2", 3, two_workers).with_child_stats()),
+    registered(scenario("queue.kazoo", 2, foreign).with_child_stats()),
+    registered(scenario("queue.give-back", 3, one_gives_back).with_child_stats()),
+    registered(
+        scenario("queue.give-back-own", 2, one_gives_its_own_back).with_child_stats().lagging()),
+    registered(scenario("queue.bounded", 2, bounded).with_child_stats().uncancelled()),
+    registered(scenario("queue.bounded-2", 3, bounded_for_two).with_child_stats().uncancelled()),
+    registered(scenario("queue.consume-2", 3, two_workers).with_child_stats().lagging()),
+    registered(scenario("queue.consume", 2, one_worker).with_child_stats().lagging()),
 };
 
 }  // namespace

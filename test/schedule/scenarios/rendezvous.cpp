@@ -86,8 +86,8 @@ void three(stage& s) {
 }
 
 const registered all[] = {
-    registered(scenario("rendezvous.2", 2, two)),
-    registered(scenario("rendezvous.3", 3, three)),
+    registered(scenario("rendezvous.2", 2, two).with_child_stats()),
+    registered(scenario("rendezvous.3", 3, three).with_child_stats()),
 };
 
 }  // namespace
