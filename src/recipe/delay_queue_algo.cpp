@@ -41,16 +41,30 @@ system_clock::time_point time_of_due(std::int64_t due) noexcept {
     return std::min(std::chrono::time_point<system_clock, milliseconds>(milliseconds(due)), latest);
 }
 
-due_look look_at_due(std::span<const queue_entry> order, system_clock::time_point now) noexcept {
+due_look look_at_due(const item_order& items, system_clock::time_point now) noexcept {
     std::int64_t said = std::chrono::floor<milliseconds>(now).time_since_epoch().count();
-    auto first_unripe = std::partition_point(
-        order.begin(), order.end(), [said](const queue_entry& e) { return e.key.rank <= said; });
+    auto is_ripe = [said](const queue_entry& e) { return e.key.rank <= said; };
     due_look look;
-    look.ripe = static_cast<std::size_t>(first_unripe - order.begin());
-    if (first_unripe != order.end()) {
+    std::optional<std::int64_t> next;
+    auto see = [&](std::int64_t rank) { next = std::min(next.value_or(rank), rank); };
+    auto arranged = items.arranged();
+    auto first_unripe = std::partition_point(arranged.begin(), arranged.end(), is_ripe);
+    look.ripe = static_cast<std::size_t>(first_unripe - arranged.begin());
+    if (first_unripe != arranged.end()) {
+        see(first_unripe->key.rank);
+    } else {
+        for (const queue_entry& e : items.rest()) {
+            if (is_ripe(e)) {
+                ++look.ripe;
+            } else {
+                see(e.key.rank);
+            }
+        }
+    }
+    if (next) {
         // Not the difference itself: a clock may say anything.
-        bool soon = said >= first_unripe->key.rank - longest_look.count();
-        look.again = soon ? milliseconds(first_unripe->key.rank - said) : longest_look;
+        bool soon = said >= *next - longest_look.count();
+        look.again = soon ? milliseconds(*next - said) : longest_look;
     }
     return look;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/queue_algo.hpp"
+#include "recipe/item_order.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -61,8 +60,6 @@ struct due_look {
     std::optional<std::chrono::milliseconds> again;  ///< when to look again; nothing: need not
 };
 
-/// @param order  as of `order_items`
-due_look look_at_due(std::span<const queue_entry> order,
-                     std::chrono::system_clock::time_point now) noexcept;
+due_look look_at_due(const item_order& items, std::chrono::system_clock::time_point now) noexcept;
 
 }  // namespace corozk::detail

@@ -125,36 +125,4 @@ std::optional<queue_key> queue_names::parse(std::string_view name) const noexcep
     return queue_key{0, *sequence};
 }
 
-std::vector<queue_entry> order_items(const queue_names& names, const name_list& listing) {
-    std::vector<queue_entry> items;
-    items.reserve(listing.size());
-    for (std::size_t i = 0; i < listing.size(); ++i) {
-        auto key = names.parse(listing[i]);
-        if (key)
-            items.push_back({*key, static_cast<std::uint32_t>(i)});
-    }
-    // On the circle of 2^32 sequences the oldest item is the one behind the widest gap, which is
-    // wider than half of it.
-    auto circle = [](const queue_entry& e) { return static_cast<std::uint32_t>(e.key.sequence); };
-    std::uint32_t first = 0;
-    auto [low, high] = std::minmax_element(
-        items.begin(), items.end(), [&](const queue_entry& a, const queue_entry& b) {
-            return circle(a) < circle(b);
-        });
-    if (low != high && circle(*high) - circle(*low) > 0x7fffffffu) {
-        // Both ends of the circle: the oldest is the lowest of those in the upper half.
-        first = circle(*high);
-        for (const queue_entry& e : items) {
-            if (circle(e) > 0x7fffffffu)
-                first = std::min(first, circle(e));
-        }
-    }
-    std::sort(items.begin(), items.end(), [&](const queue_entry& a, const queue_entry& b) {
-        if (a.key.rank != b.key.rank)
-            return a.key.rank < b.key.rank;
-        return circle(a) - first < circle(b) - first;
-    });
-    return items;
-}
-
 }  // namespace corozk::detail

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session/name_list.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <cstdint>
@@ -79,9 +78,5 @@ struct queue_entry {
     queue_key key;
     std::uint32_t index = 0;  ///< in the listing
 };
-
-/// The items of a listing, first one first. The sequence wraps to negative after 2^31 items, and
-/// the order survives that as long as less than 2^31 lie between the oldest and the newest.
-std::vector<queue_entry> order_items(const queue_names& names, const name_list& listing);
 
 }  // namespace corozk::detail

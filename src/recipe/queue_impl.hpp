@@ -4,6 +4,7 @@
 #include "block/ledger.hpp"
 #include "block/pending_call.hpp"
 #include "recipe/delay_queue_algo.hpp"
+#include "recipe/item_order.hpp"
 #include "recipe/queue_algo.hpp"
 #include "session/request.hpp"
 #include <corozk/recipe/queue.hpp>
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -109,6 +111,17 @@ private:
         bool read = false;
     };
 
+    /// So that a listing's names can be looked up without copies of them.
+    struct name_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view name) const noexcept {
+            return std::hash<std::string_view>()(name);
+        }
+    };
+    template <class T>
+    using by_name = std::unordered_map<std::string, T, name_hash, std::equal_to<>>;
+    using name_set = std::unordered_set<std::string, name_hash, std::equal_to<>>;
+
     // The consumers' side.
     static task<> run_consumers(std::shared_ptr<queue_impl> self);
     task<> serve();
@@ -172,7 +185,7 @@ private:
     std::deque<consumer> consumers_;
     bool consuming_ = false;
     name_list listing_;
-    std::vector<queue_entry> order_;
+    item_order order_;
     std::size_t next_ = 0;
     due_look due_;                  ///< as of the last look at the clock
     std::uint64_t calls_ = 0;       ///< so many consumers have asked
@@ -183,9 +196,9 @@ private:
     bool lost_last_ = false;        ///< at the last attempt
     bool step_back_ = false;        ///< before the next one
     std::chrono::nanoseconds round_ = std::chrono::milliseconds(1);  ///< what an attempt takes
-    std::unordered_map<std::string, candidate> ahead_;  ///< read before they were asked for
-    std::unordered_set<std::string> own_;  ///< claimed by this object, or acknowledged by it
-    std::unordered_map<std::string, std::unique_ptr<foreign_claim>> foreign_;
+    by_name<candidate> ahead_;  ///< read before they were asked for
+    name_set own_;              ///< claimed by this object, or acknowledged by it
+    by_name<std::unique_ptr<foreign_claim>> foreign_;
 
     ledger puts_;
     std::deque<put_call> waiting_puts_;

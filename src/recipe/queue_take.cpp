@@ -149,12 +149,11 @@ queue_impl::consumer* queue_impl::next_taker(wanted what) {
 
 std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count) {
     std::vector<candidate> batch;
-    while (!own_.empty() && next_ < order_.size() &&
-           own_.contains(std::string(listing_[order_[next_].index]))) {
+    while (!own_.empty() && next_ < order_.size() && own_.contains(listing_[order_[next_].index])) {
         ++next_;
     }
     for (std::size_t i = next_; i < due_.ripe && batch.size() < count; ++i) {
-        std::string name(listing_[order_[i].index]);
+        std::string_view name = listing_[order_[i].index];
         if (own_.contains(name) || foreign_.contains(name))
             continue;
         auto known = ahead_.find(name);
@@ -162,7 +161,7 @@ std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count
             batch.push_back(known->second);
         } else {
             candidate c;
-            c.name = std::move(name);
+            c.name = name;
             c.key = order_[i].key;
             batch.push_back(std::move(c));
         }
@@ -216,7 +215,7 @@ task<error_code> queue_impl::list(watch_signal* watch) {
             co_return ec;
         }
         listing_ = std::move(listing.names);
-        order_ = order_items(names_, listing_);
+        order_ = item_order(names_, listing_);
         next_ = 0;
         look_at_clock();
         if (!foreign_.empty() || !ahead_.empty() || !own_.empty()) {
@@ -224,8 +223,8 @@ task<error_code> queue_impl::list(watch_signal* watch) {
             decltype(foreign_) foreign;
             decltype(ahead_) ahead;
             decltype(own_) own;
-            for (const queue_entry& e : order_) {
-                std::string name(listing_[e.index]);
+            for (std::size_t i = 0; i < listing_.size(); ++i) {
+                std::string_view name = listing_[i];
                 if (auto it = foreign_.find(name); it != foreign_.end()) {
                     foreign.insert(foreign_.extract(it));
                 }

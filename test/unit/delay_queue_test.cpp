@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <random>
@@ -23,13 +24,14 @@ system_clock::time_point at(std::int64_t milliseconds) {
     return system_clock::time_point(ms(milliseconds));
 }
 
-std::vector<queue_entry> due_at_these(const std::vector<std::int64_t>& times) {
-    std::vector<queue_entry> order;
+item_order due_at_these(const std::vector<std::int64_t>& times) {
+    name_list listing;
     for (std::size_t i = 0; i < times.size(); ++i) {
-        order.push_back(
-            {queue_key{times[i], static_cast<std::int32_t>(i)}, static_cast<std::uint32_t>(i)});
+        char sequence[16];
+        std::snprintf(sequence, sizeof sequence, "%010d", static_cast<int>(i));
+        listing.push_back("queue-" + due_text(times[i]) + "-" + sequence);
     }
-    return order;
+    return item_order(queue_names(queue_format::native, queue_order::due_time), listing);
 }
 
 }  // namespace
@@ -99,9 +101,10 @@ TEST_CASE("delay queue: names sort as items do") {
         name_list listing;
         for (const std::string& child : children)
             listing.push_back(child);
+        item_order items(names, listing);
         std::vector<std::string> order;
-        for (const queue_entry& e : order_items(names, listing))
-            order.emplace_back(listing[e.index]);
+        for (std::size_t i = 0; i < items.size(); ++i)
+            order.emplace_back(listing[items[i].index]);
         REQUIRE(order == expected);
     }
 }
@@ -160,7 +163,7 @@ TEST_CASE("delay queue: which are due, and when to look again") {
     look = look_at_due(order, at(5'000));
     CHECK(look.ripe == 4);
     CHECK_FALSE(look.again);
-    look = look_at_due({}, at(0));
+    look = look_at_due(item_order(), at(0));
     CHECK(look.ripe == 0);
     CHECK_FALSE(look.again);
     look = look_at_due(order, system_clock::time_point::max());
@@ -170,6 +173,29 @@ TEST_CASE("delay queue: which are due, and when to look again") {
     CHECK(look.again == longest_look);
 }
 
+TEST_CASE("delay queue: a look says the same however many items are in order by then") {
+    std::mt19937 random(17);
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < 9'000; ++i)
+        times.push_back(static_cast<std::int64_t>(random() % 3'000));
+    std::vector<std::int64_t> sorted = times;
+    std::sort(sorted.begin(), sorted.end());
+    item_order items = due_at_these(times);
+    for (std::size_t arranged : {0, 1, 1'500, 4'000, 8'999}) {
+        if (arranged > 0)
+            CHECK(items[arranged - 1].key.rank == sorted[arranged - 1]);
+        for (std::int64_t now : {-1, 0, 7, 500, 2'000, 2'998, 2'999}) {
+            INFO(arranged << " are in order at " << now);
+            auto look = look_at_due(items, at(now));
+            auto next = std::upper_bound(sorted.begin(), sorted.end(), now);
+            CHECK(look.ripe == static_cast<std::size_t>(next - sorted.begin()));
+            REQUIRE(look.again.has_value() == (next != sorted.end()));
+            if (look.again)
+                CHECK(*look.again == std::min(ms(*next - now), longest_look));
+        }
+    }
+}
+
 // One taker that waits as the driver does, whose clock jumps at every moment and by every amount, while
 // items are put: each is taken once, none before it is due, the earlier due first; and at most
 // `longest_look` after the clock has reached it.
@@ -177,8 +203,8 @@ TEST_CASE("delay queue: a clock that jumps decides when, and nothing else") {
     std::mt19937 random(5);
     auto any = [&](int bound) { return static_cast<std::int64_t>(random() % unsigned(bound)); };
     for (int round = 0; round < 200; ++round) {
-        std::int64_t real = 0;    // steady, ms
-        std::int64_t offset = 0;  // of the taker's clock
+        std::int64_t real = 0;            // steady, ms
+        std::int64_t offset = 1'000'000;  // of the taker's clock, long after 1970
         std::vector<std::int64_t> waiting;
         std::map<std::int64_t, std::int64_t> reached;  // when the clock first said so
         std::size_t put = 0;

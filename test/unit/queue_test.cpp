@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/queue_algo.hpp"
+#include "recipe/item_order.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <catch2/catch.hpp>
@@ -18,9 +18,9 @@ std::vector<std::string> ordered(const queue_names& names,
     for (const std::string& child : children)
         listing.push_back(child);
     std::vector<std::string> result;
-    for (const queue_entry& e : order_items(names, listing)) {
-        result.emplace_back(listing[e.index]);
-    }
+    item_order order(names, listing);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        result.emplace_back(listing[order[i].index]);
     return result;
 }
 
@@ -109,6 +109,33 @@ TEST_CASE("priority queue order is by priority, then by sequence") {
                                                                       "queue-9-0000000002",
                                                                       "queue-9-0000000003",
                                                                       "queue-10-0000000001"});
+}
+
+TEST_CASE("queue order of many, put in order a part at a time") {
+    queue_names fifo(queue_format::native, queue_order::arrival);
+    std::mt19937 random(29);
+    std::vector<std::string> expected;
+    for (int i = 0; i < 30'000; ++i) {
+        char text[32];
+        std::snprintf(text, sizeof text, "queue-%010d", i * 3);
+        expected.emplace_back(text);
+    }
+    std::vector<std::string> shuffled = expected;
+    std::shuffle(shuffled.begin(), shuffled.end(), random);
+    CHECK(ordered(fifo, shuffled) == expected);
+
+    name_list listing;
+    for (const std::string& child : shuffled)
+        listing.push_back(child);
+    item_order items(fifo, listing);
+    CHECK(items.arranged().empty());
+    CHECK(listing[items[0].index] == expected[0]);
+    CHECK(items.arranged().size() < items.size() / 10);
+    // Also for whoever looks further ahead.
+    CHECK(listing[items[20'000].index] == expected[20'000]);
+    CHECK(listing[items[29'999].index] == expected[29'999]);
+    CHECK(listing[items[1].index] == expected[1]);
+    CHECK(items.rest().empty());
 }
 
 TEST_CASE("queue order from any starting point") {
