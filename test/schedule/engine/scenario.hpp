@@ -23,6 +23,9 @@ struct scenario {
     /// All clients do the same: it does not matter which of them does it first.
     bool alike = false;
 
+    /// What is there from the beginning.
+    std::vector<std::string> folders{};
+
     /// Stats say something of a node's children (`pzxid`, `cversion`, `num_children`), and children may
     /// be watched. Elsewhere the exhaustive exploration keeps that to itself, so that it does not
     /// matter to who asks for a node who comes and goes below it.
@@ -52,6 +55,14 @@ struct scenario {
     scenario of_equals() const {
         scenario s = *this;
         s.alike = true;
+        return s;
+    }
+
+    /// Where its folders are there already, so that nobody makes them: far fewer schedules.
+    scenario in_a_folder(std::initializer_list<const char*> all = {"/f"}) const {
+        scenario s = *this;
+        s.name += "-in-a-folder";
+        s.folders.assign(all.begin(), all.end());
         return s;
     }
 

@@ -88,6 +88,18 @@ void stage::play(std::string name, int client_index, std::function<awaitable<voi
     });
 }
 
+void stage::plant(const std::string& path, std::string data, std::int32_t next_sequence) {
+    model::log_entry entry;
+    entry.zxid = 1;
+    model::change c;
+    c.path = path;
+    c.data = std::move(data);
+    server_.prepare([&](model::tree& nodes) {
+        nodes.apply(entry, c);
+        nodes.find(path)->creates = next_sequence;
+    });
+}
+
 bool stage::exists(const std::string& path) {
     touched_.touch(model::thing::node, path, model::use::read);
     return nodes().find(path) != nullptr;
@@ -537,6 +549,8 @@ bool stage::set_up() {
     settle();
     while (step_freely()) {
     }
+    for (const std::string& path : what_.folders)
+        plant(path);
     what_.set_up(*this);
     settle();
     begun_.clear();  // to have a session is to be where everybody begins

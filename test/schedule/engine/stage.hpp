@@ -82,6 +82,9 @@ public:
             violations_.push_back(what);
     }
 
+    /// It is there from the beginning, so that nobody makes it.
+    void plant(const std::string& path, std::string data = {}, std::int32_t next_sequence = 1);
+
     /// By the model's own records.
     const model::tree& nodes() const { return server_.leader(); }
     model::server& zookeeper() { return server_; }

@@ -155,6 +155,9 @@ const registered all[] = {
     registered(scenario("delay_queue.take-late", 2, one_late_taker).with_child_stats()),
     registered(scenario("delay_queue.take-again", 2, one_persistent_taker).with_child_stats()),
     registered(scenario("delay_queue.take-2", 3, two_takers).with_child_stats()),
+    registered(scenario("delay_queue.take-2", 3, two_takers)
+                   .with_child_stats()
+                   .in_a_folder(queue_folders)),
     registered(scenario("delay_queue.take-2-in-1", 2, two_takers_in_one).with_child_stats()),
     registered(
         scenario("delay_queue.clock-ahead", 2, clock_goes_ahead).with_child_stats().uncancelled()),

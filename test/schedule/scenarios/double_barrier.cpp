@@ -152,6 +152,16 @@ void round_in_one_session(stage& s) {
 const registered all[] = {
     registered(
         scenario("double_barrier.2", 2, round<2>).with_child_stats().uncancelled().of_equals()),
+    registered(scenario("double_barrier.2", 2, round<2>)
+                   .with_child_stats()
+                   .uncancelled()
+                   .of_equals()
+                   .in_a_folder()),
+    registered(scenario("double_barrier.3", 3, round<3>)
+                   .with_child_stats()
+                   .uncancelled()
+                   .of_equals()
+                   .in_a_folder()),
     registered(scenario("double_barrier.deadline", 2, round_with_a_deadline)
                    .with_child_stats()
                    .uncancelled()),

@@ -146,16 +146,10 @@ void followed_through_terms(stage& s) {
     contend_all(s, {{"candidate", lead_until_seen}, {"follower", follow}, {"other", lead_shortly}});
 }
 
-template <int Candidates>
-void contest_in_a_folder(stage& s) {
-    plant_folder(s);
-    contest<Candidates>(s);
-}
-
 const registered all[] = {
     registered(scenario("election.2", 2, contest<2>).of_equals()),
     registered(scenario("election.3", 3, contest<3>).of_equals()),
-    registered(scenario("election.3-in-a-folder", 3, contest_in_a_folder<3>).of_equals()),
+    registered(scenario("election.3", 3, contest<3>).of_equals().in_a_folder()),
     registered(scenario("election.observed", 2, observed)),
     registered(scenario("election.again", 2, again)),
     registered(scenario("election.followed", 2, followed).with_child_stats()),

@@ -93,17 +93,12 @@ void in_one_session(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
-void three_in_a_folder(stage& s) {
-    plant_folder(s);
-    three(s);
-}
-
 const registered all[] = {
     registered(scenario("leader_latch.2-in-1", 1, in_one_session)),
     registered(scenario("leader_latch.changes", 2, by_changes)),
     registered(scenario("leader_latch.2", 2, two).of_equals()),
     registered(scenario("leader_latch.3", 3, three).of_equals()),
-    registered(scenario("leader_latch.3-in-a-folder", 3, three_in_a_folder).of_equals()),
+    registered(scenario("leader_latch.3", 3, three).of_equals().in_a_folder()),
     registered(scenario("leader_latch.resign", 2, with_resignation)),
 };
 

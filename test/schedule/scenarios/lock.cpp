@@ -203,16 +203,9 @@ void patience_ends_between(stage& s) {
     contend_all(s, {{"holder", hold_it}, {"impatient", try_for_a_while}, {"c", contend}});
 }
 
-/// The folder is there.
-template <int Contenders>
-void in_a_folder(stage& s) {
-    plant_folder(s);
-    contest<Contenders, Contenders>(s);
-}
-
 /// The sequences of the folder begin before the end of the numbers.
 void wrapping(stage& s) {
-    plant_folder(s, {}, std::numeric_limits<std::int32_t>::max());
+    s.plant(folder, {}, std::numeric_limits<std::int32_t>::max());
     contest<3, 3>(s);
 }
 
@@ -220,9 +213,9 @@ const registered all[] = {
     registered(scenario("lock.1", 1, contest<1, 1>)),
     registered(scenario("lock.2", 2, contest<2, 2>).of_equals()),
     registered(scenario("lock.2-in-1", 1, contest<2, 1>)),
-    registered(scenario("lock.2-in-a-folder", 2, in_a_folder<2>).of_equals()),
+    registered(scenario("lock.2", 2, contest<2, 2>).of_equals().in_a_folder()),
     registered(scenario("lock.3", 3, contest<3, 3>).of_equals()),
-    registered(scenario("lock.3-in-a-folder", 3, in_a_folder<3>).of_equals()),
+    registered(scenario("lock.3", 3, contest<3, 3>).of_equals().in_a_folder()),
     registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
     registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
     registered(scenario("lock.curator", 2, contest_as<lock_naming::curator>).of_equals()),

@@ -84,6 +84,7 @@ void two(stage& s) {
 
 const registered all[] = {
     registered(scenario("multi_lock.2", 2, two)),
+    registered(scenario("multi_lock.2", 2, two).in_a_folder({"/f", "/f/a", "/f/b"})),
     registered(scenario("multi_lock.deadline", 3, patience_ends)),
 };
 

@@ -91,7 +91,9 @@ const registered all[] = {
     registered(scenario("priority_lock.asked", 2, asked).uncancelled()),
     registered(scenario("priority_lock.readers", 3, with_readers)),
     registered(scenario("priority_lock.2", 2, two)),
+    registered(scenario("priority_lock.2", 2, two).in_a_folder()),
     registered(scenario("priority_lock.3", 3, three)),
+    registered(scenario("priority_lock.3", 3, three).in_a_folder()),
 };
 
 }  // namespace

@@ -221,7 +221,11 @@ const registered all[] = {
     registered(scenario("queue.take", 2, one_consumer).with_child_stats()),
     registered(scenario("queue.take-2", 3, two_consumers).with_child_stats()),
     registered(scenario("queue.take", 2, one_consumer).with_child_stats().lagging()),
+    registered(
+        scenario("queue.take-2", 3, two_consumers).with_child_stats().in_a_folder(queue_folders)),
     registered(scenario("queue.consume-2", 3, two_workers).with_child_stats()),
+    registered(
+        scenario("queue.consume-2", 3, two_workers).with_child_stats().in_a_folder(queue_folders)),
     registered(scenario("queue.kazoo", 2, foreign).with_child_stats()),
     registered(scenario("queue.give-back", 3, one_gives_back).with_child_stats()),
     registered(

@@ -16,6 +16,11 @@ namespace corozk::schedule {
 
 inline constexpr const char* queue_path = "/f/q";
 
+/// Where an item and a ledger have their places.
+inline constexpr std::initializer_list<const char*> queue_folders = {"/f",
+                                                                     queue_path,
+                                                                     "/f/q-control"};
+
 /// Puts one item, however often that takes.
 /// @param start  starts a put of it: `start(token)` gives an awaitable
 /// @return whether it was put

@@ -88,6 +88,7 @@ void three(stage& s) {
 const registered all[] = {
     registered(scenario("rendezvous.2", 2, two).with_child_stats()),
     registered(scenario("rendezvous.3", 3, three).with_child_stats()),
+    registered(scenario("rendezvous.3", 3, three).with_child_stats().in_a_folder()),
 };
 
 }  // namespace

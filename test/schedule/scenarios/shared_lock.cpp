@@ -111,15 +111,10 @@ void all_three(stage& s) {
     contend_all(s, {{"reader", read}, {"writer", write}, {"other reader", read}});
 }
 
-void all_three_in_a_folder(stage& s) {
-    plant_folder(s);
-    all_three(s);
-}
-
 const registered all[] = {
     registered(scenario("shared_lock.2", 2, write_and_read)),
     registered(scenario("shared_lock.3", 3, all_three)),
-    registered(scenario("shared_lock.3-in-a-folder", 3, all_three_in_a_folder)),
+    registered(scenario("shared_lock.3", 3, all_three).in_a_folder()),
     registered(scenario("shared_lock.upgrade", 2, upgrade_both).of_equals()),
     registered(scenario("shared_lock.upgrade-3", 3, upgrade_among_readers)),
     registered(scenario("shared_lock.downgrade", 2, downgrade)),

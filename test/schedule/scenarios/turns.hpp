@@ -17,19 +17,6 @@ namespace corozk::schedule {
 
 inline constexpr const char* folder = "/f";
 
-/// The folder is there from the beginning, so that nobody makes it.
-inline void plant_folder(stage& s, std::string data = {}, std::int32_t next_sequence = 1) {
-    model::log_entry entry;
-    entry.zxid = 1;
-    model::change c;
-    c.path = folder;
-    c.data = std::move(data);
-    s.zookeeper().prepare([&](model::tree& nodes) {
-        nodes.apply(entry, c);
-        nodes.find(folder)->creates = next_sequence;
-    });
-}
-
 /// How a turn is checked.
 struct turn_rule {
     turn_rule() = default;
