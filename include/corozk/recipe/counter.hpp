@@ -64,6 +64,13 @@ struct counter_exchange {
  * applied twice, but one whose answer was lost is reported as `zk_errc::connection_loss` (outcome
  * unknown) when somebody else may have written meanwhile, or the new value is the one we wrote.
  *
+ * @par Deleting the node
+ * Resets the counter, also while others add to it: they make it anew. But a new node's versions begin
+ * at 0 again, and the server compares nothing else. So an update that is on its way in that moment
+ * may take the new node for the one that it has read, where others have written as often to it as
+ * they had to that one, and go on from the old value. Where this matters, set it to 0 in place of
+ * deleting it.
+ *
  * @par Errors of all operations
  * - `errc::foreign_data`: the node's data is not in the configured format.
  * - `errc::overflow`: the result does not fit (64 bits; 32 for `curator_integer`); nothing changed.

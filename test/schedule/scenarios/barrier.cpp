@@ -10,11 +10,19 @@ namespace {
 
 constexpr const char* path = "/f/b";
 
-awaitable<void> set_and_remove(actor& a) {
-    barrier b(a.zk(), path);
+/// Sets it, and removes it after a while; where somebody else has set it, that is theirs.
+/// @tparam Bound  it goes with its keeper's session
+template <bool Bound>
+awaitable<void> keep(actor& a) {
+    barrier_options options;
+    options.bound_to_session = Bound;
+    barrier b(a.zk(), path, options);
     auto firm = a.firm_token();
     auto [set_ec, set] = co_await b.set(firm);
     if (!a.may_see(set_ec, "set"))
+        co_return;
+    a.on().remember(a.client_index(), set);
+    if (!set)
         co_return;
     a.on().note_down("set", "");
     co_await a.gate("set");
@@ -41,26 +49,6 @@ awaitable<void> wait(actor& a) {
         a.on().check(!a.on().notes("removing").empty(), a.name() + " did not wait");
 }
 
-/// A barrier that goes with its keeper's session.
-awaitable<void> set_for_a_session(actor& a) {
-    barrier_options options;
-    options.bound_to_session = true;
-    barrier b(a.zk(), path, options);
-    auto firm = a.firm_token();
-    auto [set_ec, set] = co_await b.set(firm);
-    if (!a.may_see(set_ec, "set"))
-        co_return;
-    // Another one has set it, and removes it.
-    a.on().remember(a.client_index(), set);
-    if (!set)
-        co_return;
-    a.on().note_down("set", "");
-    co_await a.gate("set");
-    a.on().note_down("removing", "");
-    auto [removed_ec, removed] = co_await b.remove(firm);
-    a.may_see(removed_ec, "remove");
-}
-
 /// Waits no longer than it is set.
 awaitable<void> wait_for_a_while(actor& a) {
     barrier b(a.zk(), path);
@@ -71,26 +59,26 @@ awaitable<void> wait_for_a_while(actor& a) {
 }
 
 void with_sessions(stage& s) {
-    s.play("keeper", 0, set_for_a_session);
-    s.play("other", 1, set_for_a_session);
+    s.play("keeper", 0, keep<true>);
+    s.play("other", 1, keep<true>);
     s.play("waiter", 2, wait<true>);
     s.leaves_nothing_in("/f");
 }
 
 void patience_ends(stage& s) {
-    s.play("keeper", 0, set_and_remove);
+    s.play("keeper", 0, keep<false>);
     s.play("impatient", 1, wait_for_a_while);
     s.leaves_nothing_in("/f");
 }
 
 void two(stage& s) {
-    s.play("keeper", 0, set_and_remove);
+    s.play("keeper", 0, keep<false>);
     s.play("waiter", 1, wait<false>);
     s.leaves_nothing_in("/f");
 }
 
 void three(stage& s) {
-    s.play("keeper", 0, set_and_remove);
+    s.play("keeper", 0, keep<false>);
     s.play("waiter", 1, wait<false>);
     s.play("other", 2, wait<false>);
     s.leaves_nothing_in("/f");
