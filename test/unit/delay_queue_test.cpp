@@ -181,7 +181,7 @@ TEST_CASE("delay queue: a look says the same however many items are in order by 
     std::vector<std::int64_t> sorted = times;
     std::sort(sorted.begin(), sorted.end());
     item_order items = due_at_these(times);
-    for (std::size_t arranged : {0, 1, 1'500, 4'000, 8'999}) {
+    for (std::size_t arranged : {0u, 1u, 1'500u, 4'000u, 8'999u}) {
         if (arranged > 0)
             CHECK(items[arranged - 1].key.rank == sorted[arranged - 1]);
         for (std::int64_t now : {-1, 0, 7, 500, 2'000, 2'998, 2'999}) {
