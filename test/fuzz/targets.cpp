@@ -8,6 +8,7 @@
 #include "recipe/counter_algo.hpp"
 #include "recipe/double_barrier_algo.hpp"
 #include "recipe/election_algo.hpp"
+#include "recipe/item_order.hpp"
 #include "recipe/multi_lock_algo.hpp"
 #include "recipe/name_service_algo.hpp"
 #include "recipe/priority_lock_algo.hpp"
@@ -289,10 +290,13 @@ void queues(std::string_view input) {
                 if (names.timed())
                     require(written == line, "an item's name has one form", input);
             }
-            std::vector<queue_entry> items = order_items(names, listing);
+            item_order items(names, listing);
             require(items.size() <= lines.size(), "no more items than names", input);
-            for (const queue_entry& item : items)
+            for (std::size_t i = 0; i < items.size(); ++i) {
+                const queue_entry& item = items[i];
                 require(names.parse(lines.at(item.index)) == item.key, "an item's name", input);
+                require(i == 0 || items[i - 1].key.rank <= item.key.rank, "in order", input);
+            }
         }
     }
 }
