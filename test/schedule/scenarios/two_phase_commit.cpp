@@ -159,21 +159,48 @@ awaitable<void> begin_and_abort(actor& a) {
     a.on().note_down("clean", "");
 }
 
+/// A site that was away all the time: it asks what has become of it.
+awaitable<void> ask_for_outcome(actor& a, const char* name) {
+    noted_at_the_end over(a, "over");
+    commit_site site(a.zk(), path, name);
+    auto firm = a.firm_token();
+    for (;;) {
+        auto [ec, outcome] = co_await site.outcome(firm);
+        if (!ec) {
+            told(a, outcome);
+            break;
+        }
+        bool not_yet = ec == zk_errc::no_node && a.on().notes("clean").empty();
+        if (!not_yet && (ec == zk_errc::no_node || !a.may_see(ec, "outcome")))
+            co_return;
+        co_await pause();
+    }
+    auto [finished] = co_await site.finish(firm);
+    bool gone = finished == zk_errc::no_node && !a.on().exists(path);
+    if (!gone)
+        a.may_see(finished, "finish");
+}
+
 awaitable<void> take_part_to_the_end(actor& a, const char* name) {
     noted_at_the_end over(a, "over");
     co_await take_part<commit_form::all_sites>(a, name, commit_vote::commit);
 }
 
-void transact_aborted(stage& s) {
+void transact_aborted(stage& s, awaitable<void> (*right)(actor&, const char*)) {
     s.play("coordinator", 0, begin_and_abort);
     s.play("left", 1, [](actor& a) { return take_part_to_the_end(a, "left"); });
-    s.play("right", 2, [](actor& a) { return take_part_to_the_end(a, "right"); });
+    s.play("right", 2, [right](actor& a) { return right(a, "right"); });
     s.finally([](stage& end) {
         const auto& outcomes = end.notes("outcome");
         for (const std::string& one : outcomes)
             end.check(one == outcomes.front(), "two outcomes");
         end.check(end.notes("clean").empty() || !end.exists(path), "cleaned up, and it is there");
     });
+}
+
+template <awaitable<void> (*Right)(actor&, const char*)>
+void transact_aborted_with(stage& s) {
+    transact_aborted(s, Right);
 }
 
 /// Two decide, one of them in a site's session.
@@ -191,7 +218,10 @@ const registered all[] = {
                         3,
                         transact<commit_form::coordinator, commit_vote::commit>)
                    .uncancelled()),
-    registered(scenario("two_phase_commit.aborted", 3, transact_aborted).uncancelled()),
+    registered(scenario("two_phase_commit.aborted", 3, transact_aborted_with<take_part_to_the_end>)
+                   .uncancelled()),
+    registered(
+        scenario("two_phase_commit.away", 3, transact_aborted_with<ask_for_outcome>).uncancelled()),
     registered(scenario("two_phase_commit.resumed", 3, transact_resumed).uncancelled()),
     registered(
         scenario("two_phase_commit.abort", 3, transact<commit_form::all_sites, commit_vote::abort>)
