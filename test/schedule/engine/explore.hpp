@@ -2,6 +2,7 @@
 // Which schedules are played: all of them, random ones, or one again.
 #pragma once
 
+#include "schedule_id.hpp"
 #include "stage.hpp"
 
 #include <chrono>
@@ -11,19 +12,6 @@
 #include <vector>
 
 namespace corozk::schedule {
-
-using choice_list = std::vector<std::size_t>;
-
-/// What is needed to play a schedule again, as text.
-struct schedule_id {
-    std::string scenario;
-    rules how;
-    choice_list choices;
-
-    std::string text() const;
-    /// @throws std::invalid_argument
-    static schedule_id parse(const std::string& text);
-};
 
 struct failure {
     schedule_id which;

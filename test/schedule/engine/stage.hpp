@@ -3,8 +3,10 @@
 #pragma once
 
 #include "actor.hpp"
+#include "chooser.hpp"
 #include "model/network.hpp"
 #include "move.hpp"
+#include "rules.hpp"
 #include "scenario.hpp"
 #include <corozk/recipe/ownership.hpp>
 
@@ -23,35 +25,6 @@
 #include <vector>
 
 namespace corozk::schedule {
-
-/// What may happen, and how freely.
-struct rules {
-    rules() = default;
-
-    /// Answers reach their clients at once: what differs then is the order at the servers, and what
-    /// goes wrong when. Everything else is played only in random schedules.
-    bool eager = true;
-
-    int faults = 0;
-
-    /// How often one client may be interrupted by another although it could go on; negative: always.
-    int switches = -1;
-};
-
-/// Says what happens next; see explore.hpp.
-class chooser {
-public:
-    chooser() = default;
-    chooser(const chooser&) = delete;
-    chooser& operator=(const chooser&) = delete;
-    virtual ~chooser() = default;
-
-    /// @return an index, or moves.size(): enough of this schedule
-    virtual std::size_t choose(stage& s, const std::vector<move>& moves) = 0;
-
-    /// Everybody has done what they do. @return whether what comes of it is to be looked at
-    virtual bool look_at_the_end(stage&) { return true; }
-};
 
 class stage {
 public:
@@ -188,6 +161,7 @@ private:
     bool pass_time();
     void input(int client_index, std::uint64_t what);
     static int client_of_connection(int connection);
+    static constexpr int first_port = 1000;  ///< of the first client's addresses
     bool silenced(const model::connection& c) const;
 
     scenario what_;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "move.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace corozk::schedule {
+
+class stage;
+
+/// Says what happens next.
+class chooser {
+public:
+    chooser() = default;
+    chooser(const chooser&) = delete;
+    chooser& operator=(const chooser&) = delete;
+    virtual ~chooser() = default;
+
+    /// @return an index, or moves.size(): enough of this schedule
+    virtual std::size_t choose(stage& s, const std::vector<move>& moves) = 0;
+
+    /// Everybody has done what they do. @return whether what comes of it is to be looked at
+    virtual bool look_at_the_end(stage&) { return true; }
+};
+
+}  // namespace corozk::schedule
