@@ -101,6 +101,27 @@ awaitable<void> site(stage& s) {
     co_await coordinator.clean_up();
 }
 
+/// Ours was away, and asks what has become of it.
+awaitable<void> ask(stage& s) {
+    commit_options options = options_for(s, commit_form::all_sites);
+    commit_coordinator coordinator(s.theirs(), path(s), options);
+    co_await coordinator.begin(sites, "payload");
+    object<commit_site> mine(s, s.ours(), path(s), "mine", options);
+    call<commit_outcome> asking(s, "outcome");
+    mine->outcome(asking.token());
+    co_await s.state("asked");
+    s.check(!asking.good(), "nothing has been decided");
+    commit_outcome o = co_await coordinator.abort("for a reason");
+    told(s, o);
+    o = co_await asking.result();
+    told(s, o);
+    co_await s.state("decided");
+    call<> finishing(s, "finish");
+    mine->finish(finishing.token());
+    co_await finishing.result();
+    co_await coordinator.clean_up(true);
+}
+
 /// Ours coordinates two sites of others.
 template <commit_form Form>
 awaitable<void> coordinate(stage& s) {
@@ -161,6 +182,13 @@ scenario make_site(std::string name) {
     return s;
 }
 
+scenario make_asker(std::string name) {
+    scenario s = make(std::move(name), ask);
+    s.outlives_session = true;
+    s.without[fault::own_node_deleted] = "who only asks has no node of its own";
+    return s;
+}
+
 template <commit_form Form>
 scenario make_coordinator(std::string name) {
     scenario s = make(std::move(name), coordinate<Form>);
@@ -172,6 +200,7 @@ scenario make_coordinator(std::string name) {
 const registered all[] = {
     registered(make_site<commit_form::all_sites>("site, all sites")),
     registered(make_site<commit_form::coordinator>("site, coordinator")),
+    registered(make_asker("asker")),
     registered(make_coordinator<commit_form::all_sites>("coordinator, all sites")),
     registered(make_coordinator<commit_form::coordinator>("coordinator")),
 };
