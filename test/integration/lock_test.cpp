@@ -15,6 +15,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <stdexcept>
 
 using namespace corozk;
@@ -487,6 +488,35 @@ TEST_CASE("lock: cancelled while waiting, and at once") {
         co_await finished(next);
         CHECK(next.good());
         co_await next.value().release();
+    });
+}
+
+TEST_CASE("lock: more come at once than are asked for at a time, and some of those give up") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        constexpr std::size_t asked_for = 1024;
+        constexpr std::size_t count = asked_for + 8;
+        lock mine(one, path);
+        std::size_t granted = 0;
+        std::map<std::size_t, pending_result<ownership>> impatient;
+        // The first whose node nobody has asked for yet, one behind it, and the last one.
+        for (std::size_t i : {asked_for, asked_for + 3, count - 1})
+            impatient[i];
+        for (std::size_t i = 0; i < count; ++i) {
+            if (impatient.contains(i)) {
+                mine.acquire(impatient[i].handler());
+            } else {
+                // What it is given it gives back at once.
+                mine.acquire([&granted](error_code ec, ownership) { granted += ec ? 0 : 1; });
+            }
+        }
+        for (auto& [i, waiting] : impatient)
+            waiting.cancel();
+        for (auto& [i, waiting] : impatient) {
+            error_code ec = co_await finished(waiting);
+            CHECK(ec == boost::asio::error::operation_aborted);
+        }
+        co_await eventually_async(
+            [&] { return granted == count - impatient.size(); }, 20s, "all others were given it");
     });
 }
 
