@@ -4,7 +4,7 @@
 #include "session/path.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 namespace corozk::detail {
 
@@ -13,6 +13,15 @@ namespace {
 constexpr std::string_view first_line = "corozk two-phase commit 2";
 constexpr std::string_view commit_word = "commit";
 constexpr std::string_view abort_word = "abort";
+constexpr std::string_view identity_prefix = "id-";
+constexpr std::string_view site_prefix = "site-";
+constexpr std::string_view joined_prefix = "joined-";
+constexpr std::string_view done_prefix = "done-";
+constexpr std::string_view decision_name = "decision";
+
+std::string node_of(std::string_view prefix, std::string_view whose) {
+    return std::string(prefix).append(whose);
+}
 
 /// Takes a line off the front; nothing if there is no whole line.
 std::optional<std::string_view> take_line(std::string_view& text) {
@@ -80,16 +89,13 @@ std::optional<commit_header> parse_header(std::string_view data) {
 }
 
 bool sites_are_good(const std::vector<std::string>& sites) {
-    std::set<std::string_view> seen;
-    for (const std::string& site : sites) {
-        if (site.empty() || site.find('/') != site.npos)
-            return false;
-        if (path_problem(site_node("/", site)))
-            return false;
-        if (!seen.insert(site).second)
-            return false;
-    }
-    return !sites.empty();
+    bool fit = std::all_of(sites.begin(), sites.end(), [](const std::string& site) {
+        return !site.empty() && site.find('/') == site.npos && !path_problem(site_node("/", site));
+    });
+    std::vector<std::string_view> sorted(sites.begin(), sites.end());
+    std::sort(sorted.begin(), sorted.end());
+    bool all_different = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+    return fit && all_different && !sites.empty();
 }
 
 std::string format_decision(const commit_outcome& outcome, std::string_view guid) {
@@ -160,24 +166,42 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
     return commit_outcome(true, std::string());
 }
 
+commit_leftovers sort_leftovers(std::string_view transaction,
+                                const commit_header& header,
+                                const name_list& children) {
+    const std::unordered_set<std::string_view> sites(header.sites.begin(), header.sites.end());
+    const std::string identity = node_of(identity_prefix, header.guid);
+    commit_leftovers found;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        std::string_view name = children[i];
+        if (name == decision_name || name == identity)
+            continue;
+        bool acknowledges =
+            name.starts_with(done_prefix) && sites.contains(name.substr(done_prefix.size()));
+        auto& group = acknowledges ? found.acknowledgements : found.others;
+        group.push_back(join_path(transaction, name));
+    }
+    return found;
+}
+
 std::string identity_node(std::string_view transaction, std::string_view guid) {
-    return join_path(transaction, std::string("id-").append(guid));
+    return join_path(transaction, node_of(identity_prefix, guid));
 }
 
 std::string site_node(std::string_view transaction, std::string_view site) {
-    return join_path(transaction, std::string("site-").append(site));
+    return join_path(transaction, node_of(site_prefix, site));
 }
 
 std::string joined_node(std::string_view transaction, std::string_view site) {
-    return join_path(transaction, std::string("joined-").append(site));
+    return join_path(transaction, node_of(joined_prefix, site));
 }
 
 std::string done_node(std::string_view transaction, std::string_view site) {
-    return join_path(transaction, std::string("done-").append(site));
+    return join_path(transaction, node_of(done_prefix, site));
 }
 
 std::string decision_node(std::string_view transaction) {
-    return join_path(transaction, "decision");
+    return join_path(transaction, decision_name);
 }
 
 }  // namespace corozk::detail

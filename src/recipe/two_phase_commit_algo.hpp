@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "session/name_list.hpp"
 #include <corozk/recipe/two_phase_commit.hpp>
 
 #include <cstdint>
@@ -77,6 +78,16 @@ site_state read_vote(std::string_view data) noexcept;
 /// What follows from the votes: nothing yet, or an outcome.
 std::optional<commit_outcome> decide_commit(const std::vector<std::string>& sites,
                                             const std::vector<site_state>& states);
+
+/// What is below a transaction, beside its decision and its identity: paths.
+struct commit_leftovers {
+    std::vector<std::string> acknowledgements;  ///< of its sites: these go last
+    std::vector<std::string> others;
+};
+
+commit_leftovers sort_leftovers(std::string_view transaction,
+                                const commit_header& header,
+                                const name_list& children);
 
 std::string identity_node(std::string_view transaction, std::string_view guid);
 std::string site_node(std::string_view transaction, std::string_view site);

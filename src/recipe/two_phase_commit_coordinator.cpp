@@ -7,7 +7,6 @@
 #include "session/request.hpp"
 #include "session/session.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -180,27 +179,13 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     request listing(p, op_code::children, path);
     if (error_code ec = co_await listing)
         co_return ec;
-    std::vector<std::string> others;
-    std::vector<std::string> last;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        std::string child = join_path(path, listing.names[i]);
-        if (child == decision_node(path) || child == mine.identity)
-            continue;
-        bool acknowledges =
-            std::any_of(header->sites.begin(), header->sites.end(), [&](const std::string& site) {
-                return child == done_node(path, site);
-            });
-        if (acknowledges) {
-            size += child.size() + step_overhead;
-            last.push_back(std::move(child));
-        } else {
-            others.push_back(std::move(child));
-        }
-    }
+    auto [last, others] = sort_leftovers(path, *header, listing.names);
     if (!force && last.size() < header->sites.size())
         co_return errc::busy;
-    if (size + request_overhead > p.max_request_size()) {
+    std::size_t size = request_overhead;
+    for (const std::string& child : last)
+        size += child.size() + step_overhead;
+    if (size > p.max_request_size()) {
         others.insert(others.end(), last.begin(), last.end());
         last.clear();
     }

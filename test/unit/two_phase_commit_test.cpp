@@ -53,6 +53,37 @@ TEST_CASE("two-phase commit: which sites are fit") {
     CHECK_FALSE(sites_are_good({"a", "b", "a"}));
 }
 
+TEST_CASE("two-phase commit: what is erased in the end, and what goes last") {
+    commit_header h;
+    h.guid = "0123";
+    h.sites = sites;
+    name_list children;
+    for (const char* name : {"decision",
+                             "id-0123",
+                             "id-4567",
+                             "done-a",
+                             "done-stranger",
+                             "done-",
+                             "c",
+                             "joined-a",
+                             "site-b",
+                             "done-c"})
+        children.push_back(name);
+    commit_leftovers found = sort_leftovers("/tx", h, children);
+    CHECK(found.acknowledgements == std::vector<std::string>{"/tx/done-a", "/tx/done-c"});
+    CHECK(found.others == std::vector<std::string>{"/tx/id-4567",
+                                                   "/tx/done-stranger",
+                                                   "/tx/done-",
+                                                   "/tx/c",
+                                                   "/tx/joined-a",
+                                                   "/tx/site-b"});
+    found = sort_leftovers("/", h, children);
+    CHECK(found.acknowledgements.front() == "/done-a");
+    found = sort_leftovers("/tx", h, name_list());
+    CHECK(found.acknowledgements.empty());
+    CHECK(found.others.empty());
+}
+
 TEST_CASE("two-phase commit: decisions and votes as data") {
     auto committed = parse_decision(format_decision(commit_outcome(true, ""), "1f"));
     REQUIRE(committed);
