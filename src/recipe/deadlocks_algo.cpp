@@ -1,183 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/deadlocks_algo.hpp"
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace corozk::detail {
 
 namespace {
 
-using participant = std::pair<std::int64_t, std::string>;
+/// One contender waits for another one; the survey has them.
+struct edge {
+    const surveyed_line* line;
+    const contender_info* waiter;
+    const contender_info* blocker;
+    std::size_t to;  ///< the participant that the blocker is
 
-participant participant_of(const contender_info& c) {
-    return {c.session_id, c.data};
-}
+    wait_edge copy() const {
+        wait_edge result;
+        result.path = line->path;
+        result.waiter = *waiter;
+        result.blocker = *blocker;
+        return result;
+    }
+};
 
 /// What one contender waits for: any of them would do.
 struct wait {
-    participant who;
-    std::vector<wait_edge> edges;
+    std::size_t who;
+    std::vector<edge> edges;
 };
 
-std::vector<wait> waits_of(const std::vector<surveyed_line>& lines) {
-    std::vector<wait> result;
-    for (const surveyed_line& line : lines) {
-        std::map<std::string_view, const contender_info*> by_path;
-        for (const contender_info& c : line.contenders)
-            by_path.emplace(c.path, &c);
-        for (const contender_info& c : line.contenders) {
-            wait w;
-            w.who = participant_of(c);
-            for (const std::string& path : c.waits_for) {
-                auto blocker = by_path.find(path);
-                if (blocker == by_path.end())
-                    continue;
-                wait_edge edge;
-                edge.path = line.path;
-                edge.waiter = c;
-                edge.blocker = *blocker->second;
-                w.edges.push_back(std::move(edge));
-            }
-            if (!w.edges.empty())
-                result.push_back(std::move(w));
+/// A survey's waits, and its participants by numbers, which are in their order.
+struct wait_list {
+    explicit wait_list(const std::vector<surveyed_line>& lines) {
+        std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
+        for (const surveyed_line& line : lines) {
+            for (const contender_info& c : line.contenders)
+                numbers.emplace(std::pair(c.session_id, std::string_view(c.data)), 0);
         }
+        for (auto& [participant, number] : numbers)
+            number = participants++;
+        auto number_of = [&](const contender_info& c) {
+            return numbers.at({c.session_id, c.data});
+        };
+        for (const surveyed_line& line : lines) {
+            std::map<std::string_view, const contender_info*> by_path;
+            for (const contender_info& c : line.contenders)
+                by_path.emplace(c.path, &c);
+            for (const contender_info& c : line.contenders) {
+                wait w{number_of(c), {}};
+                for (const std::string& path : c.waits_for) {
+                    auto blocker = by_path.find(path);
+                    if (blocker != by_path.end())
+                        w.edges.push_back(
+                            {&line, &c, blocker->second, number_of(*blocker->second)});
+                }
+                if (!w.edges.empty())
+                    waits.push_back(std::move(w));
+            }
+        }
+    }
+
+    std::vector<wait_edge> edges() const {
+        std::vector<wait_edge> result;
+        for (const wait& w : waits) {
+            for (const edge& e : w.edges)
+                result.push_back(e.copy());
+        }
+        return result;
+    }
+
+    std::vector<wait> waits;
+    std::size_t participants = 0;
+};
+
+/// A wait for oneself ends with whatever else this one waits for.
+bool is_for_others(const wait& w) {
+    return std::any_of(
+        w.edges.begin(), w.edges.end(), [&w](const edge& e) { return e.to != w.who; });
+}
+
+/// The waits that never end: whoever has none of them left gets done, and ends what others wait for.
+std::vector<const wait*> endless(const wait_list& list) {
+    std::vector<bool> ends(list.waits.size());
+    std::vector<std::size_t> left(list.participants);  // of each one's waits, those that do not end
+    std::vector<std::vector<std::size_t>> waited_for_by(list.participants);
+    for (std::size_t i = 0; i < list.waits.size(); ++i) {
+        const wait& w = list.waits[i];
+        ends[i] = !is_for_others(w);
+        left[w.who] += ends[i] ? 0 : 1;
+        for (const edge& e : w.edges)
+            waited_for_by[e.to].push_back(i);
+    }
+    std::vector<std::size_t> done;
+    for (std::size_t who = 0; who < list.participants; ++who) {
+        if (left[who] == 0)
+            done.push_back(who);
+    }
+    while (!done.empty()) {
+        std::size_t who = done.back();
+        done.pop_back();
+        for (std::size_t i : waited_for_by[who]) {
+            if (ends[i])
+                continue;
+            ends[i] = true;
+            if (--left[list.waits[i].who] == 0)
+                done.push_back(list.waits[i].who);
+        }
+    }
+    std::vector<const wait*> result;
+    for (std::size_t i = 0; i < list.waits.size(); ++i) {
+        if (!ends[i])
+            result.push_back(&list.waits[i]);
     }
     return result;
 }
 
-std::set<participant> stuck_ones(const std::vector<wait>& waits) {
-    std::set<participant> stuck;
-    for (const wait& w : waits)
-        stuck.insert(w.who);
-    for (;;) {
-        std::set<participant> still;
-        for (const wait& w : waits) {
-            bool never = std::all_of(w.edges.begin(), w.edges.end(), [&](const wait_edge& e) {
-                return stuck.contains(participant_of(e.blocker));
-            });
-            // A wait for oneself ends with whatever else this one waits for.
-            bool for_others = std::any_of(w.edges.begin(), w.edges.end(), [&](const wait_edge& e) {
-                return participant_of(e.blocker) != w.who;
-            });
-            if (never && for_others)
-                still.insert(w.who);
-        }
-        if (still == stuck)
-            return stuck;
-        stuck = std::move(still);
+/// From each participant, whom it waits for without end.
+using edges_from = std::vector<std::vector<const edge*>>;
+
+/// By participants, the group of those who reach each other.
+std::vector<std::size_t> groups_of(const edges_from& edges) {
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(edges.size());
+    for (std::size_t from = 0; from < edges.size(); ++from) {
+        for (const edge* e : edges[from])
+            boost::add_edge(from, e->to, graph);
     }
+    std::vector<std::size_t> groups(edges.size());
+    boost::strong_components(
+        graph,
+        boost::make_iterator_property_map(groups.begin(), boost::get(boost::vertex_index, graph)));
+    return groups;
 }
 
-using edge_map = std::multimap<participant, const wait_edge*>;
-
-/// The shortest way round from one participant back to it; empty if there is none.
-std::vector<wait_edge> circle_from(const participant& start, const edge_map& edges) {
-    std::map<participant, const wait_edge*> reached_by;
-    std::deque<participant> open{start};
-    while (!open.empty()) {
-        participant at = open.front();
+/// The shortest way round from one participant back to it, within its group; empty if there is none.
+std::vector<wait_edge> circle_from(std::size_t start,
+                                   const edges_from& edges,
+                                   const std::vector<std::size_t>& groups) {
+    struct step {
+        const edge* by;
+        std::size_t from;
+    };
+    std::map<std::size_t, step> reached;
+    std::deque<std::size_t> open{start};
+    while (!open.empty() && !reached.contains(start)) {
+        std::size_t at = open.front();
         open.pop_front();
-        auto [begin, end] = edges.equal_range(at);
-        for (auto e = begin; e != end; ++e) {
-            participant next = participant_of(e->second->blocker);
-            if (!reached_by.emplace(next, e->second).second)
-                continue;
-            if (next != start) {
-                open.push_back(next);
-                continue;
-            }
-            std::vector<wait_edge> circle;
-            for (participant p = start; circle.empty() || p != start;) {
-                const wait_edge* back = reached_by.at(p);
-                circle.push_back(*back);
-                p = participant_of(back->waiter);
-            }
-            std::reverse(circle.begin(), circle.end());
-            return circle;
+        for (const edge* e : edges[at]) {
+            if (groups[e->to] == groups[start] && reached.emplace(e->to, step{e, at}).second)
+                open.push_back(e->to);
         }
     }
-    return {};
+    std::vector<wait_edge> circle;
+    if (!reached.contains(start))
+        return circle;
+    std::size_t at = start;
+    do {
+        const step& back = reached.at(at);
+        circle.push_back(back.by->copy());
+        at = back.from;
+    } while (at != start);
+    std::reverse(circle.begin(), circle.end());
+    return circle;
 }
 
-std::set<participant> reachable_from(const participant& start, const edge_map& edges) {
-    std::set<participant> seen;
-    std::vector<participant> open{start};
-    while (!open.empty()) {
-        participant at = open.back();
-        open.pop_back();
-        auto [begin, end] = edges.equal_range(at);
-        for (auto e = begin; e != end; ++e) {
-            participant next = participant_of(e->second->blocker);
-            if (seen.insert(next).second)
-                open.push_back(next);
+std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
+    edges_from edges(list.participants);
+    for (const wait* w : endless(list)) {
+        for (const edge& e : w->edges) {
+            if (e.to != w->who)
+                edges[w->who].push_back(&e);
         }
     }
-    return seen;
-}
-
-wait_graph judge_waits(const std::vector<wait>& waits) {
-    wait_graph graph;
-    for (const wait& w : waits)
-        graph.edges.insert(graph.edges.end(), w.edges.begin(), w.edges.end());
-    std::set<participant> stuck = stuck_ones(waits);
-    edge_map between_stuck;
-    for (const wait& w : waits) {
-        // One that can go on some day is not a reason to be stuck.
-        bool never = std::all_of(w.edges.begin(), w.edges.end(), [&](const wait_edge& e) {
-            return stuck.contains(participant_of(e.blocker));
-        });
-        for (const wait_edge& e : w.edges) {
-            if (never && participant_of(e.blocker) != w.who)
-                between_stuck.emplace(w.who, &e);
-        }
-    }
-    std::set<participant> reported;
-    for (const participant& who : stuck) {
-        if (reported.contains(who))
+    const std::vector<std::size_t> groups = groups_of(edges);
+    std::set<std::size_t> reported;
+    std::vector<std::vector<wait_edge>> deadlocks;
+    for (std::size_t who = 0; who < list.participants; ++who) {
+        if (!reported.insert(groups[who]).second)
             continue;
-        std::vector<wait_edge> circle = circle_from(who, between_stuck);
-        if (circle.empty())
-            continue;
-        // The others of the group: who is reached and comes back.
-        for (const participant& other : reachable_from(who, between_stuck)) {
-            if (reachable_from(other, between_stuck).contains(who))
-                reported.insert(other);
-        }
-        graph.deadlocks.push_back(std::move(circle));
+        std::vector<wait_edge> circle = circle_from(who, edges, groups);
+        if (!circle.empty())
+            deadlocks.push_back(std::move(circle));
     }
-    return graph;
+    return deadlocks;
 }
 
 }  // namespace
 
 wait_graph judge(const std::vector<surveyed_line>& lines) {
-    return judge_waits(waits_of(lines));
+    wait_list list(lines);
+    wait_graph graph;
+    graph.edges = list.edges();
+    graph.deadlocks = deadlocks_of(list);
+    return graph;
 }
 
 wait_graph judge_twice(const std::vector<surveyed_line>& earlier,
                        const std::vector<surveyed_line>& later) {
     using nodes = std::pair<std::string_view, std::string_view>;
     std::set<nodes> seen;
-    std::vector<wait> before = waits_of(earlier);
-    for (const wait& w : before) {
-        for (const wait_edge& e : w.edges)
-            seen.insert({e.waiter.path, e.blocker.path});
+    const wait_list before(earlier);
+    for (const wait& w : before.waits) {
+        for (const edge& e : w.edges)
+            seen.insert({e.waiter->path, e.blocker->path});
     }
-    std::vector<wait> after = waits_of(later);
+    wait_list after(later);
     wait_graph graph;
-    for (const wait& w : after)
-        graph.edges.insert(graph.edges.end(), w.edges.begin(), w.edges.end());
+    graph.edges = after.edges();
     // A wait of which a part is new is left out as a whole: the part could have let it go.
-    std::erase_if(after, [&seen](const wait& w) {
-        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const wait_edge& e) {
-            return !seen.contains({e.waiter.path, e.blocker.path});
+    std::erase_if(after.waits, [&seen](const wait& w) {
+        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
+            return !seen.contains({e.waiter->path, e.blocker->path});
         });
     });
-    graph.deadlocks = judge_waits(after).deadlocks;
+    graph.deadlocks = deadlocks_of(after);
     return graph;
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -132,6 +133,24 @@ TEST_CASE("deadlocks: of several permits any one would do") {
     wait_graph graph = judge({permits, back, queue("/b", {3, 2})});
     REQUIRE(graph.deadlocks.size() == 1);
     check_circle(graph.deadlocks[0]);
+}
+
+TEST_CASE("deadlocks: thousands wait, with nothing in the way, and behind a circle") {
+    std::vector<std::int64_t> sessions(20'000);
+    std::iota(sessions.begin(), sessions.end(), 1);
+    surveyed_line many = queue("/a", sessions);
+    CHECK(judge({many}).deadlocks.empty());
+    wait_graph graph = judge({many, queue("/b", {2, 3})});
+    CHECK(graph.deadlocks.empty());
+    graph = judge({many, queue("/b", {3, 1})});
+    REQUIRE(graph.deadlocks.size() == 1);
+    check_circle(graph.deadlocks[0]);
+    CHECK(graph.deadlocks[0].size() == 3);
+    CHECK(graph.edges.size() == sessions.size());
+    // A circle as large as that.
+    graph = judge({many, queue("/b", {sessions.back(), 1})});
+    REQUIRE(graph.deadlocks.size() == 1);
+    CHECK(graph.deadlocks[0].size() == sessions.size());
 }
 
 TEST_CASE("deadlocks: what was not there all the time is none") {
