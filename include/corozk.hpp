@@ -28,6 +28,7 @@
 #include <corozk/recipe/multi_ownership.hpp>
 #include <corozk/recipe/name_service.hpp>
 #include <corozk/recipe/ownership.hpp>
+#include <corozk/recipe/path_list.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/queue.hpp>
 #include <corozk/recipe/rendezvous.hpp>

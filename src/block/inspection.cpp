@@ -36,6 +36,38 @@ std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
     return shared;
 }
 
+/// Who holds, and who waits for whom. The nearest of those ahead are mostly all up to some place: what
+/// is named is a part of one list then, which begins with the last of the line.
+void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
+    const std::size_t count = entries.size();
+    std::vector<std::string> paths(count);
+    for (std::size_t i = 0; i < count; ++i)
+        paths[count - 1 - i] = found.contenders[i].path;
+    const auto all = std::make_shared<const std::vector<std::string>>(std::move(paths));
+    std::vector<const line_entry*> blockers;
+    for (std::size_t i = 0; i < count; ++i) {
+        walk_back ahead(entries, i, found.limit);
+        blockers.clear();
+        rule.blockers(ahead, entries[i], blockers);
+        contender_info& c = found.contenders[i];
+        c.holds = blockers.empty();
+        if (c.holds)
+            continue;
+        auto place = [&](const line_entry* b) {
+            return count - 1 - static_cast<std::size_t>(b - entries.data());
+        };
+        const std::size_t nearest = place(blockers.front());
+        if (place(blockers.back()) - nearest + 1 == blockers.size()) {
+            c.waits_for = path_list(all, nearest, blockers.size());
+        } else {
+            std::vector<std::string> some;
+            for (const line_entry* b : blockers)
+                some.push_back((*all)[place(b)]);
+            c.waits_for = path_list(std::move(some));
+        }
+    }
+}
+
 }  // namespace
 
 task<error_code> survey(port& p,
@@ -117,16 +149,7 @@ task<error_code> survey(port& p,
         entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
         entries[i].weight = result[i].weight;
     }
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        walk_back ahead(entries, i, found.limit);
-        std::vector<const line_entry*> blockers;
-        settings.rule->blockers(ahead, entries[i], blockers);
-        result[i].holds = blockers.empty();
-        for (const line_entry* b : blockers) {
-            result[i].waits_for.push_back(
-                result[static_cast<std::size_t>(b - entries.data())].path);
-        }
-    }
+    judge_line(*settings.rule, entries, found);
     co_return error_code();
 }
 

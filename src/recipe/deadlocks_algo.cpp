@@ -11,11 +11,15 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace corozk::detail {
 
 namespace {
+
+/// Of so many alternatives at most is told: hundreds may wait for any of hundreds of permits.
+constexpr std::size_t edges_told_of_each = 16;
 
 /// One contender waits for another one; the survey has them.
 struct edge {
@@ -53,16 +57,25 @@ struct wait_list {
             return numbers.at({c.session_id, c.data});
         };
         for (const surveyed_line& line : lines) {
-            std::map<std::string_view, const contender_info*> by_path;
+            struct contender {
+                const contender_info* info;
+                std::size_t participant;
+            };
+            std::unordered_map<std::string_view, contender> by_path;
             for (const contender_info& c : line.contenders)
-                by_path.emplace(c.path, &c);
+                by_path.emplace(c.path, contender{&c, number_of(c)});
+            // Those who wait share the paths: each is looked up once.
+            std::unordered_map<const std::string*, const contender*> by_place;
             for (const contender_info& c : line.contenders) {
-                wait w{number_of(c), {}};
+                wait w{by_path.at(c.path).participant, {}};
+                w.edges.reserve(c.waits_for.size());
                 for (const std::string& path : c.waits_for) {
-                    auto blocker = by_path.find(path);
-                    if (blocker != by_path.end())
-                        w.edges.push_back(
-                            {&line, &c, blocker->second, number_of(*blocker->second)});
+                    auto [known, fresh] = by_place.try_emplace(&path, nullptr);
+                    auto found = fresh ? by_path.find(path) : by_path.end();
+                    if (found != by_path.end())
+                        known->second = &found->second;
+                    if (const contender* blocker = known->second)
+                        w.edges.push_back({&line, &c, blocker->info, blocker->participant});
                 }
                 if (!w.edges.empty())
                     waits.push_back(std::move(w));
@@ -73,8 +86,9 @@ struct wait_list {
     std::vector<wait_edge> edges() const {
         std::vector<wait_edge> result;
         for (const wait& w : waits) {
-            for (const edge& e : w.edges)
-                result.push_back(e.copy());
+            std::size_t told = std::min(w.edges.size(), edges_told_of_each);
+            for (std::size_t i = 0; i < told; ++i)
+                result.push_back(w.edges[i].copy());
         }
         return result;
     }

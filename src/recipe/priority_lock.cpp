@@ -155,8 +155,10 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
             std::sort(blockers.begin(), blockers.end(), [&](std::size_t a, std::size_t b) {
                 return listing.places[a].order < listing.places[b].order;
             });
+            std::vector<std::string> waits_for;
             for (std::size_t b : blockers)
-                info.waits_for.push_back(join_path(path(), listing.blocking_node(b)));
+                waits_for.push_back(join_path(path(), listing.blocking_node(b)));
+            info.waits_for = std::move(waits_for);
         }
         entries.emplace_back(i, std::move(info));
     }

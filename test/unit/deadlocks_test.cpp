@@ -153,6 +153,34 @@ TEST_CASE("deadlocks: thousands wait, with nothing in the way, and behind a circ
     CHECK(graph.deadlocks[0].size() == sessions.size());
 }
 
+TEST_CASE("deadlocks: hundreds wait for any of hundreds of permits") {
+    constexpr std::int64_t holders = 300;
+    constexpr std::int64_t waiters = 700;
+    surveyed_line permits;
+    permits.path = "/s";
+    std::vector<std::string> held;
+    for (std::int64_t i = 1; i <= holders; ++i) {
+        held.push_back("/s/" + std::to_string(i));
+        permits.contenders.push_back(node(held.back(), i));
+    }
+    for (std::int64_t i = holders + 1; i <= holders + waiters; ++i)
+        permits.contenders.push_back(node("/s/" + std::to_string(i), i, held));
+    wait_graph graph = judge({permits});
+    CHECK(graph.deadlocks.empty());
+    CHECK(graph.edges.size() == 16 * waiters);
+    for (const wait_edge& e : graph.edges)
+        CHECK((e.blocker.holds && !e.waiter.holds));
+    // All holders but the last wait for one who waits for a permit, then the last does, too.
+    std::vector<std::int64_t> others(holders - 1);
+    std::iota(others.begin(), others.end(), 1);
+    others.insert(others.begin(), holders + 1);
+    CHECK(judge({permits, queue("/a", others)}).deadlocks.empty());
+    others.push_back(holders);
+    graph = judge({permits, queue("/a", others)});
+    REQUIRE(graph.deadlocks.size() == 1);
+    check_circle(graph.deadlocks[0]);
+}
+
 TEST_CASE("deadlocks: what was not there all the time is none") {
     auto a = queue("/a", {1, 2});
     auto b = queue("/b", {2, 1});
@@ -161,8 +189,10 @@ TEST_CASE("deadlocks: what was not there all the time is none") {
     auto later = b;
     for (contender_info& c : later.contenders) {
         c.path += "-again";
-        for (std::string& path : c.waits_for)
+        std::vector<std::string> waits_for(c.waits_for.begin(), c.waits_for.end());
+        for (std::string& path : waits_for)
             path += "-again";
+        c.waits_for = std::move(waits_for);
     }
     wait_graph graph = judge_twice({a, b}, {a, later});
     CHECK(graph.deadlocks.empty());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/recipe/path_list.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace corozk {
 
@@ -22,7 +23,7 @@ struct contender_info {
     std::int64_t fencing_token = 0;  ///< Of its node.
     std::string data;                ///< what it said of itself
     std::chrono::system_clock::time_point since;  ///< by the server's clock
-    std::vector<std::string> waits_for;           ///< the paths of the nearest that block it
+    path_list waits_for;                          ///< the paths of the nearest that block it
 };
 
 }  // namespace corozk

@@ -24,7 +24,9 @@ struct wait_edge {
 struct wait_graph {
     wait_graph() = default;
 
-    std::vector<wait_edge> edges;  ///< Who waits for whom.
+    /// Who waits for whom. Where any of several would do (a semaphore's permits), the nearest 16; in
+    /// `deadlocks` all of them count.
+    std::vector<wait_edge> edges;
 
     /// Circles, one for each group of participants who wait for each other: every edge's blocker is
     /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a
