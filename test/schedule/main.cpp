@@ -109,6 +109,8 @@ void print(const std::map<move_kind, stage::stretch>& stretches) {
 bool wanted(const scenario& s, const request& r) {
     if (s.name == r.scenario)
         return true;
+    if (r.random && s.explored != half::both)
+        return false;  // as a whole, that is played
     if (r.lagging != (s.followers > 0) && (r.lagging || s.twin))
         return false;
     return r.scenario.empty() ? !s.hidden : s.name.starts_with(r.scenario + ".");

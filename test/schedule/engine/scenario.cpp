@@ -28,12 +28,23 @@ void add(scenario s) {
 }  // namespace
 
 registered::registered(scenario s) {
-    if (s.followers == 0) {
+    if (s.followers == 0 && s.explored == half::both) {
         scenario twin = s.lagging();
         twin.twin = true;
         add(std::move(twin));
     }
     add(std::move(s));
+}
+
+registered registered::in_halves(const scenario& s) {
+    scenario first = s;
+    first.name += "-arriving";
+    first.explored = half::arriving;
+    scenario second = s;
+    second.name += "-leaving";
+    second.explored = half::leaving;
+    registered{std::move(first)};
+    return registered(std::move(second));
 }
 
 const std::vector<scenario>& all_scenarios() {

@@ -3,6 +3,7 @@
 
 #include "move.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -11,6 +12,16 @@
 namespace corozk::schedule {
 
 class stage;
+
+/// Where a scenario has too many schedules as a whole, each of its halves is explored by itself. Between
+/// them is the first moment in which all clients are connected, nothing is on its way, and all actors
+/// wait: at a gate, or for one another. In the half that is not explored everything happens in one
+/// order, and nothing goes wrong.
+enum class half : std::uint8_t {
+    both,
+    arriving,  ///< up to there; nobody leaves a gate as long as anything is on its way
+    leaving,   ///< from there on
+};
 
 /// What is played: some clients, and actors that use them.
 struct scenario {
@@ -30,6 +41,8 @@ struct scenario {
     /// be watched. Elsewhere the exhaustive exploration keeps that to itself, so that it does not
     /// matter to who asks for a node who comes and goes below it.
     bool child_stats = false;
+
+    half explored = half::both;
 
     /// Servers besides the leader; the clients are spread over all of them.
     std::size_t followers = 0;
@@ -96,13 +109,16 @@ struct scenario {
     }
 };
 
-/// In the order of their names. Each has a twin with servers that lag.
+/// In the order of their names. Each that is explored as a whole has a twin with servers that lag.
 const std::vector<scenario>& all_scenarios();
 const scenario* find_scenario(const std::string& name);
 
 /// Put at namespace scope: makes a scenario known.
 struct registered {
     explicit registered(scenario s);
+
+    /// As two: `-arriving` and `-leaving`.
+    static registered in_halves(const scenario& s);
 };
 
 }  // namespace corozk::schedule

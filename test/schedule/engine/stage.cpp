@@ -331,11 +331,31 @@ bool stage::is_over() {
     return false;
 }
 
+bool stage::all_connected() const {
+    return std::all_of(clients_.begin(), clients_.end(), [](const auto& zk) {
+        session_state now = zk->status().state;
+        return now == session_state::connected || now == session_state::closed;
+    });
+}
+
+/// Whether all are connected, and nothing is on its way to anybody.
+bool stage::all_wait() const {
+    bool idle = std::all_of(list_.begin(), list_.end(), [](const move& m) {
+        return m.kind == move_kind::go_on || m.kind == move_kind::time || is_fault(m.kind);
+    });
+    return idle && all_connected();
+}
+
+bool stage::is_explored() const {
+    return what_.explored == half::both || half_done_ == (what_.explored == half::leaving);
+}
+
 bool stage::play_out(chooser& c) {
     while (!is_over()) {
         list_ = moves();
+        half_done_ = half_done_ || all_wait();
         std::size_t chosen = 0;
-        if (list_.size() > 1) {
+        if (list_.size() > 1 && is_explored()) {
             chosen = c.choose(*this, list_);
             if (chosen >= list_.size())
                 return false;
@@ -358,12 +378,6 @@ bool stage::step_freely() {
 
 void stage::quiet_down(std::int64_t for_ms) {
     std::int64_t end = elapsed() + for_ms;
-    auto all_connected = [&] {
-        return std::all_of(clients_.begin(), clients_.end(), [](const auto& c) {
-            auto state = c->status().state;
-            return state == session_state::connected || state == session_state::closed;
-        });
-    };
     while (violations_.empty()) {
         if (step_freely())
             continue;

@@ -144,6 +144,9 @@ private:
     bool set_up();
     bool play_out(chooser& c);
     bool is_over();
+    bool all_connected() const;
+    bool all_wait() const;
+    bool is_explored() const;
     bool close_down();
     std::vector<move> moves();
     void add_faults(std::vector<move>& list);
@@ -198,6 +201,7 @@ private:
     int last_client_ = -1;
     std::size_t steps_ = 0;
     std::vector<move> list_;  ///< what may happen next
+    bool half_done_ = false;  ///< all have waited once
 };
 
 /// Being an owner: who else is one at the same time, by the model's records.

@@ -78,8 +78,10 @@ std::vector<move> stage::moves() {
             waiting = false;
         }
     }
+    bool gates_open =
+        what_.explored != half::arriving || half_done_ || (waiting && all_connected());
     for (actor& a : actors_) {
-        if (a.waits()) {
+        if (a.waits() && gates_open) {
             list.push_back({move_kind::go_on, a.number()});
             waiting = false;
         }

@@ -21,11 +21,15 @@ configuration_parts version(const std::string& value) {
     return parts;
 }
 
+enum class writer_manner : bool { at_once, waits };
+
 /// Publishes two versions, again where the session went.
-template <class Layout>
+template <class Layout, writer_manner Manner>
 awaitable<void> write(actor& a) {
     Layout mine(a.zk(), path);
     for (const char* value : {"1", "2"}) {
+        if (Manner == writer_manner::waits && *value == '2')
+            co_await a.gate("published");
         for (;;) {
             auto firm = a.firm_token();
             auto [ec] = co_await mine.publish(version(value), firm);
@@ -127,15 +131,24 @@ void two_writers_in_one_session(stage& s) {
     s.play("reader", 1, read_to_the_last<Layout>);
 }
 
-template <class Layout>
+template <class Layout, writer_manner Manner = writer_manner::at_once>
 void publish_and_read(stage& s) {
-    s.play("writer", 0, write<Layout>);
+    s.play("writer", 0, write<Layout, Manner>);
     s.play("reader", 1, read<Layout>);
+}
+
+/// The first version is read before the second is published.
+template <class Layout>
+void publish_one_by_one(stage& s) {
+    publish_and_read<Layout, writer_manner::waits>(s);
 }
 
 const registered all[] = {
     registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)
                    .with_child_stats()),
+    registered::in_halves(
+        scenario("configuration.ready-one-by-one", 2, publish_one_by_one<ready_configuration>)
+            .with_child_stats()),
     registered(
         scenario("configuration.ready-2", 3, two_writers<ready_configuration>).with_child_stats()),
     registered(

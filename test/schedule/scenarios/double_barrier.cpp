@@ -149,32 +149,24 @@ void round_in_one_session(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
+scenario members(const char* name, int sessions, void (*set_up)(stage&)) {
+    return scenario(name, sessions, set_up).with_child_stats().uncancelled();
+}
+
+const scenario of_two = members("double_barrier.2", 2, round<2>).of_equals();
+const scenario of_three = members("double_barrier.3", 3, round<3>).of_equals();
+
 const registered all[] = {
-    registered(
-        scenario("double_barrier.2", 2, round<2>).with_child_stats().uncancelled().of_equals()),
-    registered(scenario("double_barrier.2", 2, round<2>)
-                   .with_child_stats()
-                   .uncancelled()
-                   .of_equals()
-                   .in_a_folder()),
-    registered(scenario("double_barrier.3", 3, round<3>)
-                   .with_child_stats()
-                   .uncancelled()
-                   .of_equals()
-                   .in_a_folder()),
-    registered(scenario("double_barrier.deadline", 2, round_with_a_deadline)
-                   .with_child_stats()
-                   .uncancelled()),
-    registered(scenario("double_barrier.2-in-1", 1, round_in_one_session)
-                   .with_child_stats()
-                   .uncancelled()),
-    registered(scenario("double_barrier.late", 2, late_round).with_child_stats().uncancelled()),
-    registered(scenario("double_barrier.rounds", 2, two_rounds)
-                   .with_child_stats()
-                   .uncancelled()
-                   .of_equals()),
-    registered(
-        scenario("double_barrier.3", 3, round<3>).with_child_stats().uncancelled().of_equals()),
+    registered(of_two),
+    registered(of_two.in_a_folder()),
+    registered::in_halves(of_two.in_a_folder()),
+    registered(of_three),
+    registered(of_three.in_a_folder()),
+    registered::in_halves(of_three.in_a_folder()),
+    registered(members("double_barrier.2-in-1", 1, round_in_one_session)),
+    registered(members("double_barrier.deadline", 2, round_with_a_deadline)),
+    registered(members("double_barrier.late", 2, late_round)),
+    registered(members("double_barrier.rounds", 2, two_rounds).of_equals()),
 };
 
 }  // namespace

@@ -116,6 +116,8 @@ const registered all[] = {
     registered(scenario("membership.2", 2, two).with_child_stats()),
     registered(scenario("membership.3", 3, three).with_child_stats()),
     registered(scenario("membership.3", 3, three).with_child_stats().in_a_folder({"/f", group})),
+    registered::in_halves(
+        scenario("membership.3", 3, three).with_child_stats().in_a_folder({"/f", group})),
     registered(scenario("membership.one-name", 2, one_name).with_child_stats()),
 };
 

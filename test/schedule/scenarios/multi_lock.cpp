@@ -5,16 +5,17 @@
 #include <corozk/recipe/multi_lock.hpp>
 
 #include <chrono>
+#include <string>
 
 namespace corozk::schedule {
 
 namespace {
 
-/// Both locks, named in one order or the other.
-template <bool Reversed>
+/// Two locks, of which a deadlock could come if they were taken in the order in which they are named.
+template <char First, char Second>
 awaitable<void> contend(actor& a) {
-    lock first(a.zk(), Reversed ? "/f/b" : "/f/a");
-    lock second(a.zk(), Reversed ? "/f/a" : "/f/b");
+    lock first(a.zk(), std::string("/f/") + First);
+    lock second(a.zk(), std::string("/f/") + Second);
     multi_lock both(a.zk());
     both.add(first).add(second);
     for (;;) {
@@ -76,15 +77,28 @@ void patience_ends(stage& s) {
 }
 
 void two(stage& s) {
-    s.play("a and b", 0, contend<false>);
-    s.play("b and a", 1, contend<true>);
+    s.play("a and b", 0, contend<'a', 'b'>);
+    s.play("b and a", 1, contend<'b', 'a'>);
     s.leaves_nothing_in("/f/a");
     s.leaves_nothing_in("/f/b");
+}
+
+/// Each wants its own and the next one's.
+void three(stage& s) {
+    play_all(s,
+             {{"a and b", contend<'a', 'b'>},
+              {"b and c", contend<'b', 'c'>},
+              {"c and a", contend<'c', 'a'>}});
+    for (const char* one : {"/f/a", "/f/b", "/f/c"})
+        s.leaves_nothing_in(one);
 }
 
 const registered all[] = {
     registered(scenario("multi_lock.2", 2, two)),
     registered(scenario("multi_lock.2", 2, two).in_a_folder({"/f", "/f/a", "/f/b"})),
+    registered(scenario("multi_lock.3", 3, three).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
+    registered::in_halves(
+        scenario("multi_lock.3", 3, three).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
     registered(scenario("multi_lock.deadline", 3, patience_ends)),
 };
 

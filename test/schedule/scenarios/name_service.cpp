@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* root = "/f";
 
-/// For a session first; then for good, until it has been seen.
+/// For a session first; then for good, until all readers have seen it.
+template <std::size_t Readers>
 awaitable<void> give(actor& a) {
     name_service names(a.zk(), root);
     auto firm = a.firm_token();
@@ -30,7 +31,7 @@ awaitable<void> give(actor& a) {
             co_return;
         co_await pause();
     }
-    co_await until_noted(a, "over");
+    co_await until_noted(a, "over", Readers);
     for (;;) {
         auto [last] = co_await names.unregister("n", firm);
         if (!last || !a.may_see(last, "unregister"))
@@ -84,13 +85,23 @@ void one_name(stage& s) {
     contend_all(s, {{"a", want}, {"b", want}});
 }
 
+void three_want_it(stage& s) {
+    contend_all(s, {{"a", want}, {"b", want}, {"c", want}});
+}
+
 void two(stage& s) {
-    contend_all(s, {{"giver", give}, {"reader", look_up}});
+    contend_all(s, {{"giver", give<1>}, {"reader", look_up}});
+}
+
+void three(stage& s) {
+    contend_all(s, {{"giver", give<2>}, {"reader", look_up}, {"other", look_up}});
 }
 
 const registered all[] = {
     registered(scenario("name_service.2", 2, two)),
     registered(scenario("name_service.one-name", 2, one_name)),
+    registered(scenario("name_service.3", 3, three).in_a_folder()),
+    registered(scenario("name_service.one-name-3", 3, three_want_it).of_equals().in_a_folder()),
 };
 
 }  // namespace

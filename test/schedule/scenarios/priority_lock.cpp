@@ -94,6 +94,8 @@ const registered all[] = {
     registered(scenario("priority_lock.2", 2, two).in_a_folder()),
     registered(scenario("priority_lock.3", 3, three)),
     registered(scenario("priority_lock.3", 3, three).in_a_folder()),
+    registered::in_halves(scenario("priority_lock.2", 2, two).in_a_folder()),
+    registered::in_halves(scenario("priority_lock.3", 3, three).in_a_folder()),
 };
 
 }  // namespace

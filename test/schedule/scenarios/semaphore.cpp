@@ -174,6 +174,7 @@ const registered all[] = {
     registered(scenario("semaphore.2-in-a-folder", 2, in_a_folder<two>)),
     registered(scenario("semaphore.3", 3, three)),
     registered(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three>)),
+    registered::in_halves(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three>)),
     registered(scenario("semaphore.curator", 2, leases_of_curator).of_equals()),
     registered(scenario("semaphore.kazoo", 2, leases_of_kazoo).of_equals()),
     registered(scenario("semaphore.lowered", 3, lowered)),

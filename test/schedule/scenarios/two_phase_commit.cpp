@@ -59,13 +59,20 @@ awaitable<void> resume(actor& a) {
         told(a, outcome);
 }
 
+enum class site_manner : bool { at_once, thinks };
+
 template <commit_form Form>
-awaitable<void> take_part(actor& a, const char* name, commit_vote wish) {
+awaitable<void> take_part(actor& a,
+                          const char* name,
+                          commit_vote wish,
+                          site_manner manner = site_manner::at_once) {
     commit_site site(a.zk(), path, name, options_of(Form));
     auto firm = a.firm_token();
     auto [joined, transaction] = co_await site.join(firm);
     if (!a.may_see(joined, "join") || joined)
         co_return;
+    if (manner == site_manner::thinks)
+        co_await a.gate("thinking");
     if (wish == commit_vote::commit)
         a.on().note_down("commits", name);
     auto [voted, outcome] = co_await site.vote(wish, firm);
@@ -114,11 +121,13 @@ void agreed(stage& s) {
         s.check(outcomes.front() == "commit", "aborted although all wanted to commit");
 }
 
-template <commit_form Form, commit_vote Right>
+template <commit_form Form, commit_vote Right, site_manner Manner = site_manner::at_once>
 void transact(stage& s) {
     s.play("coordinator", 0, coordinate<Form>);
-    s.play("left", 1, [](actor& a) { return take_part<Form>(a, "left", commit_vote::commit); });
-    s.play("right", 2, [](actor& a) { return take_part<Form>(a, "right", Right); });
+    s.play("left", 1, [](actor& a) {
+        return take_part<Form>(a, "left", commit_vote::commit, Manner);
+    });
+    s.play("right", 2, [](actor& a) { return take_part<Form>(a, "right", Right, Manner); });
     s.zookeeper().order_matters(decision);
     for (const std::string& node : site_nodes)
         s.zookeeper().order_matters(node);
@@ -209,7 +218,21 @@ void transact_resumed(stage& s) {
     s.play("resumes", 1, resume);
 }
 
+/// All have joined before anybody votes.
+template <commit_form Form>
+void transact_thinking(stage& s) {
+    transact<Form, commit_vote::commit, site_manner::thinks>(s);
+}
+
 const registered all[] = {
+    registered::in_halves(scenario("two_phase_commit.all-sites-thinking",
+                                   3,
+                                   transact_thinking<commit_form::all_sites>)
+                              .uncancelled()),
+    registered::in_halves(scenario("two_phase_commit.coordinator-thinking",
+                                   3,
+                                   transact_thinking<commit_form::coordinator>)
+                              .uncancelled()),
     registered(scenario("two_phase_commit.all-sites",
                         3,
                         transact<commit_form::all_sites, commit_vote::commit>)
