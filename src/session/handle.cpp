@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/handle.hpp"
 
+#include "session/answers.hpp"
+#include "session/c_types.hpp"
 #include "session/sigpipe_blocker.hpp"
 #if COROZK_HAS_SASL
 #include "session/sasl.hpp"
@@ -8,12 +10,8 @@
 
 #include <zookeeper/zookeeper.h>
 
-#include <algorithm>
-#include <arpa/inet.h>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -23,9 +21,6 @@
 namespace corozk::detail {
 
 namespace {
-
-/// The state in which TLS is agreed upon, which the C client's header does not name.
-constexpr int tls_connecting = 7;
 
 /// A broadcast address: connecting to it fails at once and on every machine. It makes the C client
 /// run its full clean-up where it would otherwise keep requests of a dead connection.
@@ -67,302 +62,6 @@ void on_log(const char* message) {
     while (text.ends_with('\n'))
         text.remove_suffix(1);
     (*current_log)(level, text);
-}
-
-stat convert(const Stat& s) noexcept {
-    stat r;
-    r.czxid = s.czxid;
-    r.mzxid = s.mzxid;
-    r.pzxid = s.pzxid;
-    r.ctime = s.ctime;
-    r.mtime = s.mtime;
-    r.version = s.version;
-    r.cversion = s.cversion;
-    r.aversion = s.aversion;
-    r.ephemeral_owner = s.ephemeralOwner;
-    r.data_length = s.dataLength;
-    r.num_children = s.numChildren;
-    return r;
-}
-
-error_code convert(int rc) noexcept {
-    return rc == ZOK ? error_code() : make_error_code(static_cast<zk_errc>(rc));
-}
-
-/// What is left of a request when its connection ends: whatever reason the C client gives, the
-/// outcome is unknown.
-error_code answer_error(int rc) noexcept {
-    switch (rc) {
-        case ZCLOSING:
-        case ZOPERATIONTIMEOUT:
-        case ZRUNTIMEINCONSISTENCY:
-        case ZMARSHALLINGERROR:
-            return make_error_code(zk_errc::connection_loss);
-        default:
-            return convert(rc);
-    }
-}
-
-/// The C client's view of an ACL; borrows the strings.
-class c_acl {
-public:
-    explicit c_acl(const acl& entries) {
-        list_.reserve(entries.size());
-        for (const acl_entry& e : entries) {
-            ACL a;
-            a.perms = static_cast<std::int32_t>(e.allowed);
-            a.id.scheme = const_cast<char*>(e.scheme.c_str());
-            a.id.id = const_cast<char*>(e.id.c_str());
-            list_.push_back(a);
-        }
-        vector_.count = static_cast<std::int32_t>(list_.size());
-        vector_.data = list_.data();
-    }
-    c_acl(const c_acl&) = delete;
-    c_acl& operator=(const c_acl&) = delete;
-
-    const ACL_vector* get() const noexcept {
-        return list_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &vector_;
-    }
-
-private:
-    std::vector<ACL> list_;
-    ACL_vector vector_{};
-};
-
-int convert(create_mode mode) noexcept {
-    switch (mode) {
-        case create_mode::persistent:
-            return ZOO_PERSISTENT;
-        case create_mode::persistent_sequential:
-            return ZOO_PERSISTENT_SEQUENTIAL;
-        case create_mode::ephemeral:
-            return ZOO_EPHEMERAL;
-        case create_mode::ephemeral_sequential:
-            return ZOO_EPHEMERAL_SEQUENTIAL;
-        case create_mode::container:
-            return ZOO_CONTAINER;
-        case create_mode::persistent_with_ttl:
-            return ZOO_PERSISTENT_WITH_TTL;
-        case create_mode::persistent_sequential_with_ttl:
-            return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
-    }
-    return ZOO_PERSISTENT;
-}
-
-/// What the C client reads and fills in while a transaction is on its way.
-struct multi_storage {
-    explicit multi_storage(const std::vector<transaction::step>& steps)
-        : ops(steps.size()), results(steps.size()), stats(steps.size()), paths(steps.size()) {
-        acls.reserve(steps.size());
-        for (std::size_t i = 0; i < steps.size(); ++i)
-            add(i, steps[i]);
-    }
-
-    void add(std::size_t i, const transaction::step& s) {
-        zoo_op_t& op = ops[i];
-        std::memset(&op, 0, sizeof op);  // the C client's initialisers leave members unset
-        std::memset(&results[i], 0, sizeof results[i]);
-        std::memset(&stats[i], 0, sizeof stats[i]);
-        auto size = static_cast<int>(s.data.size());
-        acls.push_back(std::make_unique<c_acl>(s.entries));
-        switch (s.kind) {
-            case transaction::step_kind::create: {
-                constexpr std::size_t sequence_digits = 12;
-                paths[i].assign(s.path.size() + sequence_digits, '\0');
-                zoo_create_op_init(&op,
-                                   s.path.c_str(),
-                                   s.data.data(),
-                                   size,
-                                   acls.back()->get(),
-                                   convert(s.mode),
-                                   paths[i].data(),
-                                   static_cast<int>(paths[i].size()));
-                break;
-            }
-            case transaction::step_kind::erase:
-                zoo_delete_op_init(&op, s.path.c_str(), s.version);
-                break;
-            case transaction::step_kind::set:
-                zoo_set_op_init(&op, s.path.c_str(), s.data.data(), size, s.version, &stats[i]);
-                break;
-            case transaction::step_kind::check:
-                zoo_check_op_init(&op, s.path.c_str(), s.version);
-                break;
-        }
-    }
-
-    std::vector<zoo_op_t> ops;
-    std::vector<zoo_op_result_t> results;
-    std::vector<Stat> stats;
-    std::vector<std::string> paths;
-    std::vector<std::unique_ptr<c_acl>> acls;
-};
-
-operation& operation_of(const void* data) noexcept {
-    return *static_cast<operation*>(const_cast<void*>(data));
-}
-
-void arrive(operation& op, int rc) {
-    op.error = answer_error(rc);
-    op.inbox->emplace_back(op);
-}
-
-void on_void(int rc, const void* data) {
-    arrive(operation_of(data), rc);
-}
-
-void on_string(int rc, const char*, const void* data) {
-    arrive(operation_of(data), rc);
-}
-
-/// Of an answer that ends early the C client hands over, and frees, what stood on its stack where
-/// the rest should have come to stand. Called right before it takes answers apart, this makes it
-/// zeroes: harmless, and to be told from what was read. The C client's frames need a few hundred
-/// bytes (Debian's build, 3.8.0).
-[[gnu::noinline, gnu::no_sanitize_address]] void leave_zeroes_on_the_stack() noexcept {
-    char below[2048];
-    ::explicit_bzero(below, sizeof below);
-}
-
-int checked(int rc, bool was_read) noexcept {
-    return rc == ZOK && !was_read ? ZMARSHALLINGERROR : rc;
-}
-
-void on_created(int rc, const char* path, const Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    rc = checked(rc, path && (!s || s->czxid != 0));
-    if (rc == ZOK)
-        op.answer = path;
-    if (rc == ZOK && s)
-        op.record = convert(*s);
-    arrive(op, rc);
-}
-
-void on_stat(int rc, const Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    // Nodes that the server has from the beginning may have a record of zeroes.
-    rc = checked(rc, !s || s->mzxid != 0 || op.code != op_code::set);
-    if (rc == ZOK && s)
-        op.record = convert(*s);
-    arrive(op, rc);
-}
-
-void on_data(int rc, const char* value, int size, const Stat* s, const void* data) {
-    constexpr int size_of_null = -1;
-    operation& op = operation_of(data);
-    rc = checked(rc, value || size == size_of_null);
-    if (rc == ZOK && value && size > 0)
-        op.answer.assign(value, static_cast<std::size_t>(size));
-    if (rc == ZOK && s)
-        op.record = convert(*s);
-    arrive(op, rc);
-}
-
-/// Cuts a list down to what could be read of it. Of an answer that ends early the C client hands over
-/// all that was announced: the rest is null. It would go through it once more to free it, and so
-/// make gigabytes of untouched memory its own.
-/// @return whether all was read
-template <class List, class Function>
-bool cut_to_readable(List& list, Function is_read) noexcept {
-    constexpr std::int32_t count_of_null = -1;
-    std::int32_t count = 0;
-    while (list.data && count < list.count && is_read(list.data[count]))
-        ++count;
-    if (list.count == count || list.count == count_of_null)
-        return true;
-    // The one that was begun may have parts to be freed.
-    list.count = std::min(count + 1, std::max(list.count, 0));
-    return false;
-}
-
-void on_children(int rc, const String_vector* names, const Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    auto* list = const_cast<String_vector*>(names);  // on the C client's stack
-    auto is_read = [](const char* name) { return name != nullptr; };
-    rc = checked(rc, !list || cut_to_readable(*list, is_read));
-    if (rc == ZOK && list) {
-        auto count = static_cast<std::size_t>(list->count);
-        std::size_t typical = count ? std::strlen(list->data[0]) + 1 : 0;
-        op.names.reserve(count, count * typical);
-        for (std::size_t i = 0; i < count; ++i)
-            op.names.push_back(list->data[i]);
-    }
-    if (rc == ZOK && s)
-        op.record = convert(*s);
-    arrive(op, rc);
-}
-
-void on_acl(int rc, ACL_vector* list, Stat* s, const void* data) {
-    operation& op = operation_of(data);
-    auto is_read = [](const ACL& a) { return a.id.scheme && a.id.id; };
-    rc = checked(rc, !list || cut_to_readable(*list, is_read));
-    op.entries.clear();
-    if (rc == ZOK && list) {
-        for (std::int32_t i = 0; i < list->count; ++i) {
-            const ACL& a = list->data[i];
-            op.entries.emplace_back(static_cast<permission>(a.perms), a.id.scheme, a.id.id);
-        }
-    }
-    if (rc == ZOK && s)
-        op.record = convert(*s);
-    arrive(op, rc);
-}
-
-void on_multi(int rc, const void* data) {
-    operation& op = operation_of(data);
-    multi_storage& m = *static_cast<multi_storage*>(op.foreign.get());
-    op.results.resize(m.results.size());
-    error_code reason = answer_error(rc);
-    for (std::size_t i = 0; i < m.results.size(); ++i) {
-        transaction_result& r = op.results[i];
-        const transaction::step& s = op.steps[i];
-        r.error = convert(m.results[i].err);
-        if (reason)
-            continue;
-        if (s.kind == transaction::step_kind::create)
-            r.path = m.paths[i].c_str();
-        if (s.kind == transaction::step_kind::set)
-            r.stat = convert(m.stats[i]);
-    }
-    arrive(op, rc);
-}
-
-handle_state convert_state(int s) noexcept {
-    if (s == ZOO_CONNECTED_STATE)
-        return handle_state::connected;
-    if (s == ZOO_READONLY_STATE)
-        return handle_state::read_only;
-    if (s == ZOO_CONNECTING_STATE || s == tls_connecting)
-        return handle_state::connecting;
-    if (s == ZOO_ASSOCIATING_STATE)
-        return handle_state::associating;
-    if (s == ZOO_EXPIRED_SESSION_STATE)
-        return handle_state::expired;
-    if (s == ZOO_AUTH_FAILED_STATE)
-        return handle_state::auth_failed;
-    return handle_state::disconnected;
-}
-
-watch_event_type convert_event(int type) noexcept {
-    if (type == ZOO_CREATED_EVENT)
-        return watch_event_type::created;
-    if (type == ZOO_DELETED_EVENT)
-        return watch_event_type::erased;
-    if (type == ZOO_CHANGED_EVENT)
-        return watch_event_type::data_changed;
-    if (type == ZOO_CHILD_EVENT)
-        return watch_event_type::children_changed;
-    return watch_event_type::unknown;
-}
-
-void on_watch(zhandle_t*, int type, int state, const char* path, void* context) {
-    auto& inbox = *static_cast<std::vector<arrival>*>(context);
-    if (type == ZOO_SESSION_EVENT) {
-        inbox.emplace_back(convert_state(state));
-    } else {
-        inbox.emplace_back(convert_event(type), path ? path : "");
-    }
 }
 
 }  // namespace
@@ -462,7 +161,7 @@ void handle::raise_log_level(log_level level) {
 }
 
 handle_state handle::state() const noexcept {
-    return convert_state(zoo_state(impl_->zh));
+    return to_handle_state(zoo_state(impl_->zh));
 }
 
 bool handle::connected() const noexcept {
@@ -557,7 +256,7 @@ bool handle::submit(operation& op) {
     switch (op.code) {
         case op_code::create: {
             c_acl list(op.entries);
-            int mode = convert(op.mode);
+            int mode = to_c_mode(op.mode);
             std::int64_t ttl = op.ttl.count() > 0 ? op.ttl.count() : -1;
             rc = zoo_acreate2_ttl(
                 zh, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
@@ -631,7 +330,7 @@ bool handle::submit(operation& op) {
         }
     }
     if (rc != ZOK) {
-        op.error = convert(rc);
+        op.error = to_error(rc);
         return false;
     }
     return true;

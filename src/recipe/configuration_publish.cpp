@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who publishes: the parts first, and then, in one step, that they are there.
+#include "block/ask_again.hpp"
+#include "block/behind_sync.hpp"
+#include "block/parents.hpp"
+#include "recipe/configuration_core.hpp"
+#include "session/path.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t overhead = 1024;
+
+transaction::step make_step(transaction::step_kind kind,
+                            std::string path,
+                            std::string data = std::string()) {
+    transaction::step step;
+    step.kind = kind;
+    step.path = std::move(path);
+    step.data = std::move(data);
+    return step;
+}
+
+/// Which step was the reason.
+std::size_t failed_step(const request& multi) {
+    std::size_t i = 0;
+    while (i < multi.results.size() && multi.results[i].error != multi.error)
+        ++i;
+    return i;
+}
+
+using kind = transaction::step_kind;
+
+}  // namespace
+
+void configuration_core::publish(configuration_parts parts, std::unique_ptr<pending_call<>> call) {
+    for (const auto& [name, data] : parts) {
+        if (!good_part_name(layout_, name))
+            return call->fail(errc::bad_path);
+        // Beside the part: paths, the check of the writer, a version's folder.
+        std::size_t size = data.size() + name.size() + 2 * path_.size() + overhead;
+        if (size > port_.max_request_size())
+            return call->fail(errc::too_large);
+    }
+    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(call)));
+}
+
+task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
+                                      configuration_parts parts,
+                                      std::shared_ptr<pending_call<>> call) {
+    error_code ec;
+    if (self->layout_ == configuration_layout::ready) {
+        ec = co_await self->publish_ready(std::move(parts));
+    } else {
+        ec = co_await self->publish_versioned(std::move(parts));
+    }
+    if (call->waiting())
+        call->complete(ec);
+}
+
+task<error_code> configuration_core::publish_ready(configuration_parts parts) {
+    std::string guid = port_.new_guid();
+    std::uint64_t generation = port_.status().generation;
+    error_code ec = co_await begin_ready(guid, generation);
+    if (ec)
+        co_return ec;
+    ec = co_await write_ready(parts, generation);
+    if (!ec)
+        ec = co_await finish_ready(guid, generation);
+    if (ec && port_.alive(generation))
+        co_await release_writer(guid, generation);
+    co_return ec;
+}
+
+task<error_code> configuration_core::begin_ready(std::string guid, std::uint64_t generation) {
+    bool with_ready = true;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::create, at(writer_name), guid));
+        multi.steps.back().mode = create_mode::ephemeral;
+        multi.steps.back().entries = options_.acl;
+        if (with_ready)
+            multi.steps.push_back(make_step(kind::erase, at(ready_name)));
+        error_code ec = co_await multi;
+        if (!ec)
+            co_return ec;
+        if (is_recoverable(ec))
+            continue;
+        std::size_t failed = failed_step(multi);
+        if (ec == zk_errc::node_exists && failed == 0) {
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = generation;
+            ec = co_await writer;
+            if (!ec && writer.answer == guid)
+                co_return ec;  // an attempt whose answer was lost
+            if (!ec)
+                co_return make_error_code(errc::busy);
+            if (ec == zk_errc::no_node || is_recoverable(ec))
+                continue;
+            co_return ec;
+        }
+        if (ec == zk_errc::no_node && failed == 1) {
+            with_ready = false;
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, path_, options_.acl);
+            if (!ec || is_recoverable(ec))
+                continue;
+        }
+        co_return ec;
+    }
+}
+
+/// May be done again from the beginning after any failure.
+task<error_code> configuration_core::write_ready(const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        request listing(port_, op_code::children, path_);
+        listing.generation = generation;
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::set<std::string> present;
+        std::vector<transaction::step> steps;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            if (good_part_name(layout_, listing.names[i]))
+                present.emplace(listing.names[i]);
+            // Another writer was done between our looking for it and our coming: it goes together
+            // with the first change.
+            if (listing.names[i] == ready_name)
+                steps.push_back(make_step(kind::erase, at(ready_name)));
+        }
+        for (const auto& [name, data] : parts) {
+            bool there = present.erase(name) > 0;
+            steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
+            steps.back().entries = options_.acl;
+        }
+        for (const std::string& name : present)
+            steps.push_back(make_step(kind::erase, at(name)));
+
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = generation;
+            multi.steps = std::move(chunk);
+            multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            if (ec == zk_errc::no_node && failed_step(multi) == 0) {
+                co_return make_error_code(errc::ownership_lost);
+            }
+            again = is_recoverable(ec) || ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
+    bool doubtful = false;
+    for (;;) {
+        if (doubtful) {
+            // The next writer's node has the same name: not ours to erase.
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = generation;
+            error_code ec = co_await behind_sync(port_, writer);
+            if (ask_again(port_, generation, ec))
+                continue;
+            if (ec || writer.answer != guid)
+                co_return co_await published_as(guid);
+        }
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, at(writer_name)));
+        multi.steps.push_back(make_step(kind::create, at(ready_name), guid));
+        multi.steps.back().entries = options_.acl;
+        error_code ec = co_await multi;
+        if (!ec)
+            co_return ec;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (ask_again(port_, generation, ec))
+            continue;
+        if (!doubtful) {
+            bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            co_return gone ? make_error_code(errc::ownership_lost) : ec;
+        }
+        co_return co_await published_as(guid);
+    }
+}
+
+/// Where the answer to the last step was lost.
+task<error_code> configuration_core::published_as(std::string guid) {
+    for (;;) {
+        request ready(port_, op_code::get, at(ready_name));
+        error_code ec = co_await behind_sync(port_, ready);
+        if (worth_another_try(ec))
+            continue;
+        if (!ec && ready.answer == guid)
+            co_return ec;
+        // The next writer may have taken our version away again.
+        co_return make_error_code(zk_errc::connection_loss);
+    }
+}
+
+/// Gives up without leaving the door locked. Never touches another's node.
+task<> configuration_core::release_writer(std::string guid, std::uint64_t generation) {
+    for (;;) {
+        request get(port_, op_code::get, at(writer_name));
+        get.generation = generation;
+        error_code ec = co_await behind_sync(port_, get);
+        if (!ec && get.answer == guid) {
+            request erase(port_, op_code::erase, at(writer_name));
+            erase.generation = generation;
+            ec = co_await erase;
+        }
+        bool again = is_recoverable(ec) || ec == errc::not_connected;
+        if (!again || !port_.alive(generation))
+            co_return;
+    }
+}
+
+task<error_code> configuration_core::publish_versioned(configuration_parts parts) {
+    std::uint64_t generation = port_.status().generation;
+    std::string guid = port_.new_guid();
+    bool missing = false;
+    std::int32_t version = 0;
+    std::uint64_t number = 1;
+    for (;;) {
+        request get(port_, op_code::get, at("current"));
+        error_code ec = co_await behind_sync(port_, get);
+        if (is_recoverable(ec))
+            continue;
+        missing = ec == zk_errc::no_node;
+        if (ec && !missing)
+            co_return ec;
+        if (missing)
+            break;
+        auto current = version_number(get.answer);
+        if (!current)
+            co_return make_error_code(errc::foreign_data);
+        version = get.record.version;
+        number = *current + 1;
+        break;
+    }
+    std::string name = version_name(number, guid);
+    std::string folder = join_path(at("versions"), name);
+    std::string writer = join_path(folder, folder_writer_name);
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::create, folder));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.push_back(make_step(kind::create, writer));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().mode = create_mode::ephemeral;
+        error_code ec = co_await multi;
+        if (!ec || ec == zk_errc::node_exists)
+            break;  // the name is ours alone
+        if (is_recoverable(ec))
+            continue;
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        ec = co_await ensure_folder(port_, at("versions"), options_.acl);
+        if (ec && !is_recoverable(ec))
+            co_return ec;
+    }
+    error_code ec = co_await fill_folder(folder, parts, generation);
+    if (ec) {
+        co_await remove_folder(folder);
+        co_return ec;
+    }
+    bool doubtful = false;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, writer));
+        multi.steps.push_back(make_step(missing ? kind::create : kind::set, at("current"), name));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().version = version;
+        ec = co_await multi;
+        if (!ec)
+            break;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (ask_again(port_, generation, ec))
+            continue;
+        // While our node is there no attempt has been carried out.
+        bool undone = failed_step(multi) == 1;
+        if (doubtful && !undone) {
+            // Either it names our folder, or it never did, or somebody has switched since.
+            request get(port_, op_code::get, at("current"));
+            error_code get_ec = co_await behind_sync(port_, get);
+            if (worth_another_try(get_ec))
+                continue;
+            if (!get_ec && get.answer == name)
+                break;
+            co_return make_error_code(zk_errc::connection_loss);
+        }
+        bool faster =
+            ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
+        co_await remove_folder(folder);
+        co_return faster ? make_error_code(errc::busy) : ec;
+    }
+    co_await remove_old();
+    co_return error_code();
+}
+
+task<error_code> configuration_core::fill_folder(std::string folder,
+                                                 const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        listing.generation = generation;
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::set<std::string, std::less<>> present;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            present.emplace(listing.names[i]);
+        }
+        std::vector<transaction::step> steps;
+        for (const auto& [name, data] : parts) {
+            if (present.contains(name))
+                continue;
+            steps.push_back(make_step(kind::create, join_path(folder, name), data));
+            steps.back().entries = options_.acl;
+        }
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = generation;
+            multi.steps = std::move(chunk);
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            again = is_recoverable(ec) || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+/// With its parts. What is left is left to the next writer.
+task<> configuration_core::remove_folder(std::string folder) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return;
+        std::vector<std::unique_ptr<request>> erasures;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            erasures.push_back(std::make_unique<request>(
+                port_, op_code::erase, join_path(folder, listing.names[i])));
+            erasures.back()->send();
+        }
+        request last(port_, op_code::erase, folder);
+        last.send();
+        for (auto& e : erasures) {
+            request& erase = *e;
+            co_await erase;
+        }
+        if (is_recoverable(co_await last))
+            continue;
+        co_return;
+    }
+}
+
+task<> configuration_core::remove_old() {
+    request get(port_, op_code::get, at("current"));
+    request listing(port_, op_code::children, at("versions"));
+    get.send();
+    listing.send();
+    error_code get_ec = co_await get;
+    error_code ec = co_await listing;
+    if (get_ec || ec)
+        co_return;
+    std::vector<std::string> candidates =
+        outdated_versions(listing.names.to_vector(), get.answer, {}, 0);
+    std::vector<std::string> in_use;
+    for (const std::string& name : candidates) {
+        request writer(
+            port_, op_code::exists, join_path(join_path(at("versions"), name), folder_writer_name));
+        if (co_await writer != zk_errc::no_node)
+            in_use.push_back(name);
+    }
+    for (const std::string& name :
+         outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
+        co_await remove_folder(join_path(at("versions"), name));
+    }
+}
+
+}  // namespace corozk::detail
