@@ -46,7 +46,7 @@ public:
     bool stopped() const noexcept { return stopped_; }
 
     /// The public object is destroyed.
-    void stop() noexcept {
+    virtual void stop() noexcept {
         stopped_ = true;
         while (!calls_.empty()) {
             waiting_call_base& call = calls_.front();

@@ -136,7 +136,7 @@ bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handl
 }  // namespace detail
 
 barrier::barrier(const client& c, std::string path, barrier_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ =
             std::make_shared<detail::barrier_impl>(*session_, std::move(path), std::move(options));
@@ -145,21 +145,8 @@ barrier::barrier(const client& c, std::string path, barrier_options options)
 
 barrier::barrier() noexcept = default;
 barrier::barrier(barrier&&) noexcept = default;
-
-barrier& barrier::operator=(barrier&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->stop();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-barrier::~barrier() {
-    if (impl_)
-        impl_->stop();
-}
+barrier& barrier::operator=(barrier&&) noexcept = default;
+barrier::~barrier() = default;
 
 std::string barrier::path() const {
     return impl_ ? impl_->path : std::string();

@@ -6,58 +6,50 @@
 namespace corozk {
 
 basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, bool names)
-    : path_(std::move(path)), session_(c.implementation()) {
+    : recipe_object(c.implementation()), path_(std::move(path)) {
     if (!session_)
         return;
-    core_ = std::make_shared<detail::cache_core>(*session_, path_, depth, names);
-    core_->start();
+    impl_ = std::make_shared<detail::cache_core>(*session_, path_, depth, names);
+    impl_->start();
 }
 
 basic_cache::basic_cache(basic_cache&&) noexcept = default;
+basic_cache::~basic_cache() = default;
 
 basic_cache& basic_cache::operator=(basic_cache&& other) noexcept {
-    if (this != &other) {
-        basic_cache old(std::move(*this));
-        path_ = std::move(other.path_);
-        session_ = std::move(other.session_);
-        core_ = std::move(other.core_);
-    }
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
     return *this;
 }
 
-basic_cache::~basic_cache() {
-    if (core_)
-        core_->stop();
-}
-
 void basic_cache::start_next(const session_ptr& session,
-                             const core_ptr& core,
+                             const impl_ptr& impl,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::ready_at_path(session, core, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::cache_core::call_type call;
-    call.tree = detail::make_call(core->owner(), core->wake(), std::move(handler));
-    core->next(seen, std::move(call));
+    call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->next(seen, std::move(call));
 }
 
 void basic_cache::start_next_node(const session_ptr& session,
-                                  const core_ptr& core,
+                                  const impl_ptr& impl,
                                   std::uint64_t seen,
                                   handler_of<node_state> handler) {
-    if (!detail::ready_at_path(session, core, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::cache_core::call_type call;
-    call.node = detail::make_call(core->owner(), core->wake(), std::move(handler));
-    core->next(seen, std::move(call));
+    call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->next(seen, std::move(call));
 }
 
 tree_state basic_cache::current_tree() const {
-    return core_ ? core_->current() : tree_state();
+    return impl_ ? impl_->current() : tree_state();
 }
 
 node_state node_cache::current() const {
-    return core_ ? detail::cache_core::to_node(core_->current()) : node_state();
+    return impl_ ? detail::cache_core::to_node(impl_->current()) : node_state();
 }
 
 tree_state children_cache::current() const {

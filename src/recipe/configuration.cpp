@@ -93,52 +93,44 @@ basic_configuration::basic_configuration(const client& c,
                                          std::string path,
                                          configuration_options options,
                                          detail::configuration_layout layout)
-    : path_(std::move(path)), session_(c.implementation()) {
+    : recipe_object(c.implementation()), path_(std::move(path)) {
     if (!session_)
         return;
-    core_ =
+    impl_ =
         std::make_shared<detail::configuration_core>(*session_, path_, std::move(options), layout);
 }
 
 basic_configuration::basic_configuration(basic_configuration&&) noexcept = default;
+basic_configuration::~basic_configuration() = default;
 
 basic_configuration& basic_configuration::operator=(basic_configuration&& other) noexcept {
-    if (this != &other) {
-        basic_configuration old(std::move(*this));
-        path_ = std::move(other.path_);
-        session_ = std::move(other.session_);
-        core_ = std::move(other.core_);
-    }
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
     return *this;
 }
 
-basic_configuration::~basic_configuration() {
-    if (core_)
-        core_->stop();
-}
-
 configuration_version basic_configuration::current() const {
-    return core_ ? core_->current() : configuration_version();
+    return impl_ ? impl_->current() : configuration_version();
 }
 
 void basic_configuration::start_next(
     const session_ptr& session,
-    const core_ptr& core,
+    const impl_ptr& impl,
     std::uint64_t seen,
     detail::any_handler<void(error_code, configuration_version)> handler) {
-    if (!detail::ready_at_path(session, core, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
-    core->next(seen, detail::make_call(core->owner(), core->wake(), std::move(handler)));
+    impl->next(seen, detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 void basic_configuration::start_publish(const session_ptr& session,
-                                        const core_ptr& core,
+                                        const impl_ptr& impl,
                                         configuration_parts parts,
                                         detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready_at_path(session, core, handler))
+    if (!detail::ready_at_path(session, impl, handler))
         return;
-    core->publish(std::move(parts),
-                  detail::make_call(core->owner(), core->wake(), std::move(handler)));
+    impl->publish(std::move(parts),
+                  detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 ready_configuration::ready_configuration(const client& c,

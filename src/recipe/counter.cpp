@@ -357,27 +357,19 @@ private:
 }  // namespace detail
 
 counter::counter(const client& c, std::string path, counter_options options)
-    : path_(std::move(path)), session_(c.implementation()) {
+    : recipe_object(c.implementation()), path_(std::move(path)) {
     if (session_) {
         impl_ = std::make_shared<detail::counter_impl>(*session_, path_, std::move(options));
     }
 }
 
 counter::counter(counter&&) noexcept = default;
+counter::~counter() = default;
 
 counter& counter::operator=(counter&& other) noexcept {
-    if (this != &other) {
-        counter old(std::move(*this));
-        path_ = std::move(other.path_);
-        session_ = std::move(other.session_);
-        impl_ = std::move(other.impl_);
-    }
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
     return *this;
-}
-
-counter::~counter() {
-    if (impl_)
-        impl_->stop();
 }
 
 void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {

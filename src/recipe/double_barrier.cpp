@@ -57,8 +57,8 @@ public:
     }
 
     /// The public object goes.
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         if (seat && seat->phase == phase::inside && get_port().alive(seat->generation)) {
             seat->phase = phase::withdrawing;
             room->add(seat);
@@ -101,7 +101,7 @@ double_barrier::double_barrier(const client& c,
                                std::string path,
                                std::uint32_t size,
                                double_barrier_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::double_barrier_impl>(
             *session_, std::move(path), size, std::move(options));
@@ -110,21 +110,8 @@ double_barrier::double_barrier(const client& c,
 
 double_barrier::double_barrier() noexcept = default;
 double_barrier::double_barrier(double_barrier&&) noexcept = default;
-
-double_barrier& double_barrier::operator=(double_barrier&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-double_barrier::~double_barrier() {
-    if (impl_)
-        impl_->destroy();
-}
+double_barrier& double_barrier::operator=(double_barrier&&) noexcept = default;
+double_barrier::~double_barrier() = default;
 
 std::string double_barrier::path() const {
     return impl_ ? impl_->path : std::string();

@@ -32,9 +32,8 @@ public:
         get_port().spawn(run(shared_from_this()));
     }
 
-    /// The public object goes.
-    void abandon() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         wanted_ = false;
         wake_.set();
     }
@@ -244,81 +243,70 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
 
 using namespace detail;
 
-leader_latch::leader_latch(const client& c, std::string path, election_options options) {
-    if (const auto& s = c.implementation()) {
-        core_ = std::make_shared<latch_core>(
-            *s, corozk::election(c, std::move(path), std::move(options)));
+leader_latch::leader_latch(const client& c, std::string path, election_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<latch_core>(
+            *session_, corozk::election(c, std::move(path), std::move(options)));
     }
 }
 
 leader_latch::leader_latch(leader_latch&&) noexcept = default;
-
-leader_latch& leader_latch::operator=(leader_latch&& other) noexcept {
-    std::swap(core_, other.core_);
-    return *this;
-}
-
-leader_latch::~leader_latch() {
-    if (core_)
-        core_->abandon();
-}
-
-leader_latch::executor_type leader_latch::get_executor() const noexcept {
-    return core_ ? core_->campaign.get_executor() : detail::executor_of(nullptr);
-}
+leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
+leader_latch::~leader_latch() = default;
 
 const std::string& leader_latch::path() const noexcept {
     static const std::string none;
-    return core_ ? core_->campaign.path() : none;
+    return impl_ ? impl_->campaign.path() : none;
 }
 
 void leader_latch::start() {
-    if (core_)
-        core_->start();
+    if (impl_)
+        impl_->start();
 }
 
 bool leader_latch::has_leadership() const noexcept {
-    return core_ && core_->leads();
+    return impl_ && impl_->leads();
 }
 
 latch_status leader_latch::status() const {
-    return core_ ? core_->status() : latch_status();
+    return impl_ ? impl_->status() : latch_status();
 }
 
 std::string leader_latch::term_path() const {
-    return core_ ? core_->term.path() : std::string();
+    return impl_ ? impl_->term.path() : std::string();
 }
 
 election& leader_latch::campaign() const noexcept {
-    return core_->campaign;
+    return impl_->campaign;
 }
 
 ownership& leader_latch::term() const noexcept {
-    return core_->term;
+    return impl_->term;
 }
 
-void leader_latch::start_leadership(const core_ptr& core,
+void leader_latch::start_leadership(const impl_ptr& impl,
                                     time_point deadline,
                                     any_handler<void(error_code, std::int64_t)> handler) {
-    if (usable(core, handler))
-        core->wait_leadership(deadline, std::move(handler));
+    if (usable(impl, handler))
+        impl->wait_leadership(deadline, std::move(handler));
 }
 
-void leader_latch::start_changed(const core_ptr& core,
+void leader_latch::start_changed(const impl_ptr& impl,
                                  std::uint64_t revision,
                                  any_handler<void(error_code, latch_status)> handler) {
-    if (usable(core, handler))
-        core->wait_changed(revision, std::move(handler));
+    if (usable(impl, handler))
+        impl->wait_changed(revision, std::move(handler));
 }
 
-void leader_latch::start_resign(const core_ptr& core, any_handler<void(error_code)> handler) {
-    if (usable(core, handler))
-        core->resign(std::move(handler));
+void leader_latch::start_resign(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+    if (usable(impl, handler))
+        impl->resign(std::move(handler));
 }
 
-void leader_latch::start_close(const core_ptr& core, any_handler<void(error_code)> handler) {
-    if (usable(core, handler))
-        core->close(std::move(handler));
+void leader_latch::start_close(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+    if (usable(impl, handler))
+        impl->close(std::move(handler));
 }
 
 }  // namespace corozk

@@ -150,8 +150,8 @@ public:
     membership_impl(port& p, std::string path_, membership_options options_)
         : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
 
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         if (own)
             own->abandon();
         own.reset();
@@ -263,7 +263,7 @@ bool ready(const std::shared_ptr<membership_impl>& impl,
 }  // namespace detail
 
 membership::membership(const client& c, std::string path, membership_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::membership_impl>(
             *session_, std::move(path), std::move(options));
@@ -272,21 +272,8 @@ membership::membership(const client& c, std::string path, membership_options opt
 
 membership::membership() noexcept = default;
 membership::membership(membership&&) noexcept = default;
-
-membership& membership::operator=(membership&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-membership::~membership() {
-    if (impl_)
-        impl_->destroy();
-}
+membership& membership::operator=(membership&&) noexcept = default;
+membership::~membership() = default;
 
 std::string membership::path() const {
     return impl_ ? impl_->path : std::string();

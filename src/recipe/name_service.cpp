@@ -21,8 +21,8 @@ public:
     name_service_impl(port& p, std::string root_, name_service_options options_)
         : recipe_core(p), root(std::move(root_)), options(std::move(options_)) {}
 
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         for (auto& [path, node] : kept)
             node->abandon();
         kept.clear();
@@ -42,8 +42,8 @@ public:
           good(good_),
           follower(p, path) {}
 
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         if (!following)
             follower.forget();
     }
@@ -281,23 +281,10 @@ bool ready(const impl_ptr& impl,
 name_watch::name_watch() noexcept = default;
 name_watch::name_watch(std::shared_ptr<detail::session> session,
                        std::shared_ptr<detail::name_watch_impl> impl) noexcept
-    : session_(std::move(session)), impl_(std::move(impl)) {}
+    : recipe_object(std::move(session), std::move(impl)) {}
 name_watch::name_watch(name_watch&&) noexcept = default;
-
-name_watch& name_watch::operator=(name_watch&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-name_watch::~name_watch() {
-    if (impl_)
-        impl_->destroy();
-}
+name_watch& name_watch::operator=(name_watch&&) noexcept = default;
+name_watch::~name_watch() = default;
 
 std::string name_watch::path() const {
     return impl_ ? impl_->path : std::string();
@@ -318,7 +305,7 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::name_service_impl>(
             *session_, std::move(root), std::move(options));
@@ -327,21 +314,8 @@ name_service::name_service(const client& c, std::string root, name_service_optio
 
 name_service::name_service() noexcept = default;
 name_service::name_service(name_service&&) noexcept = default;
-
-name_service& name_service::operator=(name_service&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-name_service::~name_service() {
-    if (impl_)
-        impl_->destroy();
-}
+name_service& name_service::operator=(name_service&&) noexcept = default;
+name_service::~name_service() = default;
 
 std::string name_service::root() const {
     return impl_ ? impl_->root : std::string();

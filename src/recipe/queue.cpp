@@ -72,23 +72,11 @@ queue_claim::queue_claim() noexcept = default;
 
 queue_claim::queue_claim(std::shared_ptr<detail::session> session,
                          std::shared_ptr<detail::claim_impl> impl) noexcept
-    : session_(std::move(session)), impl_(std::move(impl)) {}
+    : recipe_object(std::move(session), std::move(impl)) {}
 
 queue_claim::queue_claim(queue_claim&&) noexcept = default;
-
-queue_claim& queue_claim::operator=(queue_claim&& other) noexcept {
-    if (this != &other) {
-        queue_claim old(std::move(*this));
-        session_ = std::move(other.session_);
-        impl_ = std::move(other.impl_);
-    }
-    return *this;
-}
-
-queue_claim::~queue_claim() {
-    if (impl_)
-        impl_->abandon();
-}
+queue_claim& queue_claim::operator=(queue_claim&&) noexcept = default;
+queue_claim::~queue_claim() = default;
 
 namespace {
 
@@ -161,7 +149,7 @@ basic_queue::basic_queue(const client& c,
                          queue_options options,
                          detail::queue_order order,
                          std::function<std::chrono::system_clock::time_point()> time)
-    : path_(std::move(path)), session_(c.implementation()) {
+    : recipe_object(c.implementation()), path_(std::move(path)) {
     if (options.control_path.empty())
         options.control_path = path_ + "-control";
     if (!session_)
@@ -172,20 +160,12 @@ basic_queue::basic_queue(const client& c,
 }
 
 basic_queue::basic_queue(basic_queue&&) noexcept = default;
+basic_queue::~basic_queue() = default;
 
 basic_queue& basic_queue::operator=(basic_queue&& other) noexcept {
-    if (this != &other) {
-        basic_queue old(std::move(*this));
-        path_ = std::move(other.path_);
-        session_ = std::move(other.session_);
-        impl_ = std::move(other.impl_);
-    }
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
     return *this;
-}
-
-basic_queue::~basic_queue() {
-    if (impl_)
-        impl_->stop();
 }
 
 void basic_queue::start_put(const session_ptr& session,

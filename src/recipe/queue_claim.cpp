@@ -43,7 +43,7 @@ void claim_impl::end(state_type state) {
     queue_->claim_ended(item_.name, acknowledged_);
 }
 
-void claim_impl::abandon() {
+void claim_impl::stop() {
     abandoned_ = true;
     for (auto& call : lost_calls_) {
         if (call->waiting())

@@ -232,7 +232,7 @@ public:
     void lost(std::unique_ptr<pending_call<>> call);
 
     /// The object is destroyed.
-    void abandon();
+    void stop();
 
 private:
     static task<> run_acknowledge(std::shared_ptr<claim_impl> self,

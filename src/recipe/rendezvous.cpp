@@ -18,8 +18,8 @@ public:
           own(std::make_shared<kept_node>(p, path, options.acl)),
           follower(p, path) {}
 
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         own->abandon();
         if (!following)
             follower.forget();
@@ -95,7 +95,7 @@ bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handl
 }  // namespace detail
 
 rendezvous::rendezvous(const client& c, std::string path, rendezvous_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::rendezvous_impl>(
             *session_, std::move(path), std::move(options));
@@ -104,21 +104,8 @@ rendezvous::rendezvous(const client& c, std::string path, rendezvous_options opt
 
 rendezvous::rendezvous() noexcept = default;
 rendezvous::rendezvous(rendezvous&&) noexcept = default;
-
-rendezvous& rendezvous::operator=(rendezvous&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-rendezvous::~rendezvous() {
-    if (impl_)
-        impl_->destroy();
-}
+rendezvous& rendezvous::operator=(rendezvous&&) noexcept = default;
+rendezvous::~rendezvous() = default;
 
 std::string rendezvous::path() const {
     return impl_ ? impl_->path : std::string();

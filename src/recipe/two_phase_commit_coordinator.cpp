@@ -236,7 +236,7 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
 }  // namespace detail
 
 commit_coordinator::commit_coordinator(const client& c, std::string path, commit_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::commit_coordinator_impl>(
             *session_, std::move(path), std::move(options));
@@ -245,21 +245,8 @@ commit_coordinator::commit_coordinator(const client& c, std::string path, commit
 
 commit_coordinator::commit_coordinator() noexcept = default;
 commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
-
-commit_coordinator& commit_coordinator::operator=(commit_coordinator&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->stop();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-commit_coordinator::~commit_coordinator() {
-    if (impl_)
-        impl_->stop();
-}
+commit_coordinator& commit_coordinator::operator=(commit_coordinator&&) noexcept = default;
+commit_coordinator::~commit_coordinator() = default;
 
 std::string commit_coordinator::path() const {
     return impl_ ? impl_->path : std::string();

@@ -59,8 +59,8 @@ public:
           joined(joined_node(path, own.name)),
           mine(path, std::move(options.acl)) {}
 
-    void destroy() {
-        stop();
+    void stop() noexcept override {
+        recipe_core::stop();
         if (own.has_node && !own.is_dead(get_port()))
             get_port().spawn(abandon_site(get_port(), mine, node, own.generation));
         own.has_node = false;
@@ -357,7 +357,7 @@ commit_site::commit_site(const client& c,
                          std::string path,
                          std::string name,
                          commit_options options)
-    : session_(c.implementation()) {
+    : recipe_object(c.implementation()) {
     if (session_) {
         impl_ = std::make_shared<detail::commit_site_impl>(
             *session_, std::move(path), std::move(name), std::move(options));
@@ -366,21 +366,8 @@ commit_site::commit_site(const client& c,
 
 commit_site::commit_site() noexcept = default;
 commit_site::commit_site(commit_site&&) noexcept = default;
-
-commit_site& commit_site::operator=(commit_site&& other) noexcept {
-    if (this != &other) {
-        if (impl_)
-            impl_->destroy();
-        impl_ = std::move(other.impl_);
-        session_ = std::move(other.session_);
-    }
-    return *this;
-}
-
-commit_site::~commit_site() {
-    if (impl_)
-        impl_->destroy();
-}
+commit_site& commit_site::operator=(commit_site&&) noexcept = default;
+commit_site::~commit_site() = default;
 
 std::string commit_site::path() const {
     return impl_ ? impl_->path : std::string();

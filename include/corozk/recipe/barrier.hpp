@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -58,7 +59,7 @@ struct barrier_options {
  * "Barriers" on ZooKeeper's recipes page; a waiter that slept through a reconnect is a known fault
  * of other implementations (kazoo's `Barrier`).
  */
-class COROZK_DECL barrier {
+class COROZK_DECL barrier : detail::recipe_object<detail::barrier_impl> {
 public:
     /** @brief The barrier whose node is `path`. Nothing is sent. */
     barrier(const client& c, std::string path, barrier_options options = barrier_options());
@@ -173,9 +174,6 @@ private:
     static void start_wait(const impl_ptr& impl,
                            std::chrono::nanoseconds limit,
                            handler_of<> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -73,7 +74,7 @@ struct tree_state {
  * Where it comes from: Curator's caches and what went wrong there: CURATOR-391, -328, -476, -690,
  * ZOOKEEPER-1416 (bug catalogue M8, M9, M10).
  */
-class COROZK_DECL basic_cache {
+class COROZK_DECL basic_cache : protected detail::recipe_object<detail::cache_core> {
 public:
     basic_cache(basic_cache&&) noexcept;
     basic_cache& operator=(basic_cache&&) noexcept;
@@ -88,25 +89,23 @@ public:
 
 protected:
     using session_ptr = std::shared_ptr<detail::session>;
-    using core_ptr = std::shared_ptr<detail::cache_core>;
+    using impl_ptr = std::shared_ptr<detail::cache_core>;
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     basic_cache(const client& c, std::string path, std::size_t depth, bool names);
 
     static void start_next(const session_ptr& session,
-                           const core_ptr& core,
+                           const impl_ptr& impl,
                            std::uint64_t seen,
                            handler_of<tree_state> handler);
     static void start_next_node(const session_ptr& session,
-                                const core_ptr& core,
+                                const impl_ptr& impl,
                                 std::uint64_t seen,
                                 handler_of<node_state> handler);
     tree_state current_tree() const;
 
     std::string path_;
-    session_ptr session_;
-    core_ptr core_;
 };
 
 /** @brief A cache of one node, which need not exist. */
@@ -129,8 +128,8 @@ public:
             detail::call_site("node_cache.next", path_),
             session_.get(),
             std::forward<Token>(token),
-            [session = session_, core = core_, seen](auto handler) {
-                start_next_node(session, core, seen, std::move(handler));
+            [session = session_, impl = impl_, seen](auto handler) {
+                start_next_node(session, impl, seen, std::move(handler));
             });
     }
 };
@@ -155,8 +154,8 @@ public:
             detail::call_site("children_cache.next", path_),
             session_.get(),
             std::forward<Token>(token),
-            [session = session_, core = core_, seen](auto handler) {
-                start_next(session, core, seen, std::move(handler));
+            [session = session_, impl = impl_, seen](auto handler) {
+                start_next(session, impl, seen, std::move(handler));
             });
     }
 };
@@ -189,8 +188,8 @@ public:
             detail::call_site("tree_cache.next", path_),
             session_.get(),
             std::forward<Token>(token),
-            [session = session_, core = core_, seen](auto handler) {
-                start_next(session, core, seen, std::move(handler));
+            [session = session_, impl = impl_, seen](auto handler) {
+                start_next(session, impl, seen, std::move(handler));
             });
     }
 };

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/recipe/cache.hpp>
 #include <corozk/types.hpp>
@@ -130,7 +131,8 @@ struct configuration_options {
  * May be destroyed in any state, before or after the client: what waits completes with
  * `operation_aborted`; a publication that has begun is finished in the background.
  */
-class COROZK_DECL basic_configuration {
+class COROZK_DECL basic_configuration
+    : protected detail::recipe_object<detail::configuration_core> {
 public:
     basic_configuration(basic_configuration&&) noexcept;
     basic_configuration& operator=(basic_configuration&&) noexcept;
@@ -165,8 +167,8 @@ public:
             detail::call_site("configuration.next", path_),
             session_.get(),
             std::forward<Token>(token),
-            [session = session_, core = core_, seen](auto handler) {
-                start_next(session, core, seen, std::move(handler));
+            [session = session_, impl = impl_, seen](auto handler) {
+                start_next(session, impl, seen, std::move(handler));
             });
     }
 
@@ -193,14 +195,14 @@ public:
             detail::call_site("configuration.publish", path_),
             session_.get(),
             std::forward<Token>(token),
-            [session = session_, core = core_, parts = std::move(parts)](auto handler) mutable {
-                start_publish(session, core, std::move(parts), std::move(handler));
+            [session = session_, impl = impl_, parts = std::move(parts)](auto handler) mutable {
+                start_publish(session, impl, std::move(parts), std::move(handler));
             });
     }
 
 protected:
     using session_ptr = std::shared_ptr<detail::session>;
-    using core_ptr = std::shared_ptr<detail::configuration_core>;
+    using impl_ptr = std::shared_ptr<detail::configuration_core>;
 
     basic_configuration(const client& c,
                         std::string path,
@@ -209,17 +211,15 @@ protected:
 
 private:
     static void start_next(const session_ptr& session,
-                           const core_ptr& core,
+                           const impl_ptr& impl,
                            std::uint64_t seen,
                            detail::any_handler<void(error_code, configuration_version)> handler);
     static void start_publish(const session_ptr& session,
-                              const core_ptr& core,
+                              const impl_ptr& impl,
                               configuration_parts parts,
                               detail::any_handler<void(error_code)> handler);
 
     std::string path_;
-    session_ptr session_;
-    core_ptr core_;
 };
 
 /**

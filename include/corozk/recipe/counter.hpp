@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -94,7 +95,7 @@ struct counter_exchange {
  * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just
  * repeated.
  */
-class COROZK_DECL counter {
+class COROZK_DECL counter : detail::recipe_object<detail::counter_impl> {
 public:
     /** @brief A counter at this path. Touches nothing until it is used. */
     counter(const client& c, std::string path, counter_options options = counter_options());
@@ -203,8 +204,6 @@ private:
                                       exchange_handler handler);
 
     std::string path_;
-    session_ptr session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

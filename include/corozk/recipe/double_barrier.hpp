@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -68,7 +69,7 @@ struct double_barrier_options {
  * node here, together with the round it belongs to: one that outlives its round was the fault of
  * Curator's CURATOR-233, CURATOR-536 and apache/curator#1290.
  */
-class COROZK_DECL double_barrier {
+class COROZK_DECL double_barrier : detail::recipe_object<detail::double_barrier_impl> {
 public:
     /** @brief A member, still outside. Nothing is sent. All members must name the same size. */
     double_barrier(const client& c,
@@ -178,9 +179,6 @@ private:
     static void start_leave(const impl_ptr& impl,
                             std::chrono::nanoseconds limit,
                             handler_of<> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/recipe/election.hpp>
 
 #include <chrono>
@@ -57,7 +58,7 @@ struct latch_status {
  *
  * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
  */
-class COROZK_DECL leader_latch {
+class COROZK_DECL leader_latch : detail::recipe_object<detail::latch_core> {
 public:
     using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
     using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
@@ -71,7 +72,7 @@ public:
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 
     /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept;
+    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The folder; empty after a move. */
     const std::string& path() const noexcept;
@@ -117,8 +118,8 @@ public:
             detail::call_site("leader_latch.leadership", path()),
             get_executor(),
             std::forward<Token>(token),
-            [core = core_, deadline](auto handler) {
-                start_leadership(core, deadline, std::move(handler));
+            [impl = impl_, deadline](auto handler) {
+                start_leadership(impl, deadline, std::move(handler));
             });
     }
 
@@ -143,8 +144,8 @@ public:
             detail::call_site("leader_latch.changed", path()),
             get_executor(),
             std::forward<Token>(token),
-            [core = core_, revision = seen.revision](auto handler) {
-                start_changed(core, revision, std::move(handler));
+            [impl = impl_, revision = seen.revision](auto handler) {
+                start_changed(impl, revision, std::move(handler));
             });
     }
 
@@ -169,7 +170,7 @@ public:
             detail::call_site("leader_latch.resign", path()),
             get_executor(),
             std::forward<Token>(token),
-            [core = core_](auto handler) { start_resign(core, std::move(handler)); });
+            [impl = impl_](auto handler) { start_resign(impl, std::move(handler)); });
     }
 
     /**
@@ -187,7 +188,7 @@ public:
             detail::call_site("leader_latch.close", path()),
             get_executor(),
             std::forward<Token>(token),
-            [core = core_](auto handler) { start_close(core, std::move(handler)); });
+            [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
     }
 
     /** @brief As `election::acknowledge`, for the present term. */
@@ -220,20 +221,18 @@ public:
     election& campaign() const noexcept;
 
 private:
-    using core_ptr = std::shared_ptr<detail::latch_core>;
+    using impl_ptr = std::shared_ptr<detail::latch_core>;
 
     ownership& term() const noexcept;
 
-    static void start_leadership(const core_ptr& core,
+    static void start_leadership(const impl_ptr& impl,
                                  time_point deadline,
                                  detail::any_handler<void(error_code, std::int64_t)> handler);
-    static void start_changed(const core_ptr& core,
+    static void start_changed(const impl_ptr& impl,
                               std::uint64_t revision,
                               detail::any_handler<void(error_code, latch_status)> handler);
-    static void start_resign(const core_ptr& core, detail::any_handler<void(error_code)> handler);
-    static void start_close(const core_ptr& core, detail::any_handler<void(error_code)> handler);
-
-    core_ptr core_;
+    static void start_resign(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
+    static void start_close(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
 };
 
 }  // namespace corozk

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -92,7 +93,7 @@ struct membership_options {
  * members that came back after they had left are CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
  * and CURATOR-617.
  */
-class COROZK_DECL membership {
+class COROZK_DECL membership : detail::recipe_object<detail::membership_impl> {
 public:
     /** @brief The group whose folder is `path`. Nothing is sent. */
     membership(const client& c,
@@ -247,9 +248,6 @@ private:
     static void start_leave(const impl_ptr& impl, handler_of<> handler);
     static void start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler);
     static void start_next_change(const impl_ptr& impl, handler_of<membership_change> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

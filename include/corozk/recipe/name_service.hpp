@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -62,7 +63,7 @@ struct name_service_options {
  * @par Executor, thread safety, lifetime
  * As `name_service`.
  */
-class COROZK_DECL name_watch {
+class COROZK_DECL name_watch : detail::recipe_object<detail::name_watch_impl> {
 public:
     name_watch() noexcept;
     name_watch(std::shared_ptr<detail::session> session,
@@ -102,9 +103,6 @@ public:
 private:
     static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
                            detail::any_handler<void(error_code, name_entry)> handler);
-
-    std::shared_ptr<detail::session> session_;
-    std::shared_ptr<detail::name_watch_impl> impl_;
 };
 
 /**
@@ -128,7 +126,7 @@ private:
  * @par Origin
  * "Name Service" on ZooKeeper's recipes page.
  */
-class COROZK_DECL name_service {
+class COROZK_DECL name_service : detail::recipe_object<detail::name_service_impl> {
 public:
     /** @brief The names below `root`. Nothing is sent. */
     name_service(const client& c,
@@ -270,9 +268,6 @@ private:
     static void start_list(const impl_ptr& impl,
                            std::string folder,
                            handler_of<std::vector<name_entry>> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

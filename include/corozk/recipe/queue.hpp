@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
@@ -87,7 +88,7 @@ struct queue_item {
  * @par Lifetime
  * May outlive the queue object and the client object.
  */
-class COROZK_DECL queue_claim {
+class COROZK_DECL queue_claim : detail::recipe_object<detail::claim_impl> {
 public:
     /// Empty: as after a move.
     queue_claim() noexcept;
@@ -206,9 +207,6 @@ private:
                               const impl_ptr& impl,
                               plain_handler handler);
     static void start_lost(const session_ptr& session, const impl_ptr& impl, plain_handler handler);
-
-    session_ptr session_;
-    impl_ptr impl_;
 };
 
 /**
@@ -231,7 +229,7 @@ private:
  *
  * Where it comes from: "Queues" and "Priority Queues" of the recipes page; bug catalogue Q1 to Q13.
  */
-class COROZK_DECL basic_queue {
+class COROZK_DECL basic_queue : protected detail::recipe_object<detail::queue_impl> {
 public:
     using clock = std::chrono::steady_clock;  ///< Of deadlines.
 
@@ -470,8 +468,6 @@ private:
                            handler_of<std::size_t> handler);
 
     std::string path_;
-    session_ptr session_;
-    impl_ptr impl_;
 };
 
 /**

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -69,7 +70,7 @@ struct rendezvous_options {
  * @par Origin
  * "Rendezvous" in the ZooKeeper paper (section 2.4).
  */
-class COROZK_DECL rendezvous {
+class COROZK_DECL rendezvous : detail::recipe_object<detail::rendezvous_impl> {
 public:
     /** @brief The meeting point whose node is `path`. Nothing is sent. */
     rendezvous(const client& c,
@@ -212,9 +213,6 @@ private:
                             std::chrono::nanoseconds limit,
                             handler_of<rendezvous_point> handler);
     static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk

@@ -4,6 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
@@ -91,7 +92,7 @@ struct commit_options {
  * "Two-phased Commit" on ZooKeeper's recipes page, both forms, with its remedy for the second
  * drawback (each site creates its own ephemeral node).
  */
-class COROZK_DECL commit_coordinator {
+class COROZK_DECL commit_coordinator : detail::recipe_object<detail::commit_coordinator_impl> {
 public:
     /** @brief For the transaction at `path`. Nothing is sent. */
     commit_coordinator(const client& c,
@@ -248,9 +249,6 @@ private:
                             std::string reason,
                             handler_of<commit_outcome> handler);
     static void start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 /**
@@ -269,7 +267,7 @@ private:
  * Destroying the object before the decision is known counts as the death of the site: its node is
  * erased in the background.
  */
-class COROZK_DECL commit_site {
+class COROZK_DECL commit_site : detail::recipe_object<detail::commit_site_impl> {
 public:
     /** @brief The site `name` of the transaction at `path`. Nothing is sent. */
     commit_site(const client& c,
@@ -427,9 +425,6 @@ private:
                               std::chrono::nanoseconds limit,
                               handler_of<commit_outcome> handler);
     static void start_finish(const impl_ptr& impl, handler_of<> handler);
-
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk
