@@ -23,6 +23,7 @@ public:
             return;
         wanted_ = true;
         // What was decided before is over, also if the driver has not seen it yet.
+        fatal_ = error_code();
         if (status_.state == latch_state::idle)
             become(latch_state::candidate, error_code());
         wake_.set();
@@ -46,9 +47,12 @@ public:
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
         if (!wanted_) {
-            error_code why = errc::not_a_member;
-            if (status_.state == latch_state::idle && status_.reason)
+            // Where it has given up, it may still be cleaning up.
+            error_code why = fatal_;
+            if (status_.state == latch_state::idle)
                 why = status_.reason;
+            if (!why)
+                why = errc::not_a_member;
             return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
         }
         leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);

@@ -229,3 +229,23 @@ TEST_CASE("leader_latch: destroyed while it leads, waits, resigns") {
         });
     }
 }
+
+TEST_CASE("leader_latch: whoever asks while it ends is told why") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        leader_latch leader(zk, path);
+        leader.start();
+        co_await leader.leadership();
+        client other = co_await one_more_client();
+        leader_latch candidate(other, path);
+        candidate.start();
+        co_await eventually_async([&] { return candidates(path) == 2; });
+        { client gone = std::move(other); }
+        while (candidate.status().state != latch_state::idle) {
+            auto [ec, token] = co_await candidate.leadership(as_tuple());
+            CHECK(ec == errc::closed);
+        }
+        CHECK(candidate.status().reason == errc::closed);
+        co_await leader.close();
+        co_await nothing_left(path);
+    });
+}
