@@ -333,8 +333,12 @@ void session::wait_for_more() {
                 }
             }
             // What the C client recorded about its end is dispatched in the next turn.
-            if (!arrivals_left())
-                connection_down();
+            if (arrivals_left())
+                break;
+            connection_down();
+            // The next server may have been asked at once: nobody else waits for its socket.
+            if (phase_ == phase_type::attempting)
+                return wait_for_more();
             break;
         }
         case phase_type::parting:

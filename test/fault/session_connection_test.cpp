@@ -302,6 +302,37 @@ TEST_CASE("connection refused at one server while another is fine") {
     run_to_idle(context);
 }
 
+// An attempt that nobody follows lasts until its time is up: with this timeout 13 s, and the test too long.
+TEST_CASE("who is refused by one server asks the next one at once") {
+    boost::asio::io_context context;
+    server_options slower;
+    slower.tick_time = 3s;
+    server own(slower);
+    fault_proxy one(own.port());
+    fault_proxy two(own.port());
+    port_reservation nobody;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(
+            one.hosts() + ",127.0.0.1:" + std::to_string(nobody.port()) + "," + two.hosts());
+        options.session_timeout = 60s;
+        client zk = co_await connected_client(options);
+        std::int64_t id = zk.session_id();
+        for (int i = 0; i < 8; ++i) {
+            fault_proxy& dead = i % 2 == 0 ? one : two;
+            fault_proxy& fine = i % 2 == 0 ? two : one;
+            fine.set_acceptance(acceptance::normal);
+            dead.set_acceptance(i < 4 ? acceptance::not_listening : acceptance::close_at_once);
+            dead.cut();
+            co_await eventually_async([&] { return fine.statistics().connections_open == 1; }, 20s);
+            co_await reach(zk, session_state::connected);
+            co_await zk.sync();
+            CHECK(zk.session_id() == id);
+        }
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
 TEST_CASE(
     "descriptors: other sockets in the same process are not damaged by a bouncing connection") {
     boost::asio::io_context context;
