@@ -7,7 +7,9 @@
 #include <corozk/recipe/configuration.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,8 @@ private:
     void fail_all(error_code ec);
 
     // Writing.
+    using name_set = std::set<std::string, std::less<>>;
+    task<error_code> list(std::string folder, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
                              std::shared_ptr<pending_call<>> call);

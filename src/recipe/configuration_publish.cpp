@@ -7,7 +7,6 @@
 #include "session/path.hpp"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,34 +119,44 @@ task<error_code> configuration_core::begin_ready(std::string guid, std::uint64_t
     }
 }
 
-/// May be done again from the beginning after any failure.
-task<error_code> configuration_core::write_ready(const configuration_parts& parts,
-                                                 std::uint64_t generation) {
+/// What is in a folder now, asked for until there is an answer.
+task<error_code> configuration_core::list(std::string folder,
+                                          std::uint64_t generation,
+                                          name_set& names) {
     for (;;) {
-        request listing(port_, op_code::children, path_);
+        request listing(port_, op_code::children, folder);
         listing.generation = generation;
         error_code ec = co_await listing;
         if (is_recoverable(ec))
             continue;
+        for (std::size_t i = 0; i < listing.names.size(); ++i)
+            names.emplace(listing.names[i]);
+        co_return ec;
+    }
+}
+
+/// May be done again from the beginning after any failure.
+task<error_code> configuration_core::write_ready(const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        name_set present;
+        error_code ec = co_await list(path_, generation, present);
         if (ec)
             co_return ec;
-        std::set<std::string> present;
         std::vector<transaction::step> steps;
-        for (std::size_t i = 0; i < listing.names.size(); ++i) {
-            if (good_part_name(layout_, listing.names[i]))
-                present.emplace(listing.names[i]);
-            // Another writer was done between our looking for it and our coming: it goes together
-            // with the first change.
-            if (listing.names[i] == ready_name)
-                steps.push_back(make_step(kind::erase, at(ready_name)));
-        }
+        // Another writer was done between our looking for it and our coming: it goes together with
+        // the first change.
+        if (present.contains(ready_name))
+            steps.push_back(make_step(kind::erase, at(ready_name)));
         for (const auto& [name, data] : parts) {
             bool there = present.erase(name) > 0;
             steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
             steps.back().entries = options_.acl;
         }
-        for (const std::string& name : present)
-            steps.push_back(make_step(kind::erase, at(name)));
+        for (const std::string& name : present) {
+            if (good_part_name(layout_, name))
+                steps.push_back(make_step(kind::erase, at(name)));
+        }
 
         bool again = false;
         for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
@@ -323,17 +332,10 @@ task<error_code> configuration_core::fill_folder(std::string folder,
                                                  const configuration_parts& parts,
                                                  std::uint64_t generation) {
     for (;;) {
-        request listing(port_, op_code::children, folder);
-        listing.generation = generation;
-        error_code ec = co_await listing;
-        if (is_recoverable(ec))
-            continue;
+        name_set present;
+        error_code ec = co_await list(folder, generation, present);
         if (ec)
             co_return ec;
-        std::set<std::string, std::less<>> present;
-        for (std::size_t i = 0; i < listing.names.size(); ++i) {
-            present.emplace(listing.names[i]);
-        }
         std::vector<transaction::step> steps;
         for (const auto& [name, data] : parts) {
             if (present.contains(name))
