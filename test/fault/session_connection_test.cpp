@@ -263,40 +263,71 @@ TEST_CASE("cut at every request: each operation ends once, with an answer or unk
     }
 }
 
+namespace {
+
+/// One server behind two proxies, and an address between them at which nobody listens.
+class two_ways {
+public:
+    explicit two_ways(std::chrono::milliseconds tick) : own_(with_tick(tick)) {}
+
+    client_options options(std::chrono::milliseconds session_timeout) const {
+        client_options o = quiet_options(
+            one_.hosts() + ",127.0.0.1:" + std::to_string(nobody_.port()) + "," + two_.hosts());
+        o.session_timeout = session_timeout;
+        return o;
+    }
+
+    /// The one that dies is the first and the second by turns; the client has to find the other one.
+    awaitable<void> change(client& zk, int turn, acceptance dead_accepts, bool dead_is_silent) {
+        fault_proxy& dead = turn % 2 == 0 ? one_ : two_;
+        fault_proxy& fine = turn % 2 == 0 ? two_ : one_;
+        std::int64_t id = zk.session_id();
+        fine.set_acceptance(acceptance::normal);
+        fine.black_hole(false);
+        dead.set_acceptance(dead_accepts);
+        dead.black_hole(dead_is_silent);
+        dead.cut();
+        // It may have been at the other one.
+        co_await eventually_async([&] { return fine.statistics().connections_open == 1; }, 20s);
+        co_await reach(zk, session_state::connected);
+        co_await zk.sync();
+        CHECK(zk.session_id() == id);
+    }
+
+    void both_are_fine() {
+        one_.black_hole(false);
+        two_.black_hole(false);
+    }
+
+private:
+    static server_options with_tick(std::chrono::milliseconds tick) {
+        server_options o;
+        o.tick_time = tick;
+        return o;
+    }
+
+    server own_;
+    fault_proxy one_{own_.port()};
+    fault_proxy two_{own_.port()};
+    port_reservation nobody_;
+};
+
+}  // namespace
+
 TEST_CASE("connection refused at one server while another is fine") {
     boost::asio::io_context context;
     // The C client gives a silent server two thirds of the session's timeout before it tries the
     // next one: the rest must be enough for that also where the machine is busy.
-    server_options slower;
-    slower.tick_time = 1s;
-    server own(slower);
-    fault_proxy one(own.port());
-    fault_proxy two(own.port());
-    port_reservation nobody;
+    two_ways ways(1s);
     run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(
-            one.hosts() + ",127.0.0.1:" + std::to_string(nobody.port()) + "," + two.hosts());
-        options.session_timeout = 12s;
-        client zk = co_await connected_client(options);
-        std::int64_t id = zk.session_id();
+        client zk = co_await connected_client(ways.options(12s));
         for (int i = 0; i < 6; ++i) {
-            fault_proxy& dead = i % 2 == 0 ? one : two;
-            fault_proxy& fine = i % 2 == 0 ? two : one;
-            fine.set_acceptance(acceptance::normal);
-            dead.set_acceptance(i < 2   ? acceptance::not_listening
-                                : i < 4 ? acceptance::close_at_once
-                                        : acceptance::normal);
-            dead.black_hole(i >= 4);
-            fine.black_hole(false);
-            dead.cut();
-            // It may have been at the other one.
-            co_await eventually_async([&] { return fine.statistics().connections_open == 1; }, 20s);
-            co_await reach(zk, session_state::connected);
-            co_await zk.sync();
-            CHECK(zk.session_id() == id);
+            acceptance dead = i < 2   ? acceptance::not_listening
+                              : i < 4 ? acceptance::close_at_once
+                                      : acceptance::normal;
+            co_await ways.change(zk, i, dead, i >= 4);
         }
-        one.black_hole(false);
-        two.black_hole(false);
+        ways.both_are_fine();
         co_await zk.close();
     });
     run_to_idle(context);
@@ -305,28 +336,12 @@ TEST_CASE("connection refused at one server while another is fine") {
 // An attempt that nobody follows lasts until its time is up: with this timeout 13 s, and the test too long.
 TEST_CASE("who is refused by one server asks the next one at once") {
     boost::asio::io_context context;
-    server_options slower;
-    slower.tick_time = 3s;
-    server own(slower);
-    fault_proxy one(own.port());
-    fault_proxy two(own.port());
-    port_reservation nobody;
+    two_ways ways(3s);
     run(context, [&]() -> awaitable<void> {
-        client_options options = quiet_options(
-            one.hosts() + ",127.0.0.1:" + std::to_string(nobody.port()) + "," + two.hosts());
-        options.session_timeout = 60s;
-        client zk = co_await connected_client(options);
-        std::int64_t id = zk.session_id();
+        client zk = co_await connected_client(ways.options(60s));
         for (int i = 0; i < 8; ++i) {
-            fault_proxy& dead = i % 2 == 0 ? one : two;
-            fault_proxy& fine = i % 2 == 0 ? two : one;
-            fine.set_acceptance(acceptance::normal);
-            dead.set_acceptance(i < 4 ? acceptance::not_listening : acceptance::close_at_once);
-            dead.cut();
-            co_await eventually_async([&] { return fine.statistics().connections_open == 1; }, 20s);
-            co_await reach(zk, session_state::connected);
-            co_await zk.sync();
-            CHECK(zk.session_id() == id);
+            acceptance dead = i < 4 ? acceptance::not_listening : acceptance::close_at_once;
+            co_await ways.change(zk, i, dead, false);
         }
         co_await zk.close();
     });
