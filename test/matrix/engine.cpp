@@ -71,6 +71,20 @@ long frames() {
 #endif
 }
 
+/// Everything for its creator, and for everybody else what is not withheld.
+acl all_but(fault which) {
+    const std::pair<fault, permission> rights[] = {{fault::may_not_read, permission::read},
+                                                   {fault::may_not_write, permission::write},
+                                                   {fault::may_not_create, permission::create},
+                                                   {fault::may_not_delete, permission::erase}};
+    permission left = permission::admin;
+    for (const auto& [withheld, right] : rights)
+        left = withheld == which ? left : left | right;
+    acl entries = creator_acl();
+    entries.emplace_back(left, "world", "anyone");
+    return entries;
+}
+
 void expire(fault_proxy& proxy, std::uint16_t port) {
     testing::session_record victim = proxy.session();
     testing::expire_session(port, victim.session_id, victim.password);
@@ -168,11 +182,18 @@ awaitable<void> performance::prepare() {
         for_them_only.acl = &set.entries;
         co_await theirs.ensure_path(set.folder, for_them_only);
     }
+    if (withholds(which_)) {
+        co_await theirs.add_auth("digest", credential);
+        acl entries = all_but(which_);
+        create_options how;
+        how.acl = &entries;
+        co_await theirs.ensure_path(set.folder, how);
+    }
     session_ = ours.implementation();
     stage_ = std::make_unique<stage>(
         context_, proxy_, std::move(set), std::move(ours), std::move(theirs));
     stage_->owners.expired_by_force = which_ == fault::expired;
-    if (with_acl())
+    if (with_acl() || withholds(which_))
         stage_->observer().session().add_auth("digest", credential);
 }
 
@@ -334,7 +355,7 @@ awaitable<void> performance::wait_until_nothing_is_left() {
     std::string folder = stage_->server_folder();
     co_await eventually_async(
         [&] {
-            if (!what_.leaves_data)
+            if (!what_.leaves_data && which_ != fault::may_not_delete)
                 return stage_->observer().children(folder).empty();
             for (const auto& [path, session] : testing::ephemerals(port_)) {
                 if (in_folder(path))
@@ -431,6 +452,8 @@ awaitable<void> performance::act() {
         arrived_ = true;
         party_->arrive();
     }
+    if (which_ == fault::may_not_delete)
+        co_await stage_->close_ours();
     co_await wait_until_quiet();
     if (what_.invariant)
         co_await what_.invariant(*stage_);

@@ -34,6 +34,10 @@ enum class fault : std::uint8_t {
     chroot,
     restricted_acl,  ///< all nodes are for their creator only
     forbidding_acl,  ///< ... and ours is somebody else
+    may_not_read,    ///< in the folder ours may do everything but this
+    may_not_write,
+    may_not_create,
+    may_not_delete,
 };
 
 /// Where in a scenario a fault can be put.
@@ -78,6 +82,10 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::chroot, "chroot", "chroot", places::run, false},
     fault_traits{fault::restricted_acl, "restricted ACL", "acl", places::run, false},
     fault_traits{fault::forbidding_acl, "forbidding ACL", "no acl", places::run, false},
+    fault_traits{fault::may_not_read, "may not read", "no r", places::run, false},
+    fault_traits{fault::may_not_write, "may not write", "no w", places::run, false},
+    fault_traits{fault::may_not_create, "may not create", "no c", places::run, false},
+    fault_traits{fault::may_not_delete, "may not delete", "no d", places::run, false},
 };
 
 inline const fault_traits& traits_of(fault f) {
@@ -100,6 +108,12 @@ inline std::optional<fault> fault_named(std::string_view name) {
 inline bool ends_session(fault f) {
     return f == fault::noticed_hole || f == fault::long_hole || f == fault::expired ||
            f == fault::client_stopped;
+}
+
+/// The folder withholds one permission from ours.
+inline bool withholds(fault f) {
+    return f == fault::may_not_read || f == fault::may_not_write || f == fault::may_not_create ||
+           f == fault::may_not_delete;
 }
 
 /// Operations are ended by their own side.

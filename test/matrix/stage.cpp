@@ -89,6 +89,10 @@ bool stage::permits(const error_code& ec, party whose) const {
             return ec == errc::closed || ec == errc::ownership_lost || is_session_lost(ec) ||
                    is_outcome_unknown(ec);
         case fault::forbidding_acl:
+        case fault::may_not_read:
+        case fault::may_not_write:
+        case fault::may_not_create:
+        case fault::may_not_delete:
             return ec == zk_errc::no_auth;
         case fault::expired:
         case fault::noticed_hole:
@@ -161,6 +165,13 @@ void stage::interrupt() {
         default:
             break;
     }
+}
+
+awaitable<void> stage::close_ours() {
+    if (ours_gone_)
+        co_return;
+    co_await ours_.close(as_tuple());
+    ours_gone_ = true;
 }
 
 bool stage::all_ended() const {

@@ -152,6 +152,8 @@ public:
     void interrupt();
     /// What was sent has its answers, and what these caused as well.
     awaitable<void> settle();
+    /// With its session goes what it could not take away itself.
+    awaitable<void> close_ours();
     /// Every operation has come to its end.
     bool all_ended() const;
     /// Each was resumed exactly once.
