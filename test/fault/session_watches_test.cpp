@@ -309,6 +309,17 @@ TEST_CASE("watches: dropped ones are taken from the server, whenever they are dr
             co_await reach(zk, session_state::connected);
             co_await zk.sync();
         }
+        SECTION("when another one was cancelled before it was sent") {
+            outcome<watched_data> never_sent;
+            zk.watch_data(path, never_sent.handler());
+            never_sent.cancel(cancellation_type::terminal);
+            CHECK(co_await never_sent.wait() == boost::asio::error::operation_aborted);
+            {
+                watched_data data = co_await zk.watch_data(path);
+                CHECK(at_the_server() == 1);
+            }
+            co_await zk.sync();
+        }
         SECTION("while another one on the same node is on its way") {
             outcome<watched_data> second;
             rule_id rule{};
