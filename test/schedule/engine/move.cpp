@@ -25,6 +25,8 @@ const char* name_of(move_kind k) {
             return "LOSE ANSWER";
         case move_kind::expire:
             return "EXPIRE";
+        case move_kind::refuse:
+            return "REFUSE";
         case move_kind::silence:
             return "SILENCE";
         case move_kind::cancel:

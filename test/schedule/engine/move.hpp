@@ -20,6 +20,7 @@ enum class move_kind : std::uint8_t {
     cut_late,     ///< the same, but what the client has sent may still arrive
     lose_answer,  ///< the next request is carried out, and then the connection breaks
     expire,       ///< the server ends a session
+    refuse,       ///< a connection breaks, and the server that the client asks next refuses it
     silence,      ///< the client hears of no server until it has given its session up
     cancel,       ///< the user cancels an operation
     early_time,   ///< the clock goes on although something is on its way

@@ -58,6 +58,7 @@ struct scenario {
 
     /// ... and, besides, in the random one.
     std::vector<move_kind> more_faults{move_kind::cut_late,
+                                       move_kind::refuse,
                                        move_kind::silence,
                                        move_kind::early_time};
 

@@ -156,7 +156,9 @@ void stage::apply(const move& m) {
     what.add(m.kind);
     if (is_fault(m.kind)) {
         ++faults_done_;
-        if (m.kind != move_kind::cut && m.kind != move_kind::lose_answer)
+        bool unnoticed = m.kind == move_kind::cut || m.kind == move_kind::lose_answer ||
+                         m.kind == move_kind::refuse;
+        if (!unnoticed)
             happened_.insert(m.kind);
     } else if (m.kind == move_kind::execute || m.kind == move_kind::accept) {
         if (last_client_ >= 0 && client_index != last_client_) {
@@ -202,6 +204,7 @@ void stage::apply(const move& m) {
             break;
         case move_kind::cut:
         case move_kind::cut_late:
+        case move_kind::refuse:
         case move_kind::silence:
             input(client_index, what.value());
             if (m.kind == move_kind::silence) {
@@ -210,6 +213,8 @@ void stage::apply(const move& m) {
                     elapsed() + std::chrono::milliseconds(session_timeout).count() * 41 / 40;
                 ended_sessions_.insert(client_index);
             }
+            if (m.kind == move_kind::refuse)
+                network_.refuse_next(m.who);
             network_.cut(m.who, m.kind == move_kind::cut_late);
             break;
         case move_kind::lose_answer:
@@ -264,6 +269,7 @@ void stage::settle() {
     }
     if (more)
         run_clients();
+    check(network_.all_is_heard(), "a client does not hear what has arrived");
 }
 
 bool stage::pass_time() {
@@ -292,8 +298,12 @@ bool stage::set_up() {
     for (int i = 0; i < what_.clients; ++i) {
         // They begin at the leader and at the others by turns.
         std::size_t at = static_cast<std::size_t>(i) % server_.servers();
-        client_options options("127.0.0." + std::to_string(at + 1) + ":" +
-                               std::to_string(first_port + i));
+        std::string here = std::to_string(at + 1) + ":" + std::to_string(first_port + i);
+        std::string hosts = "127.0.0." + here;
+        // Another address of the same server: it is asked where the first refuses.
+        if (!rules_.eager)
+            hosts += ",127.0.1." + here;
+        client_options options(hosts);
         options.session_timeout = session_timeout;
         options.logger.level = log_level::off;
         clients_.push_back(std::make_unique<client>(context_->get_executor(), options));

@@ -38,6 +38,7 @@ int stage::client_of(const move& m) const {
         case move_kind::cut:
         case move_kind::cut_late:
         case move_kind::lose_answer:
+        case move_kind::refuse:
         case move_kind::silence:
             return client_of_connection(m.who);
         case move_kind::expire:
@@ -112,6 +113,7 @@ void stage::add_faults(std::vector<move>& list) {
     for (move_kind kind : kinds) {
         switch (kind) {
             case move_kind::cut:
+            case move_kind::refuse:
             case move_kind::silence:
                 for (const auto& [id, c] : server_.connections()) {
                     if (!c.asked && !c.client_gone && !c.server_gone)

@@ -248,8 +248,10 @@ int zookeeper_interest(zhandle_t* zh, int* fd, int* interest, struct timeval* tv
         std::memcpy(&c.password, zh->id.passwd, sizeof c.password);
         c.seen = zh->last_zxid;
         c.timeout = zh->recv_timeout;
-        zh->state = ZOO_ASSOCIATING_STATE;
+        zh->state = n->refuses(e) ? ZOO_CONNECTING_STATE : ZOO_ASSOCIATING_STATE;
         zh->last_heard = n->clock();
+    } else if (zh->line->refused) {
+        return connection_failed(zh, ZCONNECTIONLOSS);
     }
     // A server that says nothing for two thirds of the timeout is given up.
     if (n->clock() - zh->last_heard >= zh->recv_timeout * 2 / 3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -65,6 +66,22 @@ void network::close(endpoint& e) {
     connection* c = server_.find(id);
     if (c && !c->client_gone)
         server_.hang_up(*c);
+}
+
+bool network::refuses(endpoint& e) {
+    int& left = refusals_[e.port];
+    if (left == 0)
+        return false;
+    --left;
+    e.refused = true;
+    server_.hang_up(*server_.find(e.connection));
+    return true;
+}
+
+bool network::all_is_heard() const {
+    return std::all_of(endpoints_.begin(), endpoints_.end(), [](const auto& known) {
+        return known.second.arrived.empty();
+    });
 }
 
 endpoint* network::endpoint_of(int connection) {

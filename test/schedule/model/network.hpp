@@ -19,6 +19,7 @@ struct endpoint {
     int connection = 0;
     int port = 0;  ///< of the address: whose it is
     std::deque<answer> arrived;
+    bool refused = false;  ///< which the C client does not know yet
 };
 
 class network {
@@ -34,6 +35,8 @@ public:
     // For the C client.
     endpoint& open(const std::string& address);
     void close(endpoint& e);
+    /// Whether this new connection is refused: the server has nothing of it then.
+    bool refuses(endpoint& e);
     server& servers() { return server_; }
 
     // For the scheduler.
@@ -44,6 +47,12 @@ public:
 
     /// The client's socket breaks; what has not been executed is lost, unless it lingers.
     void cut(int connection, bool lingers);
+
+    /// Whoever has this connection is refused when it connects again, once.
+    void refuse_next(int connection) { ++refusals_[port_of(connection)]; }
+
+    /// Whether the clients have read what has reached them.
+    bool all_is_heard() const;
 
     /// Connections that the server has closed. @return those, by their ids
     std::vector<int> settle();
@@ -64,6 +73,7 @@ private:
     server& server_;
     std::map<int, endpoint> endpoints_;  ///< by connection
     std::map<int, int> opened_;          ///< how many, by port
+    std::map<int, int> refusals_;        ///< how many to come, by port
 };
 
 }  // namespace corozk::model
