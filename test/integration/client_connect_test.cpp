@@ -476,6 +476,7 @@ TEST_CASE("close: in every state") {
             CHECK(refused == errc::closed);
         }
         SECTION("the connection goes while the last answers are awaited") {
+            options.close_timeout = 60s;  // longer than anybody waits here: it is known at once
             client zk = co_await connected_client(options);
             outcome<node_data> read;
             rule_id rule = proxy.arm(at_op(testing::op_code::get_data), hold_request());
