@@ -48,35 +48,44 @@ private:
         bool busy = false;  ///< a fault of it is under way
     };
 
+    // The course.
+    void set_up();
+    testing::ensemble_options with_routes();
     void start_client(std::size_t which);
     std::string hosts_of(std::size_t client) const;
+    void break_things();
+    void look_after_clients();
+    void calm_down();
+    void see_progress();
+    void end_clients();
+    void check(bool holds, const std::string& what);
+
+    // What goes wrong.
     void fault();
     void fault_of_server();
     bool all_serve();
+    void stop_server(std::size_t which, milliseconds length);
+    void slow_disk(std::size_t which, clock::time_point end);
     void fault_of_client();
+    void watch_owner();
+    void see_a_late_owner();
     void fault_of_network();
     void jump_clock();
     /// A fault begins, and is over after a while: then `undo` is called.
     void begin(const std::string& what, milliseconds length, std::function<void()> undo = {});
     void later(milliseconds in, std::function<void()> undo);
-    void stop_server(std::size_t which, milliseconds length);
-    void slow_disk(std::size_t which, clock::time_point end);
-    void watch_owner();
-    void see_a_late_owner();
     void run_undone(bool all);
-    void look_after_clients();
-    void calm_down();
-    void see_progress();
-    void end_clients();
-    final_state look();
-    std::vector<std::string> differences();
-    void keep_servers();
-    void describe_servers();
     milliseconds between(int least, int most);
     std::size_t one_of(std::size_t count);
     bool one_in(int n) { return one_of(static_cast<std::size_t>(n)) == 0; }
-    void check(bool holds, const std::string& what);
-    testing::ensemble_options with_routes();
+
+    // What is left.
+    final_state look();
+    std::vector<std::string> differences();
+    bool report(const final_state& last);
+    void report_turns();
+    void keep_servers();
+    void describe_servers();
 
     std::string self_;
     plan plan_;
