@@ -2,13 +2,13 @@
 // Very many watches, and what becomes of watches when the connection goes.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/testing/turn_clock.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,35 +44,10 @@ std::int64_t at_the_server() {
     return watch_count(the_server().port());
 }
 
-/// The longest time that a timer was late: what others on this context had to wait.
-class watchdog {
-public:
-    explicit watchdog(boost::asio::io_context& context) {
-        boost::asio::co_spawn(context, watch_loop(state_), boost::asio::detached);
-    }
-    ~watchdog() { stop(); }
-    void stop() { state_->stop = true; }
-    void reset() { state_->longest = {}; }
-    auto longest() const {
-        return std::chrono::duration_cast<std::chrono::milliseconds>(state_->longest).count();
-    }
-
-private:
-    struct state_type {
-        bool stop = false;
-        std::chrono::steady_clock::duration longest{};
-    };
-    static awaitable<void> watch_loop(std::shared_ptr<state_type> s) {
-        boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
-        while (!s->stop) {
-            auto due = std::chrono::steady_clock::now() + 1ms;
-            timer.expires_at(due);
-            co_await timer.async_wait(boost::asio::use_awaitable);
-            s->longest = std::max(s->longest, std::chrono::steady_clock::now() - due);
-        }
-    }
-    std::shared_ptr<state_type> state_ = std::make_shared<state_type>();
-};
+std::string in_ms(turn_clock::duration turn) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(turn).count()) +
+           " ms";
+}
 
 client_options patient_options() {
     client_options options = quiet_options("");
@@ -94,7 +69,7 @@ awaitable<void> bounce(client& zk, fault_proxy& proxy) {
 TEST_CASE("50,000 watches and a disconnect") {
     constexpr std::size_t count = 50'000;
     boost::asio::io_context context;
-    watchdog dog(context);
+    turn_clock turns;
     fault_proxy proxy(the_server().port());
     run(
         context,
@@ -107,10 +82,9 @@ TEST_CASE("50,000 watches and a disconnect") {
             auto start = [&](std::size_t i, auto handler) { zk.watch_exists(name(i), handler); };
             std::vector<watched_stat> watches = co_await all_of<watched_stat>(count, start);
             CHECK(zk.counters().watches == count);
-            WARN("setting the watches: longest turn " << dog.longest() << " ms");
-            dog.reset();
+            WARN("setting the watches: longest turn " << in_ms(turns.take_longest()));
             co_await bounce(zk, proxy);
-            WARN("disconnect and reconnect: longest turn " << dog.longest() << " ms");
+            WARN("disconnect and reconnect: longest turn " << in_ms(turns.take_longest()));
             co_await eventually_async([&] { return zk.counters().in_flight == 0; }, 60s);
             co_await zk.sync();
             CHECK(zk.counters().watches == count);
@@ -122,10 +96,9 @@ TEST_CASE("50,000 watches and a disconnect") {
                 CHECK(event.path == name(i));
                 co_await zk.erase(name(i));
             }
-            dog.reset();
+            turns.take_longest();
             co_await zk.close();
-            WARN("closing: longest turn " << dog.longest() << " ms");
-            dog.stop();
+            WARN("closing: longest turn " << in_ms(turns.take_longest()));
         },
         240s);
     run_to_idle(context, 30s);
