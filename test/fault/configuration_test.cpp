@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/configuration.hpp>
+#include <corozk/testing/raw_session.hpp>
 
 #include <boost/asio/post.hpp>
 
 #include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -110,6 +114,35 @@ TEST_CASE("configuration behind ready: cancelled at any frame") {
 
 TEST_CASE("configuration in versions: cancelled at any frame") {
     cancel_at_every_frame(publish_cancelled<versioned_configuration>);
+}
+
+TEST_CASE("configuration in versions: a version that could not be filled is taken away again") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        std::string versions = path + "/c/versions";
+        versioned_configuration c(zk, path + "/c");
+        co_await c.publish(parts_of("one", 3));
+        std::vector<std::string> published = observer().children(versions);
+        CHECK(published.size() == 1);
+        // Its folder is there; before its parts come somebody takes the right to create them away.
+        rule_id rule = proxy.arm(at_op(op_code::multi, 2), hold_request());
+        pending_result<> asked;
+        c.publish(parts_of("two", 3), asked.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        raw_session somebody(shared_server().port());
+        std::vector<testing::acl_entry> nothing_new(1);
+        nothing_new.front().permissions = 1 + 2 + 8 + 16;
+        for (const std::string& name : observer().children(versions)) {
+            if (name != published.front())
+                somebody.set_acl(versions + "/" + name, nothing_new);
+        }
+        proxy.release(rule);
+        error_code ec = co_await finished(asked);
+        CHECK(ec == zk_errc::no_auth);
+        CHECK(observer().children(versions) == published);
+        co_await c.publish(parts_of("two", 3));
+        configuration_version v = co_await c.next();
+        CHECK(*v.parts == parts_of("two", 3));
+    });
 }
 
 TEST_CASE("configuration of one znode: a connection cut at any frame") {
