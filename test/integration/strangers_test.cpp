@@ -6,6 +6,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -284,6 +285,29 @@ TEST_CASE("strangers: a cache hears of a permission that is given, and of one th
         co_await insider.set_acl(path, everybody);
         co_await insider.set(path, "told");
         co_await stranger.sync(path);
+    });
+}
+
+TEST_CASE("strangers: in a cache's folder, what may not be read is there without its data") {
+    with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
+        std::string path = folder + "/open", secret = path + "/secret";
+        corozk::acl entries = creator_acl(), everybody = corozk::open_acl();
+        co_await insider.create(path, "", create_options{.acl = &everybody});
+        co_await insider.create(secret, "secret", create_options{.acl = &entries});
+        co_await insider.set(secret, "another secret");
+        co_await insider.create(path + "/told", "told", create_options{.acl = &everybody});
+        std::optional<corozk::stat> there = co_await insider.exists(secret);
+        REQUIRE(there);
+        children_cache cache(stranger, path);
+        tree_state known = co_await cache.next();
+        REQUIRE(known.nodes->size() == 2);
+        CHECK(known.nodes->at("told").data == "told");
+        CHECK(known.nodes->at("secret").data.empty());
+        CHECK(known.nodes->at("secret").stat == *there);
+        co_await insider.erase(secret);
+        while (known.nodes->size() == 2)
+            known = co_await cache.next(known.revision);
+        CHECK(known.nodes->contains("told"));
     });
 }
 
