@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped recipes on a model of ZooKeeper, under a scheduler that decides what happens next.
 #include "engine/explore.hpp"
+#include "engine/schedule_id.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -24,6 +25,8 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
   --random           random schedules
   --scenario NAME    only this one, or all of a recipe (lock)
   --faults N         at most N faults in a schedule (1)
+  --faults cut+expire
+                     at most these: with two faults in pieces, by their kinds
   --switches N       a client that could go on is interrupted at most N times (always)
   --seconds N        for each scenario (10; 0: to the end)
   --schedules N      at most N of each scenario
@@ -62,7 +65,7 @@ request parse(const std::vector<std::string>& words) {
         else if (option == "--scenario")
             r.scenario = value();
         else if (option == "--faults")
-            r.how.faults = std::stoi(value());
+            read_faults(value(), r.how);
         else if (option == "--switches")
             r.how.switches = std::stoi(value());
         else if (option == "--seconds")

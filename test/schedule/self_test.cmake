@@ -37,6 +37,19 @@ foreach(mode IN ITEMS random exhaustive)
     endif()
 endforeach()
 
+# Faults by their kinds: what is found is found again, and others do not happen.
+run(1 found ${planted} --faults lose-answer+expire --seconds 120)
+string(REGEX MATCH "--replay ([^\n]+)" line "${found}")
+set(schedule "${CMAKE_MATCH_1}")
+run(1 again --replay "${schedule}")
+if(NOT schedule MATCHES ":lose-answer.expire:" OR NOT again MATCHES "planted: b was the first")
+    message(FATAL_ERROR "not found again:\n${found}${again}")
+endif()
+if(again MATCHES "CUT|CANCEL")
+    message(FATAL_ERROR "a fault that was not asked for:\n${again}")
+endif()
+run(2 wrong ${planted} --faults expire+nothing)
+
 # Without the fault there is no failure, and without the failure the status is good.
 run(0 none ${planted} --faults 0 --seconds 120 --schedules 200)
 run(2 wrong --replay planted.failure:eager)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move.hpp"
 
+#include <cctype>
+#include <stdexcept>
+
 namespace corozk::schedule {
 
 const char* name_of(move_kind k) {
@@ -39,6 +42,24 @@ const char* name_of(move_kind k) {
             return "REAP";
     }
     return "?";
+}
+
+std::string word_of(move_kind fault) {
+    std::string word = name_of(fault);
+    for (char& c : word)
+        c = c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return word;
+}
+
+move_kind fault_named(const std::string& word) {
+    std::string all;
+    for (int i = static_cast<int>(move_kind::cut); i <= static_cast<int>(move_kind::reap); ++i) {
+        auto kind = static_cast<move_kind>(i);
+        if (word_of(kind) == word)
+            return kind;
+        all += " " + word_of(kind);
+    }
+    throw std::invalid_argument("no fault is called " + word + "; there are:" + all);
 }
 
 }  // namespace corozk::schedule

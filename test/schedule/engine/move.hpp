@@ -34,6 +34,11 @@ constexpr bool is_fault(move_kind k) {
 
 const char* name_of(move_kind k);
 
+/// Of a fault, as words that may stand in a schedule's name: "lose-answer".
+std::string word_of(move_kind fault);
+/// @throws std::invalid_argument
+move_kind fault_named(const std::string& word);
+
 struct move {
     bool operator==(const move&) const = default;
 

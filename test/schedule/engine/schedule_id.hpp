@@ -11,6 +11,11 @@ namespace corozk::schedule {
 
 using choice_list = std::vector<std::size_t>;
 
+/// "2", or "cut+expire".
+std::string text_of_faults(const rules& how);
+/// @throws std::invalid_argument
+void read_faults(const std::string& text, rules& how);
+
 /// What is needed to play a schedule again, as text.
 struct schedule_id {
     std::string scenario;

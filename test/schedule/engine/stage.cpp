@@ -32,6 +32,7 @@ stage::stage(const scenario& what, rules how)
     reset_time();
     network_.clock = [] { return elapsed(); };
     server_.client_of = client_of_connection;
+    kinds_left_ = rules_.kinds;
     history_.resize(static_cast<std::size_t>(what_.clients));
     if (rules_.eager && !what_.child_stats)
         server_.hide_child_stats();
@@ -156,6 +157,10 @@ void stage::apply(const move& m) {
     what.add(m.kind);
     if (is_fault(m.kind)) {
         ++faults_done_;
+        if (auto it = std::find(kinds_left_.begin(), kinds_left_.end(), m.kind);
+            it != kinds_left_.end()) {
+            kinds_left_.erase(it);
+        }
         bool unnoticed = m.kind == move_kind::cut || m.kind == move_kind::lose_answer ||
                          m.kind == move_kind::refuse;
         if (!unnoticed)

@@ -150,6 +150,7 @@ private:
     bool close_down();
     std::vector<move> moves();
     void add_faults(std::vector<move>& list);
+    bool may_still_happen(move_kind fault) const;
     void apply(const move& m);
     void note(const move& m);
     void settle();
@@ -197,6 +198,7 @@ private:
     bool finishing_ = false;
     bool keeps_watches_ = false;
     int faults_done_ = 0;
+    std::vector<move_kind> kinds_left_;  ///< where the rules name them
     int switches_done_ = 0;
     int last_client_ = -1;
     std::size_t steps_ = 0;

@@ -105,12 +105,19 @@ std::vector<move> stage::moves() {
     return list;
 }
 
+bool stage::may_still_happen(move_kind fault) const {
+    return rules_.kinds.empty() ||
+           std::find(kinds_left_.begin(), kinds_left_.end(), fault) != kinds_left_.end();
+}
+
 void stage::add_faults(std::vector<move>& list) {
     bool anything_waits = list.size() > 1 || list.front().kind != move_kind::time;
     auto kinds = what_.faults;
     if (!rules_.eager)
         kinds.insert(kinds.end(), what_.more_faults.begin(), what_.more_faults.end());
     for (move_kind kind : kinds) {
+        if (!may_still_happen(kind))
+            continue;
         switch (kind) {
             case move_kind::cut:
             case move_kind::refuse:

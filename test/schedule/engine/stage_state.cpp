@@ -32,6 +32,8 @@ std::uint64_t stage::hash() const {
         h.add(is_at_rest(i) ? 0 : history_[static_cast<std::size_t>(i)]);
     h.add(elapsed());
     h.add(faults_done_);
+    for (move_kind k : kinds_left_)
+        h.add(k);
     h.add(rules_.switches >= 0 ? switches_done_ * 64 + last_client_ : 0);
     for (const actor& a : actors_) {
         h.add(a.done);
