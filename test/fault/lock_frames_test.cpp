@@ -2,8 +2,8 @@
 // ctest: TIMEOUT 900 PROCESSORS 2
 // A lock with a fault at any frame, and interrupted after any turn.
 #include "lock_scene.hpp"
+#include "one_acquire.hpp"
 
-#include <algorithm>
 #include <memory>
 
 using namespace corozk;
@@ -143,101 +143,28 @@ awaitable<void> tries(fault_stage& s) {
     co_await take_turn(s, taken);
 }
 
-/// One lock operation for the sweep over turns.
-class acquired_and_released final : public interruptible {
+/// One acquisition of a lock; nobody else may own it meanwhile.
+class one_ownership final : public one_acquire<lock, ownership> {
 public:
-    acquired_and_released(client& c, std::string folder, owner_registry& owners, bool blocked)
-        : client_(c),
+    one_ownership(client& c, const std::string& folder, owner_registry& owners, bool blocked)
+        : one_acquire(c,
+                      std::make_unique<lock>(c, folder),
+                      {folder, blocked ? some_guid + "-lock-" : ""},
+                      [](lock& l, auto handler) { l.acquire(std::move(handler)); }),
           owners_(owners),
-          lock_(std::make_unique<lock>(c, folder)),
-          session_id_(c.status().session_id) {
-        if (blocked) {
-            rival_ = std::make_unique<admin>(shared_server().port());
-            blocker_ = rival_->plant(
-                folder + "/" + some_guid + "-lock-", {}, node_kind::ephemeral_sequential);
-        }
-        lock_->acquire(boost::asio::bind_cancellation_slot(
-            cancel_acquire_.slot(), [this](error_code ec, ownership o) {
-                ++acquired_;
-                result_ = ec;
-                if (ec)
-                    return;
-                held_ = std::move(o);
-                if (held_.valid())
-                    owners_.enter(held_, session_id_);
-                held_.lost([this](error_code, error_code) { ++lost_; });
-                if (interrupted_)
-                    give_up();
-            }));
-    }
+          session_id_(c.status().session_id) {}
 
-    ~acquired_and_released() override { owners_.leave(held_); }
-
-    void turned() override {
-        // Once it waits for the other one, that one goes.
-        if (rival_ && !blocker_.empty() && client_.counters().watches > 0)
-            unblock();
-        // Once it is watched, it is given back.
-        if (acquired_ > 0 && held_ && client_.counters().watches > 0)
-            let_go();
-    }
-
-    void unblock() override {
-        if (!blocker_.empty())
-            rival_->erase(std::exchange(blocker_, std::string()));
-    }
-
-    void cancel() override {
-        interrupted_ = true;
-        if (held_)
-            give_up();
-        cancel_acquire_.emit(boost::asio::cancellation_type::terminal);
-        cancel_release_.emit(boost::asio::cancellation_type::terminal);
-    }
-
-    void destroy_object() override {
-        interrupted_ = true;
-        if (held_)
-            give_up();
-        lock_.reset();
-    }
-
-    bool finished() const override {
-        if (acquired_ == 0)
-            return false;
-        return result_ || (lost_ > 0 && (!releasing_ || released_ > 0));
-    }
-
-    int most_calls() const override { return std::max({acquired_, lost_, released_}); }
+    ~one_ownership() override { owners_.leave(held()); }
 
 private:
-    void give_up() {
-        owners_.leave(held_);
-        ownership dropped = std::move(held_);
+    void entered(const ownership& o) override {
+        if (o.valid())
+            owners_.enter(o, session_id_);
     }
+    void left(const ownership& o) override { owners_.leave(o); }
 
-    void let_go() {
-        releasing_ = true;
-        owners_.leave(held_);
-        held_.release(boost::asio::bind_cancellation_slot(cancel_release_.slot(),
-                                                          [this](error_code) { ++released_; }));
-    }
-
-    client& client_;
     owner_registry& owners_;
-    std::unique_ptr<lock> lock_;
     std::int64_t session_id_;
-    std::unique_ptr<admin> rival_;
-    std::string blocker_;
-    ownership held_;
-    error_code result_;
-    int acquired_ = 0;
-    int lost_ = 0;
-    int released_ = 0;
-    bool releasing_ = false;
-    bool interrupted_ = false;
-    boost::asio::cancellation_signal cancel_acquire_;
-    boost::asio::cancellation_signal cancel_release_;
 };
 
 }  // namespace
@@ -264,27 +191,15 @@ TEST_CASE("lock: holes at any frame") {
     fault_at_every_frame(local_hand_over, lock_probe, {frame_fault::long_hole});
 }
 
-TEST_CASE("lock: interrupted after any turn, uncontended") {
+TEST_CASE("lock: interrupted after any turn, uncontended and behind another session") {
     auto what = GENERATE(interruption::cancel,
                          interruption::destroy_object,
                          interruption::close_client,
                          interruption::destroy_client);
+    bool blocked = GENERATE(false, true);
     interrupt_at_every_turn(
-        [](client& c, const std::string& folder, owner_registry& owners) {
-            return std::make_unique<acquired_and_released>(c, folder, owners, false);
-        },
-        lock_probe,
-        what);
-}
-
-TEST_CASE("lock: interrupted after any turn, behind another session") {
-    auto what = GENERATE(interruption::cancel,
-                         interruption::destroy_object,
-                         interruption::close_client,
-                         interruption::destroy_client);
-    interrupt_at_every_turn(
-        [](client& c, const std::string& folder, owner_registry& owners) {
-            return std::make_unique<acquired_and_released>(c, folder, owners, true);
+        [blocked](client& c, const std::string& folder, owner_registry& owners) {
+            return std::make_unique<one_ownership>(c, folder, owners, blocked);
         },
         lock_probe,
         what);

@@ -125,7 +125,7 @@ TEST_CASE("multi_lock: interrupted after any turn") {
             auto start = [](multi_lock& m, auto handler) { m.acquire(std::move(handler)); };
             planted_blocker ahead{third(folder), blocked ? somebodys_name : ""};
             return std::make_unique<one_acquire<multi_lock, multi_ownership>>(
-                std::make_unique<multi_lock>(three_of(c, folder)), ahead, start);
+                c, std::make_unique<multi_lock>(three_of(c, folder)), ahead, start);
         },
         probe,
         what);

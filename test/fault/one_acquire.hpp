@@ -20,14 +20,14 @@ struct planted_blocker {
     std::string prefix;  ///< of its name, in front of the sequence
 };
 
-/// `Lock` is what is acquired, `Held` what that gives.
+/// `Lock` is what is acquired, `Held` what that gives. It is released once it is watched.
 template <class Lock, class Held>
-class one_acquire final : public interruptible {
+class one_acquire : public interruptible {
 public:
     /// `acquire(lock, handler)` starts it.
     template <class Acquire>
-    one_acquire(std::unique_ptr<Lock> what, planted_blocker ahead, Acquire acquire)
-        : lock_(std::move(what)), folder_(ahead.folder) {
+    one_acquire(client& c, std::unique_ptr<Lock> what, planted_blocker ahead, Acquire acquire)
+        : client_(c), lock_(std::move(what)), folder_(ahead.folder) {
         if (!ahead.prefix.empty()) {
             rival_ = std::make_unique<admin>(shared_server().port());
             blocker_ = rival_->plant(
@@ -35,16 +35,15 @@ public:
         }
         acquire(*lock_,
                 boost::asio::bind_cancellation_slot(
-                    cancel_.slot(), [this](error_code ec, Held h) { granted(ec, std::move(h)); }));
+                    cancel_acquire_.slot(),
+                    [this](error_code ec, Held h) { granted(ec, std::move(h)); }));
     }
 
     void turned() override {
         if (!blocker_.empty() && watches_below(folder_) > 0)
             unblock();
-        if (held_) {
-            held_.release([this](error_code) { ++released_; });
-            releasing_ = true;
-        }
+        if (held_ && client_.counters().watches > 0)
+            let_go();
     }
 
     void unblock() override {
@@ -53,14 +52,13 @@ public:
     }
 
     void cancel() override {
-        interrupted_ = true;
-        held_ = Held();
-        cancel_.emit(boost::asio::cancellation_type::terminal);
+        give_up();
+        cancel_acquire_.emit(boost::asio::cancellation_type::terminal);
+        cancel_release_.emit(boost::asio::cancellation_type::terminal);
     }
 
     void destroy_object() override {
-        interrupted_ = true;
-        held_ = Held();
+        give_up();
         lock_.reset();
     }
 
@@ -72,18 +70,39 @@ public:
 
     int most_calls() const override { return std::max({acquired_, lost_, released_}); }
 
+protected:
+    virtual void entered(const Held&) {}
+    virtual void left(const Held&) {}
+
+    const Held& held() const { return held_; }
+
 private:
     void granted(error_code ec, Held h) {
         ++acquired_;
         result_ = ec;
-        held_ = std::move(h);
         if (ec)
             return;
+        held_ = std::move(h);
+        entered(held_);
         held_.lost([this](error_code, auto&&...) { ++lost_; });
         if (interrupted_)
-            held_ = Held();
+            give_up();
     }
 
+    void let_go() {
+        releasing_ = true;
+        left(held_);
+        held_.release(boost::asio::bind_cancellation_slot(cancel_release_.slot(),
+                                                          [this](error_code) { ++released_; }));
+    }
+
+    void give_up() {
+        interrupted_ = true;
+        left(held_);
+        held_ = Held();
+    }
+
+    client& client_;
     std::unique_ptr<Lock> lock_;
     std::string folder_;
     std::unique_ptr<admin> rival_;
@@ -95,7 +114,8 @@ private:
     int released_ = 0;
     bool releasing_ = false;
     bool interrupted_ = false;
-    boost::asio::cancellation_signal cancel_;
+    boost::asio::cancellation_signal cancel_acquire_;
+    boost::asio::cancellation_signal cancel_release_;
 };
 
 }  // namespace corozk::testing

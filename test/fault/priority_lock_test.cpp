@@ -174,7 +174,7 @@ TEST_CASE("priority_lock: interrupted after any turn") {
             };
             planted_blocker ahead{folder, blocked ? somebodys_name : ""};
             return std::make_unique<one_acquire<priority_lock, ownership>>(
-                std::make_unique<priority_lock>(c, folder), ahead, start);
+                c, std::make_unique<priority_lock>(c, folder), ahead, start);
         },
         probe,
         what);
