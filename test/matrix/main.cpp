@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fault matrix: every scenario of every recipe under every fault, as a table.
-#include "matrix.hpp"
+#include "engine/matrix.hpp"
 
 #include <cstdlib>
 #include <exception>

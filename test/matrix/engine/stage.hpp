@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario of the fault matrix gets: two clients, a folder, operations that the engine can
-// interrupt, and names for its states.
+// What a scenario of the fault matrix gets: two clients, a folder, and names for its states.
 #pragma once
 
 #include "fault/owner_registry.hpp"
 #include "scenario.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/eventually.hpp>
-#include <corozk/testing/fault_proxy.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -21,7 +18,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace corozk::matrix {
@@ -49,7 +45,6 @@ struct call_record {
     int calls = 0;
     bool started = false;
     bool abandoned = false;  ///< by its scenario
-    bool ended_by_fault = false;
     error_code ec;
     boost::asio::cancellation_signal cancel;
     boost::asio::steady_timer wake;
@@ -69,11 +64,7 @@ public:
         std::function<awaitable<void>(stage&)> apply;  ///< a fault in a state
     };
 
-    stage(boost::asio::io_context& context,
-          testing::fault_proxy& proxy,
-          setting s,
-          client ours,
-          client theirs);
+    stage(boost::asio::io_context& context, setting s, client ours, client theirs);
 
     // For scenarios ---------------------------------------------------------------------------
 
@@ -160,7 +151,6 @@ public:
     void check_calls();
 
     testing::admin& observer() { return owners.observer(); }
-    testing::fault_proxy& proxy() { return proxy_; }
     const setting& set() const { return setting_; }
     std::string server_folder() const { return setting_.root + setting_.folder; }
     client release_theirs() { return std::move(theirs_); }
@@ -168,7 +158,6 @@ public:
     const std::vector<std::string>& states() const { return states_; }
     std::vector<std::string>& failures() { return failures_; }
     bool applied() const { return applied_; }
-    void set_applied() { applied_ = true; }
     /// It turned out that there is nothing to do in this state.
     void set_void() { applied_ = false; }
 
@@ -194,7 +183,6 @@ private:
     awaitable<void> enter_state(std::string_view name);
 
     boost::asio::io_context& context_;
-    testing::fault_proxy& proxy_;
     setting setting_;
     client ours_;
     client theirs_;
@@ -205,118 +193,6 @@ private:
     std::map<std::string, std::vector<std::string>> notes_;
     std::vector<std::string> states_;
     std::vector<std::string> failures_;
-};
-
-/// An operation under way: `call<ownership> asked(s, "acquire"); l->acquire(asked.token());`
-template <class Value = std::monostate>
-class call {
-public:
-    call(stage& s, std::string name, party whose = party::ours)
-        : stage_(s), record_(std::make_shared<with_value>(s.executor(), std::move(name), whose)) {
-        s.add(record_);
-    }
-    call(const call&) = delete;
-    call& operator=(const call&) = delete;
-
-    /// What is still under way is given up: cancelled, and its result dropped.
-    ~call() {
-        record_->abandoned = true;
-        if (record_->started && record_->calls == 0)
-            record_->cancel.emit(boost::asio::cancellation_type::terminal);
-        record_->value.reset();
-    }
-
-    /// A completion token; for one operation.
-    auto token() {
-        record_->started = true;
-        auto handler = [record = record_](error_code ec, Value v = Value()) {
-            ++record->calls;
-            record->ec = ec;
-            if (!record->abandoned)
-                record->value.emplace(std::move(v));
-            record->wake.cancel();
-        };
-        return boost::asio::bind_cancellation_slot(record_->cancel.slot(), std::move(handler));
-    }
-
-    bool done() const { return record_->calls > 0; }
-    bool good() const { return done() && !record_->ec; }
-    error_code error() const { return record_->ec; }
-
-    /// Waits for the end, whatever it is.
-    awaitable<error_code> ended() {
-        if (!done()) {
-            record_->wake.expires_after(stage_.patience());
-            co_await record_->wake.async_wait(as_tuple());
-        }
-        if (!done()) {
-            stage_.check(false, record_->name + " did not end");
-            throw scenario_over();
-        }
-        co_return record_->ec;
-    }
-
-    /// Waits for the result. @throws scenario_over if the fault has ended it
-    awaitable<Value> result() {
-        error_code ec = co_await ended();
-        if (ec) {
-            if (!stage_.permits(ec, record_->whose))
-                stage_.check(false, record_->name + " failed: " + ec.message());
-            throw scenario_over();
-        }
-        co_return std::move(*record_->value);
-    }
-
-private:
-    struct with_value : call_record {
-        using call_record::call_record;
-        std::optional<Value> value;
-    };
-
-    stage& stage_;
-    std::shared_ptr<with_value> record_;
-};
-
-/// A recipe's object that the engine may destroy: `object<lock> l(s, s.ours(), path);`
-template <class T>
-class object {
-public:
-    template <class... Args>
-    explicit object(stage& s, Args&&... args)
-        : value_(std::make_unique<T>(std::forward<Args>(args)...)),
-          destroy_(std::make_shared<std::function<void()>>([this] { value_.reset(); })) {
-        s.add_object(destroy_);
-    }
-    object(const object&) = delete;
-    object& operator=(const object&) = delete;
-
-    /// @throws scenario_over if it has been destroyed
-    T* operator->() {
-        if (!value_)
-            throw scenario_over();
-        return value_.get();
-    }
-    T& operator*() { return *operator->(); }
-
-private:
-    std::unique_ptr<T> value_;
-    std::shared_ptr<std::function<void()>> destroy_;
-};
-
-/// Being an owner, as the registry has it.
-class tenure {
-public:
-    tenure(stage& s, const ownership& o, client& whose, bool alone = true, bool in_line = true)
-        : stage_(s), owned_(o) {
-        s.owners.enter(o, whose.status().session_id, alone, in_line);
-    }
-    tenure(const tenure&) = delete;
-    tenure& operator=(const tenure&) = delete;
-    ~tenure() { stage_.owners.leave(owned_); }
-
-private:
-    stage& stage_;
-    const ownership& owned_;
 };
 
 /// Options of a recipe with the nodes' access control list in the member `acl` or `entries`.
@@ -330,20 +206,5 @@ Options options_of(const stage& s) {
     }
     return options;
 }
-
-/// Waits for a grant, holds it (in the named state) until its own node is watched, and gives it
-/// back.
-awaitable<void> take_turn(stage& s,
-                          call<ownership>& asked,
-                          std::string_view state,
-                          bool alone = true,
-                          bool in_line = true);
-
-/// As a probe: somebody else's whole turn.
-awaitable<void> others_turn(stage& s,
-                            client& c,
-                            ownership held,
-                            bool alone = true,
-                            bool in_line = true);
 
 }  // namespace corozk::matrix

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stage.hpp"
+#include "matrix/engine/call.hpp"
 #include <corozk/recipe/rendezvous.hpp>
 
 namespace corozk::matrix {

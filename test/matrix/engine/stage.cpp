@@ -12,18 +12,13 @@ std::vector<scenario>& all_scenarios() {
     return all;
 }
 
-stage::stage(boost::asio::io_context& context,
-             testing::fault_proxy& proxy,
-             setting s,
-             client ours,
-             client theirs)
+stage::stage(boost::asio::io_context& context, setting s, client ours, client theirs)
     : owners(
           s.server_port,
           s.root + s.folder,
           [this](bool holds, std::string_view what) { check(holds, what); },
           s.root),
       context_(context),
-      proxy_(proxy),
       setting_(std::move(s)),
       ours_(std::move(ours)),
       theirs_(std::move(theirs)) {}
@@ -184,37 +179,6 @@ void stage::check_calls() {
         if (c->started && c->calls != 1)
             check(false, c->name + " was resumed " + std::to_string(c->calls) + " times");
     }
-}
-
-awaitable<void> take_turn(stage& s,
-                          call<ownership>& asked,
-                          std::string_view state,
-                          bool alone,
-                          bool in_line) {
-    ownership held = co_await asked.result();
-    call<error_code> lost(s, "lost");
-    call<> released(s, "release");
-    {
-        tenure owner(s, held, s.ours(), alone, in_line);
-        held.lost(lost.token());
-        co_await s.state(
-            state, [&] { return lost.done() || !held.valid() || s.ours().counters().watches > 0; });
-        if (s.deprived() && s.set().at_state == state) {
-            co_await testing::eventually_async(
-                [&] { return !held.valid(); }, s.patience(), "the loss is seen");
-            co_await lost.ended();
-        }
-    }
-    held.release(released.token());
-    s.check(!held.valid(), "what is being released is not valid");
-    co_await released.result();
-    co_await lost.ended();
-}
-
-awaitable<void> others_turn(stage& s, client& c, ownership held, bool alone, bool in_line) {
-    s.check(held.valid(), "the next one's grant is valid");
-    { tenure owner(s, held, c, alone, in_line); }
-    co_await held.release();
 }
 
 }  // namespace corozk::matrix

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hand_clock.hpp"
-#include "stage.hpp"
+#include "matrix/engine/call.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 
 #include <algorithm>

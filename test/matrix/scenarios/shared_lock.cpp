@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stage.hpp"
+#include "matrix/engine/turns.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
 namespace corozk::matrix {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix.hpp"
 
-#include "engine.hpp"
+#include "run_case.hpp"
 #include "scenario.hpp"
 #include <corozk/testing/server.hpp>
 #include <corozk/testing/still_loop.hpp>

@@ -2,6 +2,7 @@
 // Runs one case of the fault matrix: a scenario, with a fault at a place.
 #pragma once
 
+#include "place.hpp"
 #include "restart.hpp"
 #include "scenario.hpp"
 
@@ -11,23 +12,6 @@
 #include <vector>
 
 namespace corozk::matrix {
-
-/// Where a fault is put.
-struct place {
-    enum class kind : std::uint8_t { whole, request, answer, state };
-
-    place() = default;
-    place(kind k, std::uint64_t n) : what(k), number(n) {}
-    explicit place(std::string s) : what(kind::state), state(std::move(s)) {}
-
-    /// "all", "7", "7a" (behind the answer of request 7), or the name of a state.
-    std::string text() const;
-    static place parse(const std::string& text);
-
-    kind what = kind::whole;
-    std::uint64_t number = 0;
-    std::string state;
-};
 
 struct outcome {
     bool hit = false;  ///< the fault had something to happen to

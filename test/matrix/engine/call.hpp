@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations that the engine can interrupt, and objects that it can destroy.
+#pragma once
+
+#include "stage.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace corozk::matrix {
+
+/// An operation under way: `call<ownership> asked(s, "acquire"); l->acquire(asked.token());`
+template <class Value = std::monostate>
+class call {
+public:
+    call(stage& s, std::string name, party whose = party::ours)
+        : stage_(s), record_(std::make_shared<with_value>(s.executor(), std::move(name), whose)) {
+        s.add(record_);
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+    /// What is still under way is given up: cancelled, and its result dropped.
+    ~call() {
+        record_->abandoned = true;
+        if (record_->started && record_->calls == 0)
+            record_->cancel.emit(boost::asio::cancellation_type::terminal);
+        record_->value.reset();
+    }
+
+    /// A completion token; for one operation.
+    auto token() {
+        record_->started = true;
+        auto handler = [record = record_](error_code ec, Value v = Value()) {
+            ++record->calls;
+            record->ec = ec;
+            if (!record->abandoned)
+                record->value.emplace(std::move(v));
+            record->wake.cancel();
+        };
+        return boost::asio::bind_cancellation_slot(record_->cancel.slot(), std::move(handler));
+    }
+
+    bool done() const { return record_->calls > 0; }
+    bool good() const { return done() && !record_->ec; }
+    error_code error() const { return record_->ec; }
+
+    /// Waits for the end, whatever it is.
+    awaitable<error_code> ended() {
+        if (!done()) {
+            record_->wake.expires_after(stage_.patience());
+            co_await record_->wake.async_wait(as_tuple());
+        }
+        if (!done()) {
+            stage_.check(false, record_->name + " did not end");
+            throw scenario_over();
+        }
+        co_return record_->ec;
+    }
+
+    /// Waits for the result. @throws scenario_over if the fault has ended it
+    awaitable<Value> result() {
+        error_code ec = co_await ended();
+        if (ec) {
+            if (!stage_.permits(ec, record_->whose))
+                stage_.check(false, record_->name + " failed: " + ec.message());
+            throw scenario_over();
+        }
+        co_return std::move(*record_->value);
+    }
+
+private:
+    struct with_value : call_record {
+        using call_record::call_record;
+        std::optional<Value> value;
+    };
+
+    stage& stage_;
+    std::shared_ptr<with_value> record_;
+};
+
+/// A recipe's object that the engine may destroy: `object<lock> l(s, s.ours(), path);`
+template <class T>
+class object {
+public:
+    template <class... Args>
+    explicit object(stage& s, Args&&... args)
+        : value_(std::make_unique<T>(std::forward<Args>(args)...)),
+          destroy_(std::make_shared<std::function<void()>>([this] { value_.reset(); })) {
+        s.add_object(destroy_);
+    }
+    object(const object&) = delete;
+    object& operator=(const object&) = delete;
+
+    /// @throws scenario_over if it has been destroyed
+    T* operator->() {
+        if (!value_)
+            throw scenario_over();
+        return value_.get();
+    }
+    T& operator*() { return *operator->(); }
+
+private:
+    std::unique_ptr<T> value_;
+    std::shared_ptr<std::function<void()>> destroy_;
+};
+
+}  // namespace corozk::matrix

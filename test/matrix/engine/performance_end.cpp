@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must be so when everything is over and quiet.
+#include "performance.hpp"
+#include <corozk/testing/four_letter.hpp>
+
+#include <cstdio>
+
+namespace corozk::matrix {
+
+using testing::eventually_async;
+
+/// They were not ours to touch.
+void performance::take_foreign_back() {
+    for (const std::string& path : stage_->planted) {
+        bool there = stage_->observer().erase(path);
+        stage_->check(there, "a foreign node is still there: " + path);
+    }
+    stage_->planted.clear();
+}
+
+awaitable<void> performance::wait_until_nothing_is_left() {
+    std::string folder = stage_->server_folder();
+    co_await eventually_async(
+        [&] {
+            if (!what_.leaves_data && which_ != fault::may_not_delete)
+                return stage_->observer().children(folder).empty();
+            for (const auto& [path, session] : testing::ephemerals(port_)) {
+                if (in_folder(path))
+                    return false;
+            }
+            return true;
+        },
+        stage_->patience(),
+        "no node is left");
+    co_await eventually_async([&] { return testing::watches_below(port_, folder) == 0; },
+                              stage_->patience(),
+                              "no watch is left");
+}
+
+/// Of all kinds: the list of watches by path has none on children. Costs the server a lot.
+awaitable<void> performance::wait_until_nothing_is_watched() {
+    if (party_)
+        co_return;  // the others of the party have theirs
+    co_await eventually_async([&] { return testing::watch_count(port_) == 0; },
+                              stage_->patience(),
+                              "the server's count of watches is back");
+}
+
+/// For a failure's text.
+std::string performance::what_is_left() {
+    std::string text = "left:";
+    try {
+        for (const std::string& path : stage_->observer().tree(stage_->server_folder()))
+            text += " node " + path;
+        for (const auto& [path, sessions] : testing::watches_by_path(port_)) {
+            if (!in_folder(path))
+                continue;
+            text += " watch " + path + " of";
+            for (std::int64_t session : sessions) {
+                char number[24];
+                std::snprintf(
+                    number, sizeof number, " %#llx", static_cast<unsigned long long>(session));
+                text += number;
+            }
+        }
+    } catch (const std::exception& e) {
+        text += std::string(" unknown, ") + e.what();
+    }
+    return text;
+}
+
+awaitable<void> performance::wait_until_quiet() {
+    // Of the fault itself nothing stays.
+    proxy_.disarm_all();
+    proxy_.black_hole(false);
+    proxy_.set_acceptance(testing::acceptance::normal);
+    co_await eventually_async(
+        [&] { return stage_->all_ended(); }, stage_->patience(), "every call's end");
+    co_await stage_->settle();
+    co_await eventually_async(
+        [&] { return !beside_runs_; }, stage_->patience(), "the other one's turn");
+    if (!beside_failed_.empty())
+        stage_->check(false, "the one beside failed: " + beside_failed_);
+    take_foreign_back();
+    co_await wait_until_nothing_is_left();
+    co_await wait_until_nothing_is_watched();
+}
+
+}  // namespace corozk::matrix

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the faults do, at a request or in a state.
+#include "performance.hpp"
+#include <corozk/testing/four_letter.hpp>
+#include <corozk/testing/raw_session.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace corozk::matrix {
+
+using namespace std::chrono_literals;
+using testing::eventually_async;
+using testing::fault_proxy;
+using testing::frame_info;
+
+namespace {
+
+/// Nodes of others: near misses of the names of ours, and no names at all.
+const std::vector<std::string> foreign_names{"somebody",
+                                             "lock-",
+                                             "-lock-0000000001",
+                                             "x-lock-00000000x1",
+                                             "ready-",
+                                             "\xc3\xa4-write-1"};
+
+void expire(fault_proxy& proxy, std::uint16_t port) {
+    testing::session_record victim = proxy.session();
+    testing::expire_session(port, victim.session_id, victim.password);
+    proxy.cut();
+}
+
+}  // namespace
+
+void performance::arm() {
+    proxy_.reset_numbering();
+    if (where_.what != place::kind::request && where_.what != place::kind::answer)
+        return;
+    auto here = testing::at_request(where_.number);
+    auto set = [&](testing::action a) { rule_ = proxy_.arm(std::move(here), std::move(a)); };
+    auto interrupt = [this](const frame_info&) {
+        boost::asio::post(context_, [this] {
+            if (stage_)
+                stage_->interrupt();
+        });
+    };
+    switch (which_) {
+        case fault::request_lost:
+            set(testing::drop_request_and_cut());
+            break;
+        case fault::answer_lost:
+            set(testing::swallow_reply_and_cut());
+            break;
+        case fault::cut_after_answer:
+            set(testing::cut_after_reply());
+            break;
+        case fault::answer_delayed:
+            set(testing::delay_reply(50ms));
+            break;
+        case fault::short_hole:
+            set(testing::black_hole_from_here(50ms));
+            break;
+        case fault::noticed_hole:
+            set(testing::black_hole_from_here(noticed));
+            break;
+        case fault::long_hole:
+            set(testing::black_hole_from_here(beyond_session));
+            break;
+        case fault::expired:
+            set(testing::call_at_request([this](const frame_info&) { expire(proxy_, port_); }));
+            break;
+        default:
+            if (!interrupts(which_))
+                break;
+            if (where_.what == place::kind::answer) {
+                set(testing::call_at_reply(interrupt));
+            } else {
+                set(testing::call_at_request(interrupt));
+            }
+    }
+}
+
+/// A fault in a state.
+awaitable<void> performance::apply(stage& s) {
+    boost::asio::steady_timer timer(context_);
+    bool rival = what_.probe_takes_turns;
+    switch (which_) {
+        case fault::expired:
+            if (rival)
+                start_beside(s.theirs(), false);
+            expire(proxy_, port_);
+            break;
+        case fault::short_hole:
+        case fault::noticed_hole:
+        case fault::long_hole:
+            if (rival && which_ != fault::short_hole)
+                start_beside(s.theirs(), false);
+            proxy_.black_hole(true);
+            timer.expires_after(which_ == fault::long_hole      ? beyond_session
+                                : which_ == fault::noticed_hole ? noticed
+                                                                : 50ms);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            s.owners.compare();
+            proxy_.black_hole(false);
+            break;
+        case fault::client_stopped:
+            if (rival)
+                start_beside(s.theirs(), false);
+            // The whole process stands still, its clocks do not.
+            std::this_thread::sleep_for(beyond_session);
+            s.owners.compare();
+            break;
+        case fault::server_restarted:
+            if (!party_)
+                throw std::logic_error("no party for a restart");
+            arrived_ = true;
+            party_->arrive();
+            co_await eventually_async([&] { return party_->killed(); }, 90s, "the kill");
+            break;
+        case fault::own_node_deleted:
+            delete_own_nodes();
+            break;
+        case fault::parent_deleted:
+            // Somebody may make nodes meanwhile.
+            co_await eventually_async([&] {
+                s.observer().erase_recursively(s.server_folder());
+                return true;
+            });
+            break;
+        case fault::foreign_children:
+            plant_foreign();
+            break;
+        case fault::second_object:
+            start_beside(s.ours(), true);
+            break;
+        default:
+            s.interrupt();
+            break;
+    }
+}
+
+void performance::delete_own_nodes() {
+    std::int64_t ours = stage_->ours().status().session_id;
+    bool any = false;
+    for (const auto& [path, session] : testing::ephemerals(port_)) {
+        if (session == ours && in_folder(path))
+            any = stage_->observer().erase(path) || any;
+    }
+    if (!any)
+        stage_->set_void();
+}
+
+void performance::plant_foreign() {
+    for (const std::string& name : foreign_names) {
+        std::string path = stage_->server_folder() + what_.foreign_in + "/" + name;
+        stage_->observer().plant(path, "not yours");
+        stage_->planted.push_back(path);
+    }
+}
+
+awaitable<void> performance::beside(client& c, bool companion) {
+    try {
+        if (companion && what_.companion) {
+            co_await what_.companion(c, *stage_);
+        } else {
+            co_await what_.probe(c, *stage_);
+        }
+    } catch (const scenario_over&) {
+    } catch (const std::exception& e) {
+        beside_failed_ = e.what();
+    }
+    beside_runs_ = false;
+}
+
+void performance::start_beside(client& c, bool companion) {
+    beside_runs_ = true;
+    boost::asio::co_spawn(context_, beside(c, companion), [](std::exception_ptr) {});
+}
+
+}  // namespace corozk::matrix
