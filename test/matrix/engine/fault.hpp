@@ -24,10 +24,12 @@ enum class fault : std::uint8_t {
     destroy_object,
     close_client,
     destroy_client,
-    expired,           ///< by somebody with its id and password, and the connection cut
-    server_restarted,  ///< killed and restarted
-    client_stopped,    ///< the loop stands still for longer than the session lives
-    own_node_deleted,
+    expired,              ///< by somebody with its id and password, and the connection cut
+    server_restarted,     ///< killed and restarted
+    client_stopped,       ///< the loop stands still for longer than the session lives
+    own_node_deleted,     ///< all that our session has
+    oldest_node_deleted,  ///< one of several
+    newest_node_deleted,
     parent_deleted,
     foreign_children,  ///< nodes of others in our folder
     second_object,     ///< another object of the same session does the same
@@ -76,6 +78,16 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::server_restarted, "server restarted", "restart", places::states, false},
     fault_traits{fault::client_stopped, "client stopped", "stopped", places::states, true},
     fault_traits{fault::own_node_deleted, "own node deleted", "own.del", places::states, false},
+    fault_traits{fault::oldest_node_deleted,
+                 "oldest node deleted",
+                 "old.del",
+                 places::states,
+                 false},
+    fault_traits{fault::newest_node_deleted,
+                 "newest node deleted",
+                 "new.del",
+                 places::states,
+                 false},
     fault_traits{fault::parent_deleted, "parent deleted", "par.del", places::states, false},
     fault_traits{fault::foreign_children, "foreign children", "foreign", places::states, false},
     fault_traits{fault::second_object, "second object", "second", places::states, false},
@@ -108,6 +120,12 @@ inline std::optional<fault> fault_named(std::string_view name) {
 inline bool ends_session(fault f) {
     return f == fault::noticed_hole || f == fault::long_hole || f == fault::expired ||
            f == fault::client_stopped;
+}
+
+/// Somebody erases one or all of the nodes that our session has.
+inline bool deletes_own(fault f) {
+    return f == fault::own_node_deleted || f == fault::oldest_node_deleted ||
+           f == fault::newest_node_deleted;
 }
 
 /// The folder withholds one permission from ours.

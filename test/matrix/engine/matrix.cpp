@@ -146,7 +146,7 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
 
 void matrix::collect(const scenario& s) {
     for (const fault_traits& f : fault_table) {
-        if (!selected(f.id) || f.id == fault::none || s.without.contains(f.id))
+        if (!selected(f.id) || f.id == fault::none || !s.why_not(f.id).empty())
             continue;
         for (place& p : places_for(s, f)) {
             auto& list = f.id == fault::server_restarted ? restarts_ : cases_;
@@ -316,7 +316,7 @@ void matrix::print(std::ostream& out) const {
                 run += c.run;
                 missed += c.missed;
                 text = std::to_string(c.run) + "/" + std::to_string(c.failed);
-            } else if (s->without.contains(f.id)) {
+            } else if (!s->why_not(f.id).empty()) {
                 text = "-";
             }
             out << std::setw(9) << text;

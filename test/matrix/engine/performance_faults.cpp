@@ -8,6 +8,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <iterator>
+#include <map>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -124,6 +126,8 @@ awaitable<void> performance::apply(stage& s) {
             co_await eventually_async([&] { return party_->killed(); }, 90s, "the kill");
             break;
         case fault::own_node_deleted:
+        case fault::oldest_node_deleted:
+        case fault::newest_node_deleted:
             delete_own_nodes();
             break;
         case fault::parent_deleted:
@@ -147,11 +151,23 @@ awaitable<void> performance::apply(stage& s) {
 
 void performance::delete_own_nodes() {
     std::int64_t ours = stage_->ours().status().session_id;
-    bool any = false;
+    std::map<std::int64_t, std::string> by_age;
     for (const auto& [path, session] : testing::ephemerals(port_)) {
-        if (session == ours && in_folder(path))
-            any = stage_->observer().erase(path) || any;
+        if (session != ours || !in_folder(path))
+            continue;
+        if (auto record = stage_->observer().stat(path))
+            by_age.emplace(record->czxid, path);
     }
+    // One of one is what "own node deleted" is there for.
+    if (which_ != fault::own_node_deleted && by_age.size() == 1)
+        by_age.clear();
+    if (which_ == fault::oldest_node_deleted && !by_age.empty())
+        by_age.erase(std::next(by_age.begin()), by_age.end());
+    if (which_ == fault::newest_node_deleted && !by_age.empty())
+        by_age.erase(by_age.begin(), std::prev(by_age.end()));
+    bool any = false;
+    for (const auto& [czxid, path] : by_age)
+        any = stage_->observer().erase(path) || any;
     if (!any)
         stage_->set_void();
 }

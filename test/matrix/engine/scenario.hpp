@@ -56,6 +56,12 @@ struct scenario {
     /// Errors that the documentation allows for besides those that belong to a fault.
     std::map<fault, std::vector<error_code>> may_end_with;
 
+    /// Empty, or why a fault makes no sense here. Without nodes of one's own none of them is erased.
+    std::string why_not(fault f) const {
+        auto it = without.find(deletes_own(f) ? fault::own_node_deleted : f);
+        return it == without.end() ? std::string() : it->second;
+    }
+
     std::string full_name() const { return recipe + "." + name; }
 };
 

@@ -48,6 +48,8 @@ bool stage::deprived() const {
         case fault::long_hole:
         case fault::client_stopped:
         case fault::own_node_deleted:
+        case fault::oldest_node_deleted:
+        case fault::newest_node_deleted:
         case fault::parent_deleted:
         case fault::close_client:
         case fault::destroy_client:
@@ -55,6 +57,11 @@ bool stage::deprived() const {
         default:
             return false;
     }
+}
+
+bool stage::deprived_of(const std::string& path) {
+    bool one_of_several = deletes_own(setting_.which) && setting_.which != fault::own_node_deleted;
+    return deprived() && (!one_of_several || !exists(path));
 }
 
 bool stage::refused() const {
@@ -96,6 +103,8 @@ bool stage::permits(const error_code& ec, party whose) const {
             return !setting_.what->outlives_session &&
                    (is_session_lost(ec) || ec == errc::ownership_lost || ec == errc::not_connected);
         case fault::own_node_deleted:
+        case fault::oldest_node_deleted:
+        case fault::newest_node_deleted:
             return ec == errc::ownership_lost;
         default:
             return false;

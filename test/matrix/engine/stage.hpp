@@ -121,6 +121,8 @@ public:
 
     /// The fault has taken from us what belonged to our session, or to our nodes.
     bool deprived() const;
+    /// ... of this node, too.
+    bool deprived_of(const std::string& path);
 
     /// The fault forbids: ours has no permission for anything.
     bool forbidden() const { return setting_.which == fault::forbidding_acl; }

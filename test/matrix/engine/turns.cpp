@@ -16,7 +16,7 @@ awaitable<void> take_turn(stage& s,
         held.lost(lost.token());
         co_await s.state(
             state, [&] { return lost.done() || !held.valid() || s.ours().counters().watches > 0; });
-        if (s.deprived() && s.set().at_state == state) {
+        if (s.set().at_state == state && s.deprived_of(held.path())) {
             co_await testing::eventually_async(
                 [&] { return !held.valid(); }, s.patience(), "the loss is seen");
             co_await lost.ended();

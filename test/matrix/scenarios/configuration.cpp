@@ -111,7 +111,7 @@ awaitable<void> whole(stage& s) {
         // The writer has died half-way; where it has not, it goes on.
         s.check(ends_session(s.which()) || s.which() == fault::close_client ||
                     s.which() == fault::destroy_client || s.which() == fault::parent_deleted ||
-                    s.which() == fault::own_node_deleted,
+                    deletes_own(s.which()),
                 "only a dead writer leaves a broken version");
     } else {
         s.check(s.notes("published").empty() || s.which() == fault::parent_deleted,
