@@ -73,6 +73,13 @@ public:
         co_return ok;
     }
 
+    awaitable<void> tell(testing::turn_clock::turn longest) {
+        std::ostringstream text;
+        text << "turn " << longest.took.count() << " " << longest.in_kernel.count() << " "
+             << longest.page_faults << " " << longest.preemptions;
+        co_await tell(text.str());
+    }
+
 private:
     tcp::socket socket_;
     std::string who_;
@@ -274,8 +281,7 @@ private:
             }
             if (ec == errc::not_a_member)
                 latch.start();
-            std::int64_t turn = clock_->take_longest().count();
-            co_await told.tell("turn", turn);
+            co_await told.tell(clock_->take_longest());
             co_await pause(30);
         }
         co_await latch.close(as_tuple());

@@ -135,13 +135,18 @@ bool conductor::report(const final_state& last) {
 void conductor::report_turns() {
     auto in_ms = [](std::chrono::nanoseconds t) { return static_cast<double>(t.count()) / 1e6; };
     std::cout << std::left << std::setw(34) << "fault" << std::right << std::setw(7) << "times"
-              << std::setw(20) << "longest turn, ms" << std::setw(22) << "of an idle loop, ms"
+              << std::setw(18) << "longest turn, ms" << std::setw(11) << "in kernel"
+              << std::setw(13) << "page faults" << std::setw(13) << "preemptions" << std::setw(21)
+              << "of an idle loop, ms"
               << "\n";
     for (const auto& [what, longest] : resource_.longest_turns()) {
+        const testing::turn_clock::turn& turn = longest.of_clients;
         std::cout << std::left << std::setw(34) << (what.empty() ? "none" : what) << std::right
                   << std::setw(7) << (what.empty() ? "" : std::to_string(faults_[what]))
-                  << std::fixed << std::setprecision(3) << std::setw(20)
-                  << in_ms(longest.of_clients) << std::setw(22) << in_ms(longest.of_nobody) << "\n";
+                  << std::fixed << std::setprecision(3) << std::setw(18) << in_ms(turn.took)
+                  << std::setw(11) << in_ms(turn.in_kernel) << std::setw(13) << turn.page_faults
+                  << std::setw(13) << turn.preemptions << std::setw(21) << in_ms(longest.of_nobody)
+                  << "\n";
     }
 }
 

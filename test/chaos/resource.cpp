@@ -100,9 +100,13 @@ std::string resource::answer(const std::string& line) {
     words >> r.who >> what;
     std::lock_guard guard(mutex_);
     if (what == "turn") {
-        std::int64_t nanoseconds = 0;
-        words >> nanoseconds;
-        note_turn(&turns::of_clients, std::chrono::nanoseconds(nanoseconds));
+        std::int64_t took = 0;
+        std::int64_t in_kernel = 0;
+        turns seen;
+        words >> took >> in_kernel >> seen.of_clients.page_faults >> seen.of_clients.preemptions;
+        seen.of_clients.took = std::chrono::nanoseconds(took);
+        seen.of_clients.in_kernel = std::chrono::nanoseconds(in_kernel);
+        note_turns(seen);
         return "ok";
     }
     if (what == "enter" || what == "use") {
@@ -183,8 +187,12 @@ void resource::end_of(const std::string& fault) {
 }
 
 /// Told under the mutex.
-void resource::note_turn(std::chrono::nanoseconds turns::*whose, std::chrono::nanoseconds turn) {
-    auto note = [&](effect& of_it) { of_it.longest.*whose = std::max(of_it.longest.*whose, turn); };
+void resource::note_turns(const turns& seen) {
+    auto note = [&](effect& of_it) {
+        if (seen.of_clients.took > of_it.longest.of_clients.took)
+            of_it.longest.of_clients = seen.of_clients;
+        of_it.longest.of_nobody = std::max(of_it.longest.of_nobody, seen.of_nobody);
+    };
     bool calm = true;
     for (auto& [fault, of_it] : effects_) {
         if (of_it.under_way == 0 && of_it.until <= clock::now())
@@ -197,8 +205,10 @@ void resource::note_turn(std::chrono::nanoseconds turns::*whose, std::chrono::na
 }
 
 void resource::note_turn_of_nobody(std::chrono::nanoseconds turn) {
+    turns seen;
+    seen.of_nobody = turn;
     std::lock_guard guard(mutex_);
-    note_turn(&turns::of_nobody, turn);
+    note_turns(seen);
 }
 
 std::map<std::string, resource::turns> resource::longest_turns() const {

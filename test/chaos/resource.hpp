@@ -3,6 +3,7 @@
 #pragma once
 
 #include "history.hpp"
+#include <corozk/testing/turn_clock.hpp>
 
 #include <boost/asio/io_context.hpp>
 
@@ -21,7 +22,8 @@ namespace corozk::chaos {
 ///   WHO enter TOKEN      "ok", or "late" if a later token was here
 ///   WHO use TOKEN        the same
 ///   WHO left TOKEN       and so on for the other deeds: "ok"
-///   WHO turn NANOSECONDS the longest turn of the client's loop since it last said so
+///   WHO turn TOOK IN_KERNEL PAGE_FAULTS PREEMPTIONS
+///                        the longest turn of the client's loop since it last said so; nanoseconds
 ///
 /// Thread safety: all members from any thread.
 class resource {
@@ -50,8 +52,9 @@ public:
     void end_of(const std::string& fault);
 
     struct turns {
-        std::chrono::nanoseconds of_clients{};  ///< the longest of any client's loop
-        std::chrono::nanoseconds of_nobody{};   ///< the same of a loop that does nothing
+        turns() = default;
+        testing::turn_clock::turn of_clients;  ///< the longest of any client's loop
+        std::chrono::nanoseconds of_nobody{};  ///< the same of a loop that does nothing
     };
     /// Told of while each fault was in effect; "" means none.
     std::map<std::string, turns> longest_turns() const;
@@ -66,7 +69,7 @@ private:
     };
     struct impl;
     bool holds(const std::string& line) const;
-    void note_turn(std::chrono::nanoseconds turns::*whose, std::chrono::nanoseconds turn);
+    void note_turns(const turns& seen);
     std::string answer(const std::string& line);
 
     mutable std::mutex mutex_;

@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <cstring>
+#include <sys/mman.h>
 #include <thread>
 
 using namespace corozk::testing;
@@ -38,6 +40,28 @@ TEST_CASE("turn clock: the longest turn, without what is set aside and without w
     CHECK(clock.longest() >= 5ms);
     CHECK(clock.longest() < 50ms);
     CHECK(turn_clock::current() == &clock);
+}
+
+TEST_CASE("turn clock: what the longest turn was made of") {
+    boost::asio::io_context context;
+    boost::asio::post(context, [] { work(1ms); });
+    boost::asio::post(context, [] {
+        work(5ms);
+        constexpr std::size_t size = 64 << 20;
+        void* const fresh =
+            ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(fresh != MAP_FAILED);
+        std::memset(fresh, 1, size);
+        ::munmap(fresh, size);
+    });
+    turn_clock clock;
+    run_to_idle(context);
+    const turn_clock::turn longest = clock.take_longest();
+    CHECK(longest.took >= 5ms);
+    CHECK(longest.in_kernel >= 0ms);
+    CHECK(longest.page_faults > 0);
+    CHECK(longest.preemptions >= 0);
+    CHECK(clock.longest() == 0ms);
 }
 
 TEST_CASE("turn clock: one inside another") {

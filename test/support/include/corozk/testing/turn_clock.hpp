@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <sys/resource.h>
 #include <utility>
 
 namespace corozk::testing {
@@ -22,6 +23,14 @@ class turn_clock {
 public:
     using duration = std::chrono::nanoseconds;
 
+    /** @brief How long a turn took, and what tells whose time that was. */
+    struct turn {
+        duration took{};       ///< processor time
+        duration in_kernel{};  ///< of it, as far as the kernel's ticks (of some ms) tell
+        long page_faults = 0;
+        long preemptions = 0;  ///< how often others got the processor
+    };
+
     turn_clock() noexcept : before_{current_} { current_ = this; }
     ~turn_clock() { current_ = before_; }
     turn_clock(const turn_clock&) = delete;
@@ -29,18 +38,27 @@ public:
 
     void begin() noexcept {
         aside_before_ = aside_total_;
+        used_before_ = used();
         began_ = now();
     }
 
     void end() noexcept {
         const auto took = now() - began_ - (aside_total_ - aside_before_);
-        longest_ = took > longest_ ? took : longest_;
+        if (took <= longest_.took) {
+            return;
+        }
+        const rusage after = used();
+        longest_ = {
+            took,
+            of(after.ru_stime) - of(used_before_.ru_stime),
+            after.ru_minflt + after.ru_majflt - used_before_.ru_minflt - used_before_.ru_majflt,
+            after.ru_nivcsw - used_before_.ru_nivcsw};
     }
 
-    duration longest() const noexcept { return longest_; }
+    duration longest() const noexcept { return longest_.took; }
 
     /** @brief The longest since the last call. */
-    duration take_longest() noexcept { return std::exchange(longest_, duration{}); }
+    turn take_longest() noexcept { return std::exchange(longest_, turn{}); }
 
     /** @brief The thread's, or null. */
     static turn_clock* current() noexcept { return current_; }
@@ -55,6 +73,15 @@ public:
 private:
     friend class aside;
 
+    static rusage used() noexcept {
+        rusage u{};
+        ::getrusage(RUSAGE_THREAD, &u);
+        return u;
+    }
+    static duration of(const timeval& t) noexcept {
+        return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
+    }
+
     static inline thread_local turn_clock* current_ = nullptr;
     static inline thread_local duration aside_total_{};
     static inline thread_local int aside_depth_ = 0;
@@ -62,7 +89,8 @@ private:
     turn_clock* before_;
     duration began_{};
     duration aside_before_{};
-    duration longest_{};
+    rusage used_before_{};
+    turn longest_{};
 };
 
 /** @brief What this thread does while the object lives is the test's, not the loop's. */
