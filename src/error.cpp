@@ -74,7 +74,8 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::reconfig_disabled:
             return "reconfiguration is disabled: set reconfigEnabled=true at the servers";
         case zk_errc::session_closed_require_sasl_auth:
-            return "the server demands SASL";
+            return "the server serves nobody without credentials of a scheme that it demands: give "
+                   "them in client_options::auth or sasl";
         case zk_errc::throttled:
             return "throttled by the server; try again";
     }
@@ -84,7 +85,7 @@ const char* text_of(zk_errc e) noexcept {
 const char* text_of(errc e) noexcept {
     switch (e) {
         case errc::closed:
-            return "the client is closed, or was never connected";
+            return "the client is closed (its status tells why), or was never connected";
         case errc::not_connected:
             return "no connection within the time allowed; nothing was sent";
         case errc::bad_path:

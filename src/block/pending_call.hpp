@@ -94,10 +94,4 @@ std::unique_ptr<pending_call<Values...>> make_call(port& p,
     return std::make_unique<pending_call<Values...>>(p, wake, std::move(handler), deadline);
 }
 
-/// Whether an operation of a driver that is not bound to a session is to be tried again at once: it
-/// waits for the connection, or the next session, by itself.
-inline bool worth_another_try(const error_code& ec) {
-    return is_recoverable(ec) || ec == errc::not_connected || ec == zk_errc::session_expired;
-}
-
 }  // namespace corozk::detail

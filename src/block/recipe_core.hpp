@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/ask_again.hpp"
 #include "block/path_check.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
@@ -197,17 +198,6 @@ private:
     error_code late_error_ = errc::deadline_exceeded;
     bool late_ = false;
 };
-
-/// Whether a request failed only because of the connection or the session: the same question may be
-/// asked again. A request that is not bound to a session waits in the queue meanwhile, so that
-/// asking at once does not spin.
-inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
-    if (p.status().state == session_state::closed || ec == errc::closed)
-        return false;
-    if (ec == zk_errc::auth_failed)
-        return false;
-    return is_recoverable(ec) || is_session_lost(ec) || ec == errc::not_connected;
-}
 
 /// Disarms a watch of a node that may stay for long, here and at the server. Not one whose answer is
 /// on its way: then whoever asked sees to it. A watch that was disarmed for a look that failed may be

@@ -124,6 +124,8 @@ private:
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();
+    void authentication_demanded();
+    void refused_for_good(error_code reason, std::string_view why);
     error_code connect_problem() const;
 
     // Ending.

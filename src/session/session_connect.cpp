@@ -319,8 +319,10 @@ void session::verify_chroot() {
     phase_ = phase_type::verifying;
     verification_ =
         std::make_unique<internal_operation>(op_code::exists, "/", [this](operation& op) {
-            if (phase_ != phase_type::verifying)
+            if (phase_ != phase_type::verifying ||
+                op.error == zk_errc::session_closed_require_sasl_auth) {
                 return;
+            }
             if (op.error == zk_errc::no_node) {
                 log(log_level::error,
                     "the folder \"" + hosts_.chroot +
@@ -359,15 +361,30 @@ void session::session_ready() {
 }
 
 void session::authentication_failed() {
+    refused_for_good(
+        zk_errc::auth_failed,
+        options_.sasl && phase_ != phase_type::open
+            ? "SASL authentication failed: check the user, the password and the mechanisms"
+            : "authentication failed: check the scheme and the credential");
+}
+
+/// The server closes each connection on which anything is asked before that (`enforce.auth.schemes`,
+/// ZOOKEEPER-3561): nothing that was asked again could ever be answered.
+void session::authentication_demanded() {
+    refused_for_good(zk_errc::session_closed_require_sasl_auth,
+                     "the server serves nobody without credentials of a scheme that it demands: "
+                     "give them in client_options::auth or sasl");
+}
+
+void session::refused_for_good(error_code reason, std::string_view why) {
+    if (phase_ == phase_type::closed)
+        return;
     if (closing()) {
         finish_closing(errc::session_left_to_expire);
         return;
     }
-    log(log_level::error,
-        options_.sasl && phase_ != phase_type::open
-            ? "SASL authentication failed: check the user, the password and the mechanisms"
-            : "authentication failed: check the scheme and the credential");
-    fail_for_good(zk_errc::auth_failed);
+    log(log_level::error, why);
+    fail_for_good(reason);
 }
 
 error_code session::connect_problem() const {

@@ -149,6 +149,8 @@ void session::dispatch_answer(operation& op) {
             }
         }
     }
+    bool stranger = op.state == operation::progress::sent &&
+                    op.error == zk_errc::session_closed_require_sasl_auth;
     bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
@@ -173,6 +175,8 @@ void session::dispatch_answer(operation& op) {
     // Those that were armed before were dropped when the closing began.
     if (too_late)
         watches_.drop_all(errc::closed);
+    if (stranger && !abandoned_)
+        authentication_demanded();
 }
 
 void session::dispatch_session_event(handle_state state) {
