@@ -68,7 +68,8 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::not_read_only:
             return "the server is read-only: it has lost its quorum";
         case zk_errc::ephemeral_on_local_session:
-            return "ephemeral node on a local session";
+            return "a local session cannot have ephemeral nodes: set "
+                   "localSessionsUpgradingEnabled=true at the servers";
         case zk_errc::no_watcher:
             return "no watch is waiting for an event";
         case zk_errc::reconfig_disabled:
@@ -76,6 +77,9 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::session_closed_require_sasl_auth:
             return "the server serves nobody without credentials of a scheme that it demands: give "
                    "them in client_options::auth or sasl";
+        case zk_errc::quota_exceeded:
+            return "the quota of this node or of one above it is used up: erase nodes, or raise it "
+                   "(setquota)";
         case zk_errc::throttled:
             return "throttled by the server; try again";
     }

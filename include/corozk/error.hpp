@@ -49,6 +49,7 @@ enum class zk_errc : int {
     no_watcher = -121,
     reconfig_disabled = -123,
     session_closed_require_sasl_auth = -124,
+    quota_exceeded = -125,
     throttled = -127,
 };
 

@@ -44,6 +44,7 @@ const std::vector<zk_errc> all_of_zookeeper = {
     zk_errc::no_watcher,
     zk_errc::reconfig_disabled,
     zk_errc::session_closed_require_sasl_auth,
+    zk_errc::quota_exceeded,
     zk_errc::throttled,
 };
 
