@@ -212,16 +212,20 @@ private:
     awaitable<void> within_reason(client& c, std::string folder) {
         using namespace boost::asio::experimental::awaitable_operators;
         boost::asio::steady_timer budget(context_, 4s);
-        std::string said = "done";
-        try {
-            auto first =
-                co_await (play_.play(c, folder) || budget.async_wait(boost::asio::use_awaitable));
-            if (first.index() == 1)
-                said = "given up";
-        } catch (const std::exception& e) {
-            said = e.what();
-        }
+        auto first = co_await (played(c, std::move(folder)) ||
+                               budget.async_wait(boost::asio::use_awaitable));
+        std::string said = first.index() == 0 ? std::get<0>(first) : "given up";
         std::cout << "played: " << said << std::endl;
+    }
+
+    /// How it went. (`||` would wait for the budget's end if this threw.)
+    awaitable<std::string> played(client& c, std::string folder) {
+        try {
+            co_await play_.play(c, std::move(folder));
+        } catch (const std::exception& e) {
+            co_return e.what();
+        }
+        co_return "done";
     }
 
     awaitable<void> heal(client& c) {

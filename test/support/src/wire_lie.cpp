@@ -47,6 +47,15 @@ constexpr std::array names = {
     std::pair{wire_lie::left_out, "left out"},
     std::pair{wire_lie::unknown_error, "unknown error"},
     std::pair{wire_lie::positive_error, "positive error"},
+    std::pair{wire_lie::not_there, "not there"},
+    std::pair{wire_lie::there_already, "there already"},
+    std::pair{wire_lie::not_allowed, "not allowed"},
+    std::pair{wire_lie::connection_lost, "connection lost"},
+    std::pair{wire_lie::session_over, "session over"},
+    std::pair{wire_lie::session_elsewhere, "session elsewhere"},
+    std::pair{wire_lie::credentials_wrong, "credentials wrong"},
+    std::pair{wire_lie::credentials_missing, "credentials missing"},
+    std::pair{wire_lie::overloaded, "overloaded"},
     std::pair{wire_lie::negative_zxid, "negative zxid"},
     std::pair{wire_lie::huge_inner_length, "huge inner length"},
     std::pair{wire_lie::large_inner_count, "large inner count"},
@@ -161,10 +170,44 @@ std::optional<std::string> insertion(wire_lie lie,
     }
 }
 
+/** The error that a lie puts in place of success; nothing if the lie is not of this kind. */
+std::optional<std::int32_t> false_error(wire_lie lie) {
+    switch (lie) {
+        case wire_lie::unknown_error:
+            return -12'345;
+        case wire_lie::positive_error:
+            return 5;
+        case wire_lie::not_there:
+            return -101;
+        case wire_lie::there_already:
+            return -110;
+        case wire_lie::not_allowed:
+            return -102;
+        case wire_lie::connection_lost:
+            return -4;
+        case wire_lie::session_over:
+            return -112;
+        case wire_lie::session_elsewhere:
+            return -118;
+        case wire_lie::credentials_wrong:
+            return -115;
+        case wire_lie::credentials_missing:
+            return -124;
+        case wire_lie::overloaded:
+            return -127;
+        default:
+            return std::nullopt;
+    }
+}
+
 /** Another frame instead of an answer. */
 std::string spoilt(wire_lie lie, std::string bytes, std::mt19937_64& random) {
     const std::size_t size = bytes.size();
     const std::string_view payload = std::string_view{bytes}.substr(length_size);
+    if (const auto error = false_error(lie)) {
+        put32(bytes, error_at, *error);
+        return bytes;
+    }
     switch (lie) {
         case wire_lie::stops_inside:
         case wire_lie::connect_ends_early:
@@ -196,12 +239,6 @@ std::string spoilt(wire_lie lie, std::string bytes, std::mt19937_64& random) {
             return bytes;
         case wire_lie::answered_twice:
             return bytes + bytes;
-        case wire_lie::unknown_error:
-            put32(bytes, error_at, -12'345);
-            return bytes;
-        case wire_lie::positive_error:
-            put32(bytes, error_at, 5);
-            return bytes;
         case wire_lie::negative_zxid:
             put64(bytes, zxid_at, -1'000'000);
             return bytes;

@@ -18,22 +18,31 @@ namespace corozk::testing {
 enum class wire_lie : std::uint8_t {
     none,
     // An answer, spoilt on its way.
-    stops_inside,       ///< half of the frame, then what follows
-    ends_early,         ///< half of it, as a frame of its own
-    header_only,        ///< success, and nothing behind it
-    no_bytes,           ///< a frame of length 0
-    three_bytes,        ///< less than a header
-    length_of_64_mib,   ///< that never come
-    length_of_2_gib,    ///< the largest number
-    length_minus_one,   ///< a negative length
-    length_minimum,     ///< the smallest number
-    another_xid,        ///< the answer to another request
-    answered_twice,     ///< the second time to no request
-    answer_to_nobody,   ///< a foreign answer in front
-    swapped,            ///< behind the next answer
-    left_out,           ///< the next answer comes instead
-    unknown_error,      ///< an error that does not exist
-    positive_error,     ///< a number that is no error
+    stops_inside,      ///< half of the frame, then what follows
+    ends_early,        ///< half of it, as a frame of its own
+    header_only,       ///< success, and nothing behind it
+    no_bytes,          ///< a frame of length 0
+    three_bytes,       ///< less than a header
+    length_of_64_mib,  ///< that never come
+    length_of_2_gib,   ///< the largest number
+    length_minus_one,  ///< a negative length
+    length_minimum,    ///< the smallest number
+    another_xid,       ///< the answer to another request
+    answered_twice,    ///< the second time to no request
+    answer_to_nobody,  ///< a foreign answer in front
+    swapped,           ///< behind the next answer
+    left_out,          ///< the next answer comes instead
+    unknown_error,     ///< an error that does not exist
+    positive_error,    ///< a number that is no error
+    not_there,         ///< ZooKeeper's own errors, where nothing was wrong: no node
+    there_already,
+    not_allowed,
+    connection_lost,  ///< which no server ever says
+    session_over,     ///< expired, but the connection stays
+    session_elsewhere,
+    credentials_wrong,
+    credentials_missing,
+    overloaded,
     negative_zxid,      ///< a transaction before all others
     huge_inner_length,  ///< the first length inside says 2 GiB
     large_inner_count,  ///< ... 256 Mi
