@@ -163,7 +163,7 @@ void session::dispatch_answer(operation& op) {
             } else {
                 watches_.armed(watch_kind::data, op.path, op.record.mzxid, node);
             }
-            too_late = closing();
+            too_late = !alive(status_.generation);
         }
         op.detach();
         read_ended(op.path);
@@ -172,9 +172,9 @@ void session::dispatch_answer(operation& op) {
     op.inbox = nullptr;
     op.foreign.reset();
     op.finished();
-    // Those that were armed before were dropped when the closing began.
+    // Those that were armed before were dropped when the session ended, or the closing began.
     if (too_late)
-        watches_.drop_all(errc::closed);
+        watches_.drop_all(status_.reason);
     if (stranger && !abandoned_)
         authentication_demanded();
 }

@@ -2,7 +2,9 @@
 // Very many watches, and what becomes of watches when the connection goes.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/barrier.hpp>
 #include <corozk/testing/turn_clock.hpp>
+#include <corozk/testing/wire_lie.hpp>
 
 #include <boost/asio/detached.hpp>
 
@@ -323,5 +325,46 @@ TEST_CASE("watches: dropped ones are taken from the server, whenever they are dr
         CHECK(again.changed.pending());
         co_await zk.set(path, "x");
         co_await again.changed.next();
+    });
+}
+
+/// In a loop that was busy for too long the answer may have come before the session's time was up, and
+/// be looked at after it. The server forgets the watch all the same.
+TEST_CASE("watches: an answer that is seen behind the end of its session arms nothing") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        auto end_of_session_in_front_of_the_next_answer = [&proxy] {
+            proxy.edit(direction::to_client, liar(wire_lie::session_event, 1, 1));
+        };
+        SECTION("of data") {
+            end_of_session_in_front_of_the_next_answer();
+            watched_data seen = co_await zk.watch_data(path);
+            auto [ec, event] = co_await seen.changed.next(as_tuple());
+            CHECK(ec == zk_errc::session_expired);
+        }
+        SECTION("of children") {
+            end_of_session_in_front_of_the_next_answer();
+            watched_children seen = co_await zk.watch_children(path);
+            auto [ec, event] = co_await seen.changed.next(as_tuple());
+            CHECK(ec == zk_errc::session_expired);
+        }
+        SECTION("of a node that is not there") {
+            end_of_session_in_front_of_the_next_answer();
+            watched_stat seen = co_await zk.watch_exists(path + "/none");
+            auto [ec, event] = co_await seen.changed.next(as_tuple());
+            CHECK(ec == zk_errc::session_expired);
+        }
+        SECTION("of a recipe") {
+            barrier gate(zk, path);
+            end_of_session_in_front_of_the_next_answer();
+            outcome<> passed;
+            gate.wait(passed.handler());
+            co_await eventually_async([&] { return at_the_server() > 0; });
+            CHECK_FALSE(passed.done());
+            admin(the_server().port()).erase(path);
+            CHECK_FALSE(co_await passed.wait());
+        }
+        proxy.edit(direction::to_client, nullptr);
+        co_await eventually_async([&] { return zk.status().generation == 2; });
+        CHECK(zk.counters().watches == 0);
     });
 }
