@@ -178,6 +178,8 @@ public:
                   << std::endl;
         if (usage.ru_maxrss > memory_limit_kb)
             return too_much_memory;
+        if (!ended_)
+            return hung;
         return healed_ ? went_well : did_not_heal;
     }
 
@@ -214,7 +216,8 @@ private:
         boost::asio::steady_timer budget(context_, 4s);
         auto first = co_await (played(c, std::move(folder)) ||
                                budget.async_wait(boost::asio::use_awaitable));
-        std::string said = first.index() == 0 ? std::get<0>(first) : "given up";
+        ended_ = first.index() == 0;
+        std::string said = ended_ ? std::get<0>(first) : "given up";
         std::cout << "played: " << said << std::endl;
     }
 
@@ -293,6 +296,7 @@ private:
     testing::fault_proxy proxy_;
     std::mt19937_64 random_;
     std::optional<testing::liar> tells_;
+    bool ended_ = true;
     bool healed_ = false;
 };
 

@@ -69,7 +69,6 @@ struct verdict {
     std::string in_c_client;  ///< where; empty: elsewhere, or not at all
     std::string text;
     std::uint64_t chances = 0;
-    bool given_up = false;  ///< what was played did not end by itself
 };
 
 class campaign {
@@ -133,7 +132,6 @@ private:
         if (std::size_t at = v.text.find("chances "); at != std::string::npos)
             v.chances = std::stoull(v.text.substr(at + 8));
         v.good = ended && status == went_well;
-        v.given_up = v.text.find("played: given up") != std::string::npos;
         if (!v.good)
             v.text = with_function_names(v.text, self_);
         v.in_c_client = place_in_c_client(v.text);
@@ -198,8 +196,6 @@ private:
         ++done_;
         cell& here = cells_[c.attack];
         ++here.run;
-        if (v.given_up)
-            here.given_up.insert(c.text());
         if (v.good)
             return;
         if (!v.in_c_client.empty() && decided_by_c_client().contains(c.attack)) {
@@ -213,20 +209,14 @@ private:
 
     void print() const {
         std::cout << std::left << std::setw(26) << "attack" << std::right << std::setw(8) << "cases"
-                  << std::setw(8) << "failed" << std::setw(10) << "given up" << std::setw(14)
-                  << "in C client"
+                  << std::setw(8) << "failed" << std::setw(14) << "in C client"
                   << "\n";
         for (const auto& [attack, c] : cells_) {
             std::cout << std::left << std::setw(26) << attack << std::right << std::setw(8) << c.run
-                      << std::setw(8) << c.failed << std::setw(10) << c.given_up.size()
-                      << std::setw(14) << c.in_c_client;
+                      << std::setw(8) << c.failed << std::setw(14) << c.in_c_client;
             for (const std::string& at : c.where)
                 std::cout << "  " << at;
             std::cout << "\n";
-        }
-        for (const auto& [attack, c] : cells_) {
-            for (const std::string& text : c.given_up)
-                std::cout << "given up: '" << text << "'\n";
         }
         std::cout << done_ << " cases, " << failed_ << " failed; seed " << seed_ << "\n";
     }
@@ -236,7 +226,6 @@ private:
         std::size_t failed = 0;
         std::size_t in_c_client = 0;
         std::set<std::string> where;
-        std::set<std::string> given_up;
     };
 
     std::string self_;

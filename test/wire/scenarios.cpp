@@ -16,6 +16,9 @@
 #include <corozk/recipe/two_phase_commit.hpp>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
@@ -29,6 +32,15 @@ using namespace std::chrono_literals;
 
 auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
+}
+
+/// As by somebody who does not wait for ever. Whom a lie has told of a node that is not there, or not of
+/// one that is, may wait for its end, or for news of it.
+template <class Value>
+awaitable<void> for_a_second(awaitable<Value> operation) {
+    using namespace boost::asio::experimental::awaitable_operators;
+    boost::asio::steady_timer limit(co_await boost::asio::this_coro::executor, 1s);
+    co_await (std::move(operation) || limit.async_wait(boost::asio::use_awaitable));
 }
 
 awaitable<void> operations(client& c, std::string folder) {
@@ -101,9 +113,9 @@ awaitable<void> elections(client& c, std::string folder) {
 awaitable<void> caches(client& c, std::string folder) {
     co_await c.ensure_path(folder + "/a/b");
     tree_cache cache(c, folder);
-    tree_state state = co_await cache.next();
+    co_await for_a_second(cache.next());
     auto [ec, made] = co_await c.create(folder + "/a/c", "1", create_options(), as_tuple());
-    state = co_await cache.next(state.revision);
+    co_await for_a_second(cache.next(cache.current().revision));
 }
 
 awaitable<void> queues(client& c, std::string folder) {
@@ -163,7 +175,7 @@ awaitable<void> members(client& c, std::string folder) {
     membership group(c, folder);
     co_await group.join_for(2s, "a", "1");
     co_await group.members();
-    co_await group.set_data("2");
+    co_await for_a_second(group.set_data("2"));
     co_await group.leave();
 }
 
