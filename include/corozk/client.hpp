@@ -69,7 +69,9 @@ struct watched_children {
  *   unknown (`is_outcome_unknown`).
  * - `errc::not_connected`: not sent within the time allowed.
  * - `zk_errc::session_expired`: not sent, because the session was lost meanwhile.
- * - `errc::closed`: the client is closed, or `connect` was never called.
+ * - `errc::closed`: the client is closed (`status().reason` tells why), or `connect` was never called.
+ * - `zk_errc::session_closed_require_sasl_auth`: the server serves nobody without credentials of a
+ *   scheme that it demands (`enforce.auth.schemes`, ZOOKEEPER-3561). The client is closed then.
  * - `errc::bad_path`: nothing was sent.
  * - what the server answers, such as `zk_errc::no_node`.
  *
@@ -151,7 +153,8 @@ public:
      * @par Errors
      * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
-     * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`. After an error the
+     * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`,
+     * `session_closed_require_sasl_auth` (with a chroot, which is looked for). After an error the
      * client is closed, and `connect` may be called again.
      */
     template <class Token = default_token>

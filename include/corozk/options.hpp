@@ -91,7 +91,8 @@ struct client_options {
     /// Accept a server that is cut off from its quorum; it serves reads only.
     bool allow_read_only = false;
 
-    /// Sent on every new session before anything else.
+    /// Sent on every new session before anything else. Some servers serve nobody without
+    /// (`zk_errc::session_closed_require_sasl_auth`).
     std::vector<auth_info> auth;
 
     /// Needs `has_tls()`; otherwise `connect` fails with `not_supported`.
