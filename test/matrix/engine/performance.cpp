@@ -97,8 +97,8 @@ awaitable<void> performance::prepare() {
     client ours = co_await client::connect(context_.get_executor(), ours_options);
     client theirs = co_await client::connect(context_.get_executor(), theirs_options);
     if (with_acl()) {
-        bool by_us = which_ == fault::restricted_acl;
-        co_await ours.add_auth("digest", by_us ? credential : others_credential);
+        const char* ours_is = which_ == fault::restricted_acl ? credential : others_credential;
+        co_await ours.add_auth("digest", ours_is);
     }
     co_await theirs.add_auth("digest", credential);
     if (auto allowed = folder_acl()) {
