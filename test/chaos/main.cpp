@@ -3,6 +3,7 @@
 // what they did.
 #include "client.hpp"
 #include "conductor.hpp"
+#include "option_words.hpp"
 
 #include <cstdlib>
 #include <exception>
@@ -33,34 +34,28 @@ int main(int argc, char** argv) {
     wanted.seed = std::random_device()();
     client_role role;
     try {
-        for (int i = 1; i < argc; ++i) {
-            std::string option = argv[i];
-            auto value = [&]() -> std::string {
-                if (++i >= argc)
-                    throw std::invalid_argument(option + " needs a value");
-                return argv[i];
-            };
-            if (option == "--minutes") {
-                wanted.length = std::chrono::minutes(std::stoul(value()));
-            } else if (option == "--seconds") {
-                wanted.length = std::chrono::seconds(std::stoul(value()));
-            } else if (option == "--clients") {
-                wanted.clients = std::stoul(value());
-            } else if (option == "--seed") {
-                wanted.seed = std::stoull(value());
-            } else if (option == "--keep") {
-                wanted.keep = value();
-            } else if (option == "--client") {
-                role.name = value();
-            } else if (option == "--hosts") {
-                role.hosts = value();
-            } else if (option == "--resource") {
-                role.resource_port = static_cast<std::uint16_t>(std::stoul(value()));
-            } else if (option == "--help" || option == "-h") {
+        for (corozk::testing::option_words words(argc, argv); words.next();) {
+            if (words.is("--minutes")) {
+                wanted.length = std::chrono::minutes(words.number<unsigned>());
+            } else if (words.is("--seconds")) {
+                wanted.length = std::chrono::seconds(words.number<unsigned>());
+            } else if (words.is("--clients")) {
+                wanted.clients = words.number<std::size_t>();
+            } else if (words.is("--seed")) {
+                wanted.seed = words.number<std::uint64_t>();
+            } else if (words.is("--keep")) {
+                wanted.keep = words.value();
+            } else if (words.is("--client")) {
+                role.name = words.value();
+            } else if (words.is("--hosts")) {
+                role.hosts = words.value();
+            } else if (words.is("--resource")) {
+                role.resource_port = words.number<std::uint16_t>();
+            } else if (words.is("--help") || words.is("-h")) {
                 std::cout << usage;
                 return EXIT_SUCCESS;
             } else {
-                throw std::invalid_argument("unknown option " + option);
+                words.refuse();
             }
         }
         if (!role.name.empty())

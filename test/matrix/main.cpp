@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fault matrix: every scenario of every recipe under every fault, as a table.
 #include "engine/matrix.hpp"
+#include "option_words.hpp"
 
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -26,37 +28,33 @@ Runs every scenario of every recipe under every fault and prints a table: cases 
 int main(int argc, char** argv) {
     corozk::matrix::request wanted;
     try {
-        for (int i = 1; i < argc; ++i) {
-            std::string option = argv[i];
-            auto value = [&]() -> std::string {
-                if (++i >= argc)
-                    throw std::invalid_argument(option + " needs a value");
-                return argv[i];
-            };
-            if (option == "--full") {
+        for (corozk::testing::option_words words(argc, argv); words.next();) {
+            if (words.is("--full")) {
                 wanted.compact = false;
-            } else if (option == "--compact") {
+            } else if (words.is("--compact")) {
                 wanted.compact = true;
-            } else if (option == "--recipe") {
-                wanted.recipe = value();
-            } else if (option == "--fault") {
-                wanted.fault = value();
-            } else if (option == "--case") {
-                wanted.single = value();
-            } else if (option == "--repeat") {
-                wanted.repeat = std::stoul(value());
-            } else if (option == "--threads") {
-                wanted.threads = std::stoul(value());
-            } else if (option == "--list") {
+            } else if (words.is("--recipe")) {
+                wanted.recipe = words.value();
+            } else if (words.is("--fault")) {
+                wanted.fault = words.value();
+            } else if (words.is("--case")) {
+                wanted.single = words.value();
+            } else if (words.is("--repeat")) {
+                wanted.repeat = words.number<std::size_t>();
+            } else if (words.is("--threads")) {
+                wanted.threads = words.number<std::size_t>();
+            } else if (words.is("--list")) {
                 corozk::matrix::print_list(std::cout);
                 return EXIT_SUCCESS;
-            } else if (option == "--help" || option == "-h") {
+            } else if (words.is("--help") || words.is("-h")) {
                 std::cout << usage;
                 return EXIT_SUCCESS;
             } else {
-                throw std::invalid_argument("unknown option " + option);
+                words.refuse();
             }
         }
+        if (wanted.threads == 0 || wanted.repeat == 0)
+            throw std::invalid_argument("--threads and --repeat must be positive");
         return corozk::matrix::run_matrix(wanted, std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
     } catch (const std::exception& e) {
         std::cerr << e.what() << "\n" << usage;

@@ -2,6 +2,7 @@
 // The shipped recipes on a model of ZooKeeper, under a scheduler that decides what happens next.
 #include "engine/explore.hpp"
 #include "engine/schedule_id.hpp"
+#include "option_words.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -45,43 +46,42 @@ struct request {
     std::string replay;
     bool lagging = false;
     bool list = false;
+    bool help = false;
 };
 
-request parse(const std::vector<std::string>& words) {
+request parse(int argc, char** argv) {
     request r;
     r.how.faults = 1;
     r.limit.time = std::chrono::seconds(10);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& option = words[i];
-        auto value = [&]() -> const std::string& {
-            if (++i >= words.size())
-                throw std::invalid_argument(option + " needs a value");
-            return words[i];
-        };
-        if (option == "--exhaustive")
+    for (corozk::testing::option_words words(argc, argv); words.next();) {
+        if (words.is("--exhaustive")) {
             r.random = false;
-        else if (option == "--random")
+        } else if (words.is("--random")) {
             r.random = true;
-        else if (option == "--scenario")
-            r.scenario = value();
-        else if (option == "--faults")
-            read_faults(value(), r.how);
-        else if (option == "--switches")
-            r.how.switches = std::stoi(value());
-        else if (option == "--seconds")
-            r.limit.time = std::chrono::milliseconds(static_cast<int>(std::stod(value()) * 1000));
-        else if (option == "--schedules")
-            r.limit.schedules = std::stoul(value());
-        else if (option == "--seed")
-            r.seed = std::stoul(value());
-        else if (option == "--replay")
-            r.replay = value();
-        else if (option == "--lagging")
+        } else if (words.is("--scenario")) {
+            r.scenario = words.value();
+        } else if (words.is("--faults")) {
+            read_faults(words.value(), r.how);
+        } else if (words.is("--switches")) {
+            r.how.switches = words.number<int>();
+        } else if (words.is("--seconds")) {
+            std::chrono::duration<double> seconds(words.number<double>());
+            r.limit.time = std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+        } else if (words.is("--schedules")) {
+            r.limit.schedules = words.number<std::uint64_t>();
+        } else if (words.is("--seed")) {
+            r.seed = words.number<std::uint64_t>();
+        } else if (words.is("--replay")) {
+            r.replay = words.value();
+        } else if (words.is("--lagging")) {
             r.lagging = true;
-        else if (option == "--list")
+        } else if (words.is("--list")) {
             r.list = true;
-        else
-            throw std::invalid_argument("unknown option " + option);
+        } else if (words.is("--help") || words.is("-h")) {
+            r.help = true;
+        } else {
+            words.refuse();
+        }
     }
     r.how.eager = !r.random;
     return r;
@@ -110,8 +110,8 @@ void print(const std::map<move_kind, stage::stretch>& stretches) {
 }
 
 bool wanted(const scenario& s, const request& r) {
-    if (s.name == r.scenario)
-        return true;
+    if (s.name == r.scenario || (r.lagging && s.name == r.scenario + "-lagging"))
+        return s.followers > 0 || !r.lagging;
     if (r.random && s.explored != half::both)
         return false;  // as a whole, that is played
     if (r.lagging != (s.followers > 0) && (r.lagging || s.twin))
@@ -186,9 +186,13 @@ int play(const request& r) {
 
 int main(int argc, char** argv) {
     try {
-        request r = parse(std::vector<std::string>(argv + 1, argv + argc));
+        request r = parse(argc, argv);
         for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
             std::signal(signal, on_crash);
+        if (r.help) {
+            std::cout << usage;
+            return EXIT_SUCCESS;
+        }
         if (r.list) {
             for (const scenario& s : all_scenarios())
                 std::cout << s.name << (s.hidden ? " (only when named)" : "")

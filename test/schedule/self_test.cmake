@@ -54,6 +54,17 @@ run(2 wrong ${planted} --faults expire+nothing)
 run(0 none ${planted} --faults 0 --seconds 120 --schedules 200)
 run(2 wrong --replay planted.failure:eager)
 
+# What cannot be meant is refused, and nothing is played.
+foreach(words IN ITEMS "--faults;2x" "--faults;-1" "--seed;-3" "--schedules;many" "--seconds;" "--nothing"
+                       "--scenario;nobody" "--replay;planted.failure:eager:1:-1:0y"
+)
+    run(2 wrong ${words})
+    if(wrong)
+        message(FATAL_ERROR "${words} is understood:\n${wrong}")
+    endif()
+endforeach()
+run(0 help --help)
+
 run(0 all --scenario planted.others --faults 0 --seconds 120)
 run(0 one --scenario planted.equals --faults 0 --seconds 120)
 if(NOT all MATCHES "planted.others +6 " OR NOT one MATCHES "planted.equals +1 ")

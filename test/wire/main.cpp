@@ -3,6 +3,7 @@
 // in a process of its own. Prints a table: attack x scenario.
 #include "child.hpp"
 #include "crash_place.hpp"
+#include "option_words.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/server.hpp>
@@ -260,34 +261,30 @@ int main(int argc, char** argv) {
     std::string attack;
     std::uint16_t child_of = 0;
     try {
-        for (int i = 1; i < argc; ++i) {
-            std::string option = argv[i];
-            auto value = [&]() -> std::string {
-                if (++i >= argc)
-                    throw std::invalid_argument(option + " needs a value");
-                return argv[i];
-            };
-            if (option == "--full") {
+        for (corozk::testing::option_words words(argc, argv); words.next();) {
+            if (words.is("--full")) {
                 full = true;
-            } else if (option == "--seed") {
-                seed = std::stoull(value());
-            } else if (option == "--jobs") {
-                jobs = std::stoul(value());
-            } else if (option == "--case") {
-                single = value();
-            } else if (option == "--scenario") {
-                scenario = value();
-            } else if (option == "--attack") {
-                attack = value();
-            } else if (option == "--child") {
-                child_of = static_cast<std::uint16_t>(std::stoul(value()));
-            } else if (option == "--help" || option == "-h") {
+            } else if (words.is("--seed")) {
+                seed = words.number<std::uint64_t>();
+            } else if (words.is("--jobs")) {
+                jobs = words.number<std::size_t>();
+            } else if (words.is("--case")) {
+                single = words.value();
+            } else if (words.is("--scenario")) {
+                scenario = words.value();
+            } else if (words.is("--attack")) {
+                attack = words.value();
+            } else if (words.is("--child")) {
+                child_of = words.number<std::uint16_t>();
+            } else if (words.is("--help") || words.is("-h")) {
                 std::cout << usage;
                 return EXIT_SUCCESS;
             } else {
-                throw std::invalid_argument("unknown option " + option);
+                words.refuse();
             }
         }
+        if (jobs == 0)
+            throw std::invalid_argument("--jobs must be positive");
         if (child_of != 0)
             return run_child(wire_case::parse(single), child_of);
         campaign all(std::filesystem::read_symlink("/proc/self/exe").string(), seed, jobs);

@@ -2,10 +2,33 @@
 #include "schedule_id.hpp"
 
 #include <cctype>
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
 
 namespace corozk::schedule {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& text) {
+    throw std::invalid_argument("not " + what + ": '" + text + "'");
+}
+
+/// The number that `text` begins with, which is taken away.
+template <class Number>
+bool take_number(std::string& text, Number& n) {
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
+    text.erase(0, static_cast<std::size_t>(end - text.data()));
+    return problem == std::errc();
+}
+
+bool take(std::string& text, char c) {
+    bool there = text.starts_with(c);
+    text.erase(0, there ? 1 : 0);
+    return there;
+}
+
+}  // namespace
 
 std::string text_of_faults(const rules& how) {
     if (how.kinds.empty())
@@ -19,13 +42,17 @@ std::string text_of_faults(const rules& how) {
 void read_faults(const std::string& text, rules& how) {
     how.kinds.clear();
     if (!text.empty() && std::isdigit(static_cast<unsigned char>(text[0]))) {
-        how.faults = std::stoi(text);
+        std::string rest = text;
+        if (!take_number(rest, how.faults) || !rest.empty())
+            refuse("a number of faults", text);
         return;
     }
     std::istringstream words(text);
     for (std::string word; std::getline(words, word, '+');)
         how.kinds.push_back(fault_named(word));
     how.faults = static_cast<int>(how.kinds.size());
+    if (how.faults == 0)
+        refuse("a number of faults", text);
 }
 
 std::string schedule_id::text() const {
@@ -55,26 +82,21 @@ schedule_id schedule_id::parse(const std::string& text) {
             parts.back() += c;
     }
     if (parts.size() != 5 || (parts[1] != "eager" && parts[1] != "full"))
-        throw std::invalid_argument("not a schedule: " + text);
+        refuse("a schedule", text);
     id.scenario = parts[0];
     id.how.eager = parts[1] == "eager";
     read_faults(parts[2], id.how);
-    id.how.switches = std::stoi(parts[3]);
-    std::string rest = parts[4];
-    while (!rest.empty()) {
-        std::size_t used = 0;
-        std::size_t choice = std::stoul(rest, &used);
+    if (!take_number(parts[3], id.how.switches) || !parts[3].empty())
+        refuse("a schedule", text);
+    for (std::string& rest = parts[4]; !rest.empty();) {
+        std::size_t choice = 0;
         std::size_t run = 1;
-        rest.erase(0, used);
-        if (rest.starts_with('x')) {
-            run = std::stoul(rest.substr(1), &used);
-            rest.erase(0, used + 1);
-        }
+        bool good = take_number(rest, choice);
+        if (good && take(rest, 'x'))
+            good = take_number(rest, run);
+        if (!good || (!take(rest, '.') && !rest.empty()))
+            refuse("a schedule", text);
         id.choices.insert(id.choices.end(), run, choice);
-        if (rest.starts_with('.'))
-            rest.erase(0, 1);
-        else if (!rest.empty())
-            throw std::invalid_argument("not a schedule: " + text);
     }
     return id;
 }
