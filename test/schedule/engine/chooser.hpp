@@ -21,6 +21,9 @@ public:
     /// @return an index, or moves.size(): enough of this schedule
     virtual std::size_t choose(stage& s, const std::vector<move>& moves) = 0;
 
+    /// Nothing is chosen from here on. @return whether it is to be played
+    virtual bool look_at_the_rest(stage&) { return true; }
+
     /// Everybody has done what they do. @return whether what comes of it is to be looked at
     virtual bool look_at_the_end(stage&) { return true; }
 };

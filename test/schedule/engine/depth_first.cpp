@@ -51,6 +51,12 @@ std::size_t depth_first::choose(stage& s, const std::vector<move>& moves) {
     return chosen;
 }
 
+/// It goes on in one way only, and in the same one from the same state.
+bool depth_first::look_at_the_rest(stage& s) {
+    memory_scope here(memory_scope::owner::explorer);
+    return rests_.find_or_add(s.hash()).second;
+}
+
 /// By the state that it ends in, which no choice follows.
 bool depth_first::look_at_the_end(stage& s) {
     memory_scope here(memory_scope::owner::explorer);

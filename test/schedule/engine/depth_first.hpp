@@ -36,6 +36,7 @@ public:
     depth_first(bool by_footprints, checkpoints* memory);
 
     std::size_t choose(stage& s, const std::vector<move>& moves) override;
+    bool look_at_the_rest(stage& s) override;
     bool look_at_the_end(stage& s) override;
 
     /// To the next schedule. @return whether there is one
@@ -73,6 +74,7 @@ private:
 
     /// By the states that were seen, the moves that have been asleep each time.
     seen_states seen_;
+    seen_states rests_;  ///< where nothing is chosen from then on: they do not count
     move_bits bits_;
     std::vector<branch> path_;
     std::size_t at_ = 0;

@@ -368,7 +368,11 @@ bool stage::is_explored() const {
 bool stage::play_out(chooser& c) {
     while (!is_over()) {
         list_ = moves();
-        half_done_ = half_done_ || all_wait();
+        if (!half_done_ && all_wait()) {
+            half_done_ = true;
+            if (what_.explored == half::arriving && !c.look_at_the_rest(*this))
+                return false;
+        }
         std::size_t chosen = 0;
         if (list_.size() > 1 && is_explored()) {
             chosen = c.choose(*this, list_);

@@ -136,16 +136,10 @@ void late_round(stage& s) {
     s.leaves_nothing_in(folder);
 }
 
-template <int Size>
+template <int Size, int Sessions = Size>
 void round(stage& s) {
     for (int i = 0; i < Size; ++i)
-        s.play(std::string(1, static_cast<char>('a' + i)), i, member<Size>);
-    s.leaves_nothing_in(folder);
-}
-
-void round_in_one_session(stage& s) {
-    s.play("a", 0, member<2>);
-    s.play("b", 0, member<2>);
+        s.play(std::string(1, static_cast<char>('a' + i)), i % Sessions, member<Size>);
     s.leaves_nothing_in(folder);
 }
 
@@ -155,6 +149,7 @@ scenario members(const char* name, int sessions, void (*set_up)(stage&)) {
 
 const scenario of_two = members("double_barrier.2", 2, round<2>).of_equals();
 const scenario of_three = members("double_barrier.3", 3, round<3>).of_equals();
+const scenario of_three_in_two = members("double_barrier.3-in-2", 2, round<3, 2>).in_a_folder();
 
 const registered all[] = {
     registered(of_two),
@@ -163,7 +158,10 @@ const registered all[] = {
     registered(of_three),
     registered(of_three.in_a_folder()),
     registered::in_halves(of_three.in_a_folder()),
-    registered(members("double_barrier.2-in-1", 1, round_in_one_session)),
+    registered(members("double_barrier.2-in-1", 1, round<2, 1>)),
+    registered(members("double_barrier.3-in-1", 1, round<3, 1>)),
+    registered(of_three_in_two),
+    registered::in_halves(of_three_in_two),
     registered(members("double_barrier.deadline", 2, round_with_a_deadline)),
     registered(members("double_barrier.late", 2, late_round)),
     registered(members("double_barrier.rounds", 2, two_rounds).of_equals()),

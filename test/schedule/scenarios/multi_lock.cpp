@@ -84,11 +84,13 @@ void two(stage& s) {
 }
 
 /// Each wants its own and the next one's.
+template <int Sessions>
 void three(stage& s) {
     play_all(s,
              {{"a and b", contend<'a', 'b'>},
               {"b and c", contend<'b', 'c'>},
-              {"c and a", contend<'c', 'a'>}});
+              {"c and a", contend<'c', 'a'>}},
+             Sessions);
     for (const char* one : {"/f/a", "/f/b", "/f/c"})
         s.leaves_nothing_in(one);
 }
@@ -96,9 +98,10 @@ void three(stage& s) {
 const registered all[] = {
     registered(scenario("multi_lock.2", 2, two)),
     registered(scenario("multi_lock.2", 2, two).in_a_folder({"/f", "/f/a", "/f/b"})),
-    registered(scenario("multi_lock.3", 3, three).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
+    registered(scenario("multi_lock.3", 3, three<3>).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
+    registered(scenario("multi_lock.3-in-1", 1, three<1>)),
     registered::in_halves(
-        scenario("multi_lock.3", 3, three).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
+        scenario("multi_lock.3", 3, three<3>).in_a_folder({"/f", "/f/a", "/f/b", "/f/c"})),
     registered(scenario("multi_lock.deadline", 3, patience_ends)),
 };
 

@@ -83,8 +83,9 @@ void two(stage& s) {
     contend_all(s, {{"low", write<5>}, {"high", write<1>}});
 }
 
+template <int Sessions>
 void three(stage& s) {
-    contend_all(s, {{"low", write<5>}, {"high", write<1>}, {"higher", write<0>}});
+    contend_all(s, {{"low", write<5>}, {"high", write<1>}, {"higher", write<0>}}, Sessions);
 }
 
 const registered all[] = {
@@ -92,10 +93,13 @@ const registered all[] = {
     registered(scenario("priority_lock.readers", 3, with_readers)),
     registered(scenario("priority_lock.2", 2, two)),
     registered(scenario("priority_lock.2", 2, two).in_a_folder()),
-    registered(scenario("priority_lock.3", 3, three)),
-    registered(scenario("priority_lock.3", 3, three).in_a_folder()),
+    registered(scenario("priority_lock.3", 3, three<3>)),
+    registered(scenario("priority_lock.3", 3, three<3>).in_a_folder()),
+    registered(scenario("priority_lock.3-in-1", 1, three<1>)),
+    registered(scenario("priority_lock.3-in-2", 2, three<2>).in_a_folder()),
     registered::in_halves(scenario("priority_lock.2", 2, two).in_a_folder()),
-    registered::in_halves(scenario("priority_lock.3", 3, three).in_a_folder()),
+    registered::in_halves(scenario("priority_lock.3", 3, three<3>).in_a_folder()),
+    registered::in_halves(scenario("priority_lock.3-in-2", 2, three<2>).in_a_folder()),
 };
 
 }  // namespace

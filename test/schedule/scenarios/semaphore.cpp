@@ -97,8 +97,9 @@ void two(stage& s) {
     contend_all(s, {{"both", contend<2>}, {"one", contend<1>}});
 }
 
+template <int Sessions>
 void three(stage& s) {
-    contend_all(s, {{"one", contend<1>}, {"both", contend<2>}, {"another", contend<1>}});
+    contend_all(s, {{"one", contend<1>}, {"both", contend<2>}, {"another", contend<1>}}, Sessions);
 }
 
 /// Holds one of two until there is but one.
@@ -172,9 +173,10 @@ void in_a_folder(stage& s) {
 const registered all[] = {
     registered(scenario("semaphore.2", 2, two)),
     registered(scenario("semaphore.2-in-a-folder", 2, in_a_folder<two>)),
-    registered(scenario("semaphore.3", 3, three)),
-    registered(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three>)),
-    registered::in_halves(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three>)),
+    registered(scenario("semaphore.3", 3, three<3>)),
+    registered(scenario("semaphore.3-in-1", 1, three<1>)),
+    registered(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three<3>>)),
+    registered::in_halves(scenario("semaphore.3-in-a-folder", 3, in_a_folder<three<3>>)),
     registered(scenario("semaphore.curator", 2, leases_of_curator).of_equals()),
     registered(scenario("semaphore.kazoo", 2, leases_of_kazoo).of_equals()),
     registered(scenario("semaphore.lowered", 3, lowered)),

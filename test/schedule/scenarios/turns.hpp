@@ -105,21 +105,24 @@ awaitable<void> have_a_turn(actor& a, Acquire acquire, turn_rule rule = turn_rul
     }
 }
 
-/// Somebody with a session of its own.
+/// Somebody who takes part.
 struct contender {
     const char* name;
     awaitable<void> (*plays)(actor&);
 };
 
-inline void play_all(stage& s, std::initializer_list<contender> all) {
-    int client_index = 0;
-    for (const contender& one : all)
-        s.play(one.name, client_index++, one.plays);
+/// The sessions are shared out one after the other; without their number each has its own.
+inline void play_all(stage& s, std::initializer_list<contender> all, int sessions = 0) {
+    int index = 0;
+    for (const contender& one : all) {
+        s.play(one.name, sessions > 0 ? index % sessions : index, one.plays);
+        ++index;
+    }
 }
 
 /// All of them contend below `folder`, where nothing is left in the end.
-inline void contend_all(stage& s, std::initializer_list<contender> all) {
-    play_all(s, all);
+inline void contend_all(stage& s, std::initializer_list<contender> all, int sessions = 0) {
+    play_all(s, all, sessions);
     s.leaves_nothing_in(folder);
 }
 
