@@ -30,7 +30,6 @@ template <class... Values>
 bool acceptable(const session_ptr& s,
                 const char* operation,
                 const std::string& path,
-                std::size_t size,
                 any_handler<void(error_code, Values...)>& handler,
                 bool sequential = false) {
     error_code problem;
@@ -41,8 +40,6 @@ bool acceptable(const session_ptr& s,
         if (s->logs(log_level::warning)) {
             s->log(log_level::warning, std::string(operation) + ": path \"" + path + "\" " + text);
         }
-    } else if (size + path.size() + request_overhead > s->max_request_size()) {
-        problem = errc::too_large;
     }
     if (problem)
         fail<Values...>(s, std::move(handler), problem);
@@ -219,8 +216,7 @@ void client::start_create(const impl_ptr& impl,
                           create_options options,
                           acl entries,
                           handler_of<created_node> handler) {
-    if (!acceptable<created_node>(
-            impl, "create", path, data.size(), handler, is_sequential(options.mode))) {
+    if (!acceptable<created_node>(impl, "create", path, handler, is_sequential(options.mode))) {
         return;
     }
     if (has_ttl(options.mode) != (options.ttl.count() > 0)) {
@@ -251,7 +247,7 @@ void client::start_ensure_path(const impl_ptr& impl,
                                create_options options,
                                acl entries,
                                handler_of<> handler) {
-    if (!acceptable<>(impl, "ensure_path", path, 0, handler))
+    if (!acceptable<>(impl, "ensure_path", path, handler))
         return;
     auto call = std::make_shared<user_call<>>(*impl, std::move(handler));
     call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
@@ -263,7 +259,7 @@ void client::start_ensure_path(const impl_ptr& impl,
 }
 
 void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler) {
-    if (!acceptable<node_data>(impl, "get", path, 0, handler))
+    if (!acceptable<node_data>(impl, "get", path, handler))
         return;
     start_operation<node_data>(
         impl, op_code::get, std::move(path), std::move(handler), nothing_more, [](operation& op) {
@@ -277,7 +273,7 @@ void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_d
 void client::start_watch_data(const impl_ptr& impl,
                               std::string path,
                               handler_of<watched_data> handler) {
-    if (!acceptable<watched_data>(impl, "watch_data", path, 0, handler))
+    if (!acceptable<watched_data>(impl, "watch_data", path, handler))
         return;
     start_watching<watched_data>(impl,
                                  op_code::get,
@@ -295,7 +291,7 @@ void client::start_set(const impl_ptr& impl,
                        std::string data,
                        std::int32_t version,
                        handler_of<stat> handler) {
-    if (!acceptable<stat>(impl, "set", path, data.size(), handler))
+    if (!acceptable<stat>(impl, "set", path, handler))
         return;
     start_operation<stat>(
         impl,
@@ -312,7 +308,7 @@ void client::start_set(const impl_ptr& impl,
 void client::start_exists(const impl_ptr& impl,
                           std::string path,
                           handler_of<std::optional<stat>> handler) {
-    if (!acceptable<std::optional<stat>>(impl, "exists", path, 0, handler))
+    if (!acceptable<std::optional<stat>>(impl, "exists", path, handler))
         return;
     start_operation<std::optional<stat>>(impl,
                                          op_code::exists,
@@ -332,7 +328,7 @@ void client::start_exists(const impl_ptr& impl,
 void client::start_watch_exists(const impl_ptr& impl,
                                 std::string path,
                                 handler_of<watched_stat> handler) {
-    if (!acceptable<watched_stat>(impl, "watch_exists", path, 0, handler))
+    if (!acceptable<watched_stat>(impl, "watch_exists", path, handler))
         return;
     start_watching<watched_stat>(impl,
                                  op_code::exists,
@@ -351,7 +347,7 @@ void client::start_watch_exists(const impl_ptr& impl,
 void client::start_children(const impl_ptr& impl,
                             std::string path,
                             handler_of<node_children> handler) {
-    if (!acceptable<node_children>(impl, "children", path, 0, handler))
+    if (!acceptable<node_children>(impl, "children", path, handler))
         return;
     start_operation<node_children>(impl,
                                    op_code::children,
@@ -369,7 +365,7 @@ void client::start_children(const impl_ptr& impl,
 void client::start_watch_children(const impl_ptr& impl,
                                   std::string path,
                                   handler_of<watched_children> handler) {
-    if (!acceptable<watched_children>(impl, "watch_children", path, 0, handler))
+    if (!acceptable<watched_children>(impl, "watch_children", path, handler))
         return;
     start_watching<watched_children>(impl,
                                      op_code::children,
@@ -386,7 +382,7 @@ void client::start_erase(const impl_ptr& impl,
                          std::string path,
                          std::int32_t version,
                          handler_of<> handler) {
-    if (!acceptable<>(impl, "erase", path, 0, handler))
+    if (!acceptable<>(impl, "erase", path, handler))
         return;
     start_operation<>(
         impl,
@@ -398,14 +394,14 @@ void client::start_erase(const impl_ptr& impl,
 }
 
 void client::start_sync(const impl_ptr& impl, std::string path, handler_of<> handler) {
-    if (!acceptable<>(impl, "sync", path, 0, handler))
+    if (!acceptable<>(impl, "sync", path, handler))
         return;
     start_operation<>(
         impl, op_code::sync, std::move(path), std::move(handler), nothing_more, nothing_more);
 }
 
 void client::start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler) {
-    if (!acceptable<node_acl>(impl, "get_acl", path, 0, handler))
+    if (!acceptable<node_acl>(impl, "get_acl", path, handler))
         return;
     start_operation<node_acl>(impl,
                               op_code::get_acl,
@@ -425,7 +421,7 @@ void client::start_set_acl(const impl_ptr& impl,
                            acl entries,
                            std::int32_t version,
                            handler_of<> handler) {
-    if (!acceptable<>(impl, "set_acl", path, 0, handler))
+    if (!acceptable<>(impl, "set_acl", path, handler))
         return;
     if (entries.empty()) {
         impl->log(log_level::warning, "set_acl: the list is empty; nobody could use the node");
@@ -449,19 +445,14 @@ void client::start_commit(const impl_ptr& impl,
     using results = std::vector<transaction_result>;
     if (!impl)
         return fail<results>(impl, std::move(handler), errc::closed);
-    std::size_t size = 0;
     for (const auto& step : steps.steps()) {
         bool sequential = step.kind == transaction::step_kind::create && is_sequential(step.mode);
-        if (!acceptable<results>(impl, "commit", step.path, 0, handler, sequential))
+        if (!acceptable<results>(impl, "commit", step.path, handler, sequential))
             return;
         if (has_ttl(step.mode)) {
             impl->log(log_level::warning, "commit: no TTL nodes inside a transaction");
             return fail<results>(impl, std::move(handler), errc::bad_option);
         }
-        size += step.path.size() + step.data.size() + request_overhead;
-    }
-    if (size > impl->max_request_size()) {
-        return fail<results>(impl, std::move(handler), errc::too_large);
     }
     if (steps.empty())
         return fail<results>(impl, std::move(handler), error_code());

@@ -3,6 +3,8 @@
 
 #include <charconv>
 #include <concepts>
+#include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -42,15 +44,19 @@ public:
         return words_[at_++];
     }
 
-    /// The same, as a number that is not negative.
+    /// The same, as a number from `least` to `most`.
     template <class Number>
-    Number number() {
+    Number number(Number least = 0, Number most = std::numeric_limits<Number>::max()) {
         std::string text = value();
         Number n{};
         auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), n);
-        if (problem != std::errc() || end != text.data() + text.size() || n < Number{}) {
-            const char* wanted = std::integral<Number> ? "a whole number" : "a number";
-            throw std::invalid_argument(option_ + " needs " + wanted + ", not '" + text + "'");
+        bool whole = problem == std::errc() && end == text.data() + text.size();
+        bool fits = n >= least && n <= most;  // what is not a number does not
+        if (!whole || !fits) {
+            std::ostringstream what;
+            what << option_ << " needs " << (std::integral<Number> ? "a whole number" : "a number")
+                 << " from " << least << " to " << most << ", not '" << text << "'";
+            throw std::invalid_argument(what.str());
         }
         return n;
     }

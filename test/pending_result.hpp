@@ -87,6 +87,19 @@ inline boost::asio::awaitable<void> settle(client& c) {
         co_await c.sync("/", as_tuple());
 }
 
+/// How an operation ends that was asked for (`ask(object)`, with the token `deferred`) and begins only
+/// when its object is gone.
+template <class Value, class Object, class Ask>
+boost::asio::awaitable<error_code> begun_too_late(client& c, Object& object, Ask ask) {
+    auto operation = ask(object);
+    { Object last(std::move(object)); }
+    co_await settle(c);
+    pending_result<Value> result;
+    std::move(operation)(result.handler());
+    error_code ec = co_await finished(result);
+    co_return ec;
+}
+
 /// Ends a client's session at the server, as if it had expired.
 inline void expire(const session_record& session) {
     raw_session_options victim;

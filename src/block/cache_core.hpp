@@ -60,6 +60,7 @@ public:
 
     void start();
     void stop();
+    bool stopped() const noexcept { return stopped_; }
 
     /// The state after `seen`, or when there is one.
     void next(std::uint64_t seen, call_type call);

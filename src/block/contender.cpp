@@ -59,6 +59,19 @@ void contender::abandon(error_code reason) {
     }
 }
 
+void contender::wait_gone(user_call<> call) {
+    if (stage_ == stage_type::gone)
+        return call.complete(error_code());
+    more().gone = std::move(call);
+}
+
+/// Nothing of it is left.
+void contender::end() {
+    stage_ = stage_type::gone;
+    if (extras_)
+        extras_->gone.complete(error_code());
+}
+
 void contender::turn_watch::fired(watch_event_type type) noexcept {
     // Any other type says that something may have happened while we could not hear of it.
     if (contender_.line_ && type == watch_event_type::created)

@@ -77,6 +77,9 @@ public:
     /// The user does not want it any more: fails the call at once, and leaves nothing behind.
     void abandon(error_code reason);
 
+    /// Until nothing of it is left at the server, or its session is over. One call at a time.
+    void wait_gone(user_call<> call);
+
     // owned
     port& owner_port() noexcept override { return port_; }
     std::string path() const override;
@@ -122,6 +125,7 @@ private:
         contender& contender_;
     };
 
+    void end();
     void own_node_touched() noexcept;
     void expired() noexcept override;
     void inspect(const operation& look);
@@ -131,8 +135,10 @@ private:
         std::string attached;
         std::weak_ptr<contender> replacement;  ///< is to take its place: an upgrade
         std::shared_ptr<contender> replaced;   ///< the other way round
+        std::shared_ptr<contender> heir;       ///< holds in its stead: was upgraded
         std::uint64_t span = 0;                ///< a tracer's, while it holds
         std::optional<turn_watch> turn;        ///< it has waited for somebody else's contender
+        user_call<> gone;                      ///< waits for its end
     };
     extras& more() {
         if (!extras_)
@@ -142,6 +148,7 @@ private:
     std::shared_ptr<contender> replacement() const {
         return extras_ ? extras_->replacement.lock() : nullptr;
     }
+    std::shared_ptr<contender> heir() const { return extras_ ? extras_->heir : nullptr; }
     held_calls& held() {
         if (!held_)
             held_ = std::make_unique<held_calls>();

@@ -43,13 +43,39 @@ public:
             c->abandon(reason);
     }
 
+    /// Whether nothing of it is left at the server, or its session is over. Asked for after it has
+    /// failed: then this sets the signal, too.
+    bool gone() {
+        if (!state_->follows) {
+            state_->follows = true;
+            follow();
+        }
+        return state_->gone;
+    }
+
 private:
     struct answer {
         signal* wake = nullptr;
         bool done = false;
         error_code ec;
         ownership granted;
+        bool follows = false;
+        bool gone = false;
     };
+
+    void follow() {
+        auto c = contender_.lock();
+        if (!c || c->stage() == contender::stage_type::gone) {
+            state_->gone = true;
+            return;
+        }
+        user_call<> call(c->owner_port(), [state = state_](error_code) {
+            state->gone = true;
+            if (state->wake)
+                state->wake->set();
+        });
+        c->wait_gone(std::move(call));
+    }
 
     std::shared_ptr<answer> state_;
     std::weak_ptr<contender> contender_;

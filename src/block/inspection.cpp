@@ -13,19 +13,6 @@ namespace corozk::detail {
 
 namespace {
 
-class walk_back final : public ahead_of {
-public:
-    walk_back(const std::vector<line_entry>& entries, std::size_t me, std::int32_t limit_)
-        : entries_(entries), at_(me) {
-        limit = limit_;
-    }
-    const line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
-
-private:
-    const std::vector<line_entry>& entries_;
-    std::size_t at_;
-};
-
 template <class... Values>
 std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
     auto shared = std::make_shared<user_call<Values...>>(std::move(call));
@@ -36,35 +23,20 @@ std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
     return shared;
 }
 
-/// Who holds, and who waits for whom. The nearest of those ahead are mostly all up to some place: what
-/// is named is a part of one list then, which begins with the last of the line.
+/// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
 void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
     const std::size_t count = entries.size();
     std::vector<std::string> paths(count);
     for (std::size_t i = 0; i < count; ++i)
         paths[count - 1 - i] = found.contenders[i].path;
     const auto all = std::make_shared<const std::vector<std::string>>(std::move(paths));
-    std::vector<const line_entry*> blockers;
+    const std::vector<line_section> blocking = rule.blocking_sections(entries, found.limit);
     for (std::size_t i = 0; i < count; ++i) {
-        walk_back ahead(entries, i, found.limit);
-        blockers.clear();
-        rule.blockers(ahead, entries[i], blockers);
+        const line_section& section = blocking[i];
         contender_info& c = found.contenders[i];
-        c.holds = blockers.empty();
-        if (c.holds)
-            continue;
-        auto place = [&](const line_entry* b) {
-            return count - 1 - static_cast<std::size_t>(b - entries.data());
-        };
-        const std::size_t nearest = place(blockers.front());
-        if (place(blockers.back()) - nearest + 1 == blockers.size()) {
-            c.waits_for = path_list(all, nearest, blockers.size());
-        } else {
-            std::vector<std::string> some;
-            for (const line_entry* b : blockers)
-                some.push_back((*all)[place(b)]);
-            c.waits_for = path_list(std::move(some));
-        }
+        c.holds = section.count == 0;
+        if (!c.holds)
+            c.waits_for = path_list(all, count - section.first - section.count, section.count);
     }
 }
 
@@ -138,14 +110,14 @@ task<error_code> survey(port& p,
     std::sort(result.begin(), behind, [](const contender_info& a, const contender_info& b) {
         return a.fencing_token < b.fencing_token;
     });
-    std::sort(behind, result.end(), [](const contender_info& a, const contender_info& b) {
-        return sequence_distance(a.sequence, b.sequence) > 0;
+    const std::int32_t origin = behind == result.end() ? 0 : behind->sequence;
+    std::sort(behind, result.end(), [origin](const contender_info& a, const contender_info& b) {
+        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
     });
     std::vector<line_entry> entries(result.size());
     for (std::size_t i = 0; i < result.size(); ++i) {
         bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
-        entries[i].order =
-            ordered ? sequence_distance(behind->sequence, result[i].sequence) : ahead_of_all;
+        entries[i].order = ordered ? sequence_distance(origin, result[i].sequence) : ahead_of_all;
         entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
         entries[i].weight = result[i].weight;
     }

@@ -40,6 +40,16 @@ private:
     std::map<std::string, std::vector<std::weak_ptr<kept_node>>> owners_;
 };
 
+namespace {
+
+/// Whether there is nothing wrong but the connection, or its server, which takes no changes now: then
+/// the next state of the session is waited for.
+bool not_now(const port& p, const error_code& ec) noexcept {
+    return worth_asking_again(p, ec) || ec == zk_errc::not_read_only;
+}
+
+}  // namespace
+
 kept_node::kept_node(port& p, std::string path, acl entries)
     : recipe_core(p),
       path_(std::move(path)),
@@ -123,6 +133,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         me.note_calls();
         const std::uint64_t generation = p.status().generation;
         bool alive = p.alive(generation);
+        bool can_change = alive && p.status().state != session_state::read_only;
         if (!alive || me.generation_ != generation) {
             // What an earlier session had is gone, or will be: it is waited for.
             if (me.session_ != 0)
@@ -134,7 +145,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             me.session_ = p.status().session_id;
         }
         bool again = false;
-        if (alive) {
+        if (can_change) {
             again = co_await me.work(generation);
         }
         if (!me.wanted_ && !me.present_ && !me.perhaps_) {
@@ -182,6 +193,30 @@ void kept_node::refused(error_code ec) {
     port& p = get_port();
     if (!told && p.logs(log_level::error)) {
         p.log(log_level::error, "could not keep " + path_ + ": " + ec.message());
+    }
+}
+
+/// The server does not take these data. Who is kept already stays with those that it has.
+void kept_node::data_refused(error_code ec, std::uint64_t revision) {
+    bool joining = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::keep && c.ask.waiting();
+    });
+    if (joining || written_ == revision)
+        return refused(ec);
+    bool told = false;
+    for (call& c : calls_) {
+        if (c.why != purpose::change || c.revision > revision)
+            continue;
+        told = told || c.ask.waiting();
+        c.ask.fail(ec);
+    }
+    if (revision == revision_) {
+        data_ = written_data_;
+        written_ = revision_;
+    }
+    port& p = get_port();
+    if (!told && p.logs(log_level::error)) {
+        p.log(log_level::error, "could not change the data of " + path_ + ": " + ec.message());
     }
 }
 
@@ -247,19 +282,20 @@ task<bool> kept_node::make(std::uint64_t generation) {
         present_ = true;
         version_ = 0;
         written_ = revision;
+        written_data_ = std::move(create.data);
         co_return true;
     }
-    if (worth_asking_again(p, ec)) {
+    if (not_now(p, ec)) {
         perhaps_ = perhaps_ || is_outcome_unknown(ec);
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
-        if (ec && !worth_asking_again(p, ec))
+        if (ec && !not_now(p, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
         bool ours = co_await look(generation);
         co_return ours;
     } else {
-        refused(ec);
+        data_refused(ec, revision);
     }
     co_return false;
 }
@@ -282,8 +318,10 @@ task<bool> kept_node::look(std::uint64_t generation) {
     perhaps_ = false;
     bool ours = !ec && read.record.ephemeral_owner == p.status().session_id;
     if (ours) {
-        if (!present_)
+        if (!present_) {
             written_ = read.answer == data_ ? revision_ : 0;
+            written_data_ = std::move(read.answer);
+        }
         version_ = read.record.version;
     } else if (!ec) {
         occupied_ = true;
@@ -309,15 +347,16 @@ task<bool> kept_node::write(std::uint64_t generation) {
     if (!ec) {
         version_ = set.record.version;
         written_ = revision;
+        written_data_ = std::move(set.data);
         co_return true;
     }
     if (ec == zk_errc::no_node) {
         present_ = false;
-    } else if (ec == zk_errc::bad_version || worth_asking_again(p, ec)) {
+    } else if (ec == zk_errc::bad_version || not_now(p, ec)) {
         // Written by a lost answer, or by a stranger: what is wanted is written again.
         co_await look(generation);
     } else {
-        refused(ec);
+        data_refused(ec, revision);
     }
     co_return false;
 }
@@ -341,7 +380,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     request erase(p, op_code::erase, path_);
     erase.generation = generation;
     error_code ec = co_await erase;
-    if (worth_asking_again(p, ec)) {
+    if (not_now(p, ec)) {
         perhaps_ = true;
         co_return true;
     }

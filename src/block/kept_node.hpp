@@ -73,6 +73,7 @@ private:
     void note_calls();
     void settle_calls(error_code ec);
     void refused(error_code ec);
+    void data_refused(error_code ec, std::uint64_t revision);
     task<bool> work(std::uint64_t generation);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
@@ -100,6 +101,7 @@ private:
     std::set<std::int64_t> our_earlier_;  ///< sessions that the server may not have ended yet
     std::int32_t version_ = 0;
     std::uint64_t written_ = 0;  ///< the revision that the server has
+    std::string written_data_;   ///< the last that it took, or was found with
     bool running_ = false;
     bool registered_ = false;
 };

@@ -7,6 +7,7 @@
 #include "session/request.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -46,17 +47,29 @@ task<> erase_node(port& p, std::string path) {
     }
 }
 
+/// Which of the steps was the reason; so many as there are results, if none was.
+std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
+    std::size_t failed = 0;
+    while (failed < results.size() && results[failed].error != ec)
+        ++failed;
+    return failed;
+}
+
 }  // namespace
 
 ledger::ledger(port& p, std::string folder, acl entries)
     : port_(p), folder_(std::move(folder)), entries_(std::move(entries)) {}
 
 task<error_code> ledger::open() {
-    std::string path = join_path(folder_, std::string(prefix) + port_.new_guid());
+    std::string path = perhaps_made_.empty()
+                           ? join_path(folder_, std::string(prefix) + port_.new_guid())
+                           : perhaps_made_;
     for (;;) {
         request create(port_, op_code::create, path);
         create.entries = entries_;
         error_code ec = co_await create;
+        if (is_outcome_unknown(ec))
+            perhaps_made_ = path;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, folder_, entries_);
             if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired)
@@ -68,6 +81,7 @@ task<error_code> ledger::open() {
         if (ec && ec != zk_errc::node_exists)
             co_return ec;  // it exists: our first attempt made it
         path_ = std::move(path);
+        perhaps_made_.clear();
         version_ = 0;
         if (!swept_ && create.record.ctime != 0) {
             swept_ = true;
@@ -79,9 +93,7 @@ task<error_code> ledger::open() {
 
 task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
     ledger_outcome outcome;
-    transaction::step mark;
-    mark.kind = transaction::step_kind::set;
-    steps.insert(steps.begin(), std::move(mark));
+    steps.insert(steps.begin(), mark());
     bool doubtful = false;  // an attempt at this transaction may have been applied
     for (;;) {
         if (path_.empty()) {
@@ -90,18 +102,12 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
                 co_return outcome;
             }
         }
-        steps.front().path = path_;
-        steps.front().version = version_;
+        steps.front() = mark();
         request multi(port_, op_code::multi, std::string());
         multi.steps = steps;
         error_code ec = co_await multi;
         if (!ec) {
-            // Far from the version -1, which matches everything.
-            if (++version_ == std::numeric_limits<std::int32_t>::max())
-                retire();
-            multi.results.erase(multi.results.begin());
-            outcome.results = std::move(multi.results);
-            outcome.blank = false;
+            applied(outcome, std::move(multi.results));
             co_return outcome;
         }
         if (is_outcome_unknown(ec)) {
@@ -115,16 +121,14 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             outcome.error = ec;
             co_return outcome;
         }
-        std::size_t failed = 0;
-        while (failed < multi.results.size() && multi.results[failed].error != ec)
-            ++failed;
+        std::size_t failed = failed_step(multi.results, ec);
         bool answered = failed < multi.results.size();
         if (!answered) {  // closed, too large, ...
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
         if (failed == 0 && ec == zk_errc::bad_version && doubtful) {
-            ++version_;
+            moved_on();
             outcome.error = error_code();
             co_return outcome;
         }
@@ -139,17 +143,9 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
         if (doubtful) {
             // Another session's attempt could still be on its way. Without the node it is void.
             // The node was there a moment ago as we know it: if it is gone, that was we.
-            error_code erase_ec;
-            do {
-                request erase(port_, op_code::erase, path_);
-                erase.version = version_;
-                erase_ec = co_await erase;
-            } while (worth_another_try(erase_ec));
-            if (erase_ec == zk_errc::bad_version) {
-                ++version_;
+            error_code erase_ec = co_await withdraw();
+            if (erase_ec == zk_errc::bad_version)
                 co_return outcome;
-            }
-            path_.clear();
             if (erase_ec == errc::closed)
                 ec = zk_errc::connection_loss;
         }
@@ -159,11 +155,96 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
     }
 }
 
-void ledger::retire() {
+task<error_code> ledger::prepare() {
+    error_code ec;
     if (path_.empty())
-        return;
-    port_.spawn(erase_node(port_, std::move(path_)));
-    path_.clear();
+        ec = co_await open();
+    co_return ec;
+}
+
+task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
+    ledger_outcome outcome;
+    steps.insert(steps.begin(), mark());
+    request multi(port_, op_code::multi, std::string());
+    multi.steps = std::move(steps);
+    error_code ec = co_await multi;
+    if (!ec) {
+        applied(outcome, std::move(multi.results));
+        co_return outcome;
+    }
+    if (is_outcome_unknown(ec)) {
+        ec = co_await withdraw();
+        if (ec == zk_errc::bad_version)
+            co_return outcome;
+        outcome.error = ec ? make_error_code(zk_errc::connection_loss)
+                           : error_code(boost::asio::error::try_again);
+        co_return outcome;
+    }
+    std::size_t failed = failed_step(multi.results, ec);
+    if (failed == 0 && !multi.results.empty()) {
+        // Somebody erased or wrote our node.
+        path_.clear();
+        outcome.error = boost::asio::error::try_again;
+    } else if (failed < multi.results.size()) {
+        outcome.error = ec;
+        outcome.failed = failed - 1;
+    } else {
+        bool ended = worth_another_try(ec) && ec != errc::not_connected;
+        outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;
+    }
+    co_return outcome;
+}
+
+/// Without the node no attempt that may still be on its way is carried out.
+/// @return no error: none was; `bad_version`: one was
+task<error_code> ledger::withdraw() {
+    bool doubtful = false;
+    for (;;) {
+        request erase(port_, op_code::erase, path_);
+        erase.version = version_;
+        error_code ec = co_await erase;
+        if (worth_another_try(ec)) {
+            doubtful = doubtful || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::bad_version) {
+            moved_on();
+            co_return ec;
+        }
+        path_.clear();
+        if (ec == zk_errc::no_node && doubtful)
+            ec = error_code();  // that was we
+        co_return ec;
+    }
+}
+
+/// What each transaction begins with.
+transaction::step ledger::mark() const {
+    transaction::step step;
+    step.kind = transaction::step_kind::set;
+    step.path = path_;
+    step.version = version_;
+    return step;
+}
+
+void ledger::applied(ledger_outcome& outcome, std::vector<transaction_result> results) {
+    moved_on();
+    results.erase(results.begin());
+    outcome.results = std::move(results);
+    outcome.blank = false;
+}
+
+void ledger::moved_on() {
+    // Far from the version -1, which matches everything.
+    if (++version_ == std::numeric_limits<std::int32_t>::max())
+        retire();
+}
+
+void ledger::retire() {
+    for (std::string* path : {&path_, &perhaps_made_}) {
+        if (!path->empty())
+            port_.spawn(erase_node(port_, std::exchange(*path, std::string())));
+    }
 }
 
 }  // namespace corozk::detail

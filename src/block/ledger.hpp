@@ -39,16 +39,28 @@ public:
     /// Not to be called again before the answer.
     task<ledger_outcome> commit(std::vector<transaction::step> steps);
 
+    /// The same for what is right only now, and not after an outage: it is sent once, and withdrawn if
+    /// its answer is lost. `try_again`: nothing was done. Call `prepare` before its steps are decided.
+    task<ledger_outcome> commit_now(std::vector<transaction::step> steps);
+
+    /// Makes the node, where there is none yet.
+    task<error_code> prepare();
+
     /// Erases the node, in the background. Not while a commit is on its way.
     void retire();
 
 private:
     task<error_code> open();
+    task<error_code> withdraw();
+    transaction::step mark() const;
+    void applied(ledger_outcome& outcome, std::vector<transaction_result> results);
+    void moved_on();
 
     port& port_;
     std::string folder_;
     acl entries_;
-    std::string path_;  ///< empty: no node yet
+    std::string path_;          ///< empty: no node yet
+    std::string perhaps_made_;  ///< a node whose creation is in doubt
     std::int32_t version_ = 0;
     bool swept_ = false;
 };

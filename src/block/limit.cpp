@@ -23,7 +23,7 @@ task<error_code> find_limit(port& p,
                             create_mode mode,
                             std::int32_t initial,
                             watch_node* watch,
-                            std::int32_t& limit) {
+                            known_limit& limit) {
     for (;;) {
         request get(p, op_code::get, folder);
         if (watch)
@@ -43,7 +43,8 @@ task<error_code> find_limit(port& p,
             auto found = parse_limit(get.answer);
             if (!found)
                 co_return make_error_code(errc::foreign_data);
-            limit = *found;
+            limit.value = *found;
+            limit.version = get.record.version;
             co_return error_code();
         }
         request set(p, op_code::set, folder);

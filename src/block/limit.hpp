@@ -14,6 +14,12 @@ namespace corozk::detail {
 /// A limit as it stands in a folder's data: a positive decimal number.
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept;
 
+/// A limit, and the version of the folder's data that says so.
+struct known_limit {
+    std::int32_t value = 0;
+    std::int32_t version = 0;
+};
+
 /// Reads the limit, and leaves a watch if one is given. Makes the folder, of that mode, if it is
 /// missing, and writes `initial` where no limit is written: of several who do that the first one
 /// counts.
@@ -24,7 +30,7 @@ task<error_code> find_limit(port& p,
                             create_mode mode,
                             std::int32_t initial,
                             watch_node* watch,
-                            std::int32_t& limit);
+                            known_limit& limit);
 
 /// Writes another limit. An answer that was lost does not make it overwrite what came later.
 task<error_code> change_limit(port& p,

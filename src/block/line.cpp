@@ -203,7 +203,7 @@ head_state line::examine(contender& c) {
 }
 
 void line::evaluate() {
-    if (settings_->initial_limit > 0 && !limit_known_) {
+    if (lacks_limit()) {
         if (!waiting_.empty())
             look_for_limit();
         return;
@@ -343,7 +343,7 @@ void line::run() noexcept {
                 prove(c);
         }
     }
-    if (announced_ && announced_ == &waiting_.front())
+    if (announced_ && announced_ == &waiting_.front() && !lacks_limit())
         forget_passed(*announced_);
     else
         passed_.clear();
@@ -377,9 +377,12 @@ line& lines::get(const line_settings& settings) {
         (key += e.scheme) += ':';
         key += e.id;
     }
-    // So do those who were told of another limit than the others.
+    // So do those who were told of another limit than the others,
     if (settings.fixed_limit > 0)
         key += '\0' + std::to_string(settings.fixed_limit);
+    // and those who are asked for a release in other words.
+    key += settings.request_replaces_data ? '\1' : '\0';
+    key += settings.release_request;
     auto& slot = lines_[key];
     if (!slot)
         slot = std::make_unique<line>(*this, port_, settings, key);

@@ -149,6 +149,8 @@ private:
     void hold_ends(contender& c, error_code reason);
     void granted_replacement(contender& c, user_call<ownership>& call);
     task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call);
+    task<error_code> exchange_node(contender_ptr c, std::string new_path, std::int64_t& created);
+    task<> leave_place(contender_ptr c, contender_ptr heir);
     void prove(contender& c);
     void proved(contender& c, operation& answer);
     void release(contender& c);
@@ -185,6 +187,7 @@ private:
     void refuse_hopeless();
     void look_for_limit();
     task<> read_limit();
+    bool lacks_limit() const noexcept { return settings_->initial_limit > 0 && !limit_known_; }
     template <class Predicate>
     void abandon_waiting(error_code reason, Predicate chosen);
     head_state examine(contender& c);
@@ -245,6 +248,7 @@ private:
     std::int64_t base_order_ = 0;
     std::vector<const line_entry*> blockers_;
     std::int32_t limit_ = 0;
+    std::int32_t limit_version_ = 0;  ///< of the folder's data
     bool limit_known_ = false;
     bool limit_asked_ = false;
     limit_watch limit_watch_;

@@ -13,6 +13,10 @@ bool line_rule::hopeless(ahead_of&, const line_entry&) const {
     return false;
 }
 
+bool line_rule::can_be_converted(const line_entry&) const {
+    return false;
+}
+
 bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_t czxid) noexcept {
     if (gone.sequence < 0 || sequence <= 0 || sequence - 1 != gone.sequence)
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -13,9 +14,11 @@ namespace corozk::detail {
 //
 //  1. A contender is granted only if, at one moment of the server's history after its creation, its
 //     node existed, belonged to the current session, and nothing ahead of it blocked it. That stays
-//     true afterwards: nodes ahead only disappear, because sequences only grow.
+//     true afterwards: nodes ahead only disappear, because sequences only grow, or give way to
+//     others that block less (10).
 //  2. What was ahead of a contender when it was listed, less what is known to have gone, contains
-//     everything that is ahead of it now. If none of that blocks it, nothing does.
+//     everything that is ahead of it now, or what blocks more and stood there before (10). If none
+//     of that blocks it, nothing does.
 //  3. Two local contenders with consecutive sequences have nothing between them, as long as the
 //     first one still existed when the second one was created: sequences begin again in a folder
 //     that was made anew. It did if we erase it ourselves. If it turns out that somebody else has,
@@ -38,6 +41,13 @@ namespace corozk::detail {
 //  9. Entries without a sequence stand ahead of all others, and can come at any time: where they
 //     count 1 holds only for as long as something else keeps newcomers out (a gate). The server
 //     counts their creation as well, so that 3 and 6 hold all the same.
+// 10. Who holds may put another node in the place of its own, in one transaction: one that blocks
+//     nobody whom the old one did not block. Of which nodes that is to be expected the rule says
+//     (`can_be_converted`). That such a node has gone does not mean that its place is empty: it
+//     counts as there until a listing has shown what stands there now.
+// 11. Where the rule needs the limit that stands in the folder's data, nothing is concluded from
+//     one that is not known any more, and an announcement (8) fails unless the limit is still the
+//     one that it was decided by.
 
 inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t ahead_of_all = no_order + 1;
@@ -61,6 +71,12 @@ protected:
     ~ahead_of() = default;
 };
 
+/// Neighbours in a line that is listed from its beginning.
+struct line_section {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+
 /// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones
 /// that are together enough to block it, and none if it is not blocked: while all of those exist,
 /// nothing needs to be looked at.
@@ -70,11 +86,19 @@ public:
                           const line_entry& me,
                           std::vector<const line_entry*>& out) const = 0;
 
+    /// The same for each entry of a whole line in which nobody is to replace another one: a section
+    /// that ends with the nearest. Takes no longer for the last than for the first.
+    virtual std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+                                                        std::int32_t limit) const = 0;
+
     /// Whether `me` may go because the entry right ahead of it goes or went. Saves the rule a walk.
     virtual bool follows(const line_entry& granted, const line_entry& me) const;
 
     /// Whether something ahead waits for what `me` is to replace: neither could ever go.
     virtual bool hopeless(ahead_of& ahead, const line_entry& me) const;
+
+    /// Whether the holder of `entry` may put another node, which blocks less, in its place.
+    virtual bool can_be_converted(const line_entry& entry) const;
 
 protected:
     ~line_rule() = default;

@@ -31,7 +31,7 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
         // Where nobody else has come for a while the create alone will do.
         if (!(past_ && alone_))
             look();
-        if (settings_->initial_limit > 0 && !limit_known_)
+        if (lacks_limit())
             look_for_limit();
     }
     return c;
@@ -242,8 +242,9 @@ void line::fail(contender& c, error_code reason) {
         }
         --members_;
         forget_replaced(c);
-        c.stage_ = contender::stage_type::gone;
+        c.end();
         c.self_.reset();
+        create_some();  // its create may have been taken back
     } else if (c.stage_ != contender::stage_type::gone) {
         remove(c);
     }

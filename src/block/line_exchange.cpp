@@ -25,46 +25,58 @@ void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> ca
     port_.spawn(conversion(c, new_kind, std::move(shared)));
 }
 
-task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
-    std::string guid = port_.new_guid();
+/// Erases the old node and creates the new one in one step. Whoever asks for a release writes that
+/// into the old one: so it is read first, and must not have been written to since.
+task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std::int64_t& created) {
     std::string old_path = c->path();
-    std::string digits(old_path.substr(
-        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
-            .size()));
-    std::string new_path = join_path(settings_->directory,
-                                     settings_->names.format(guid, new_kind, c->weight) + digits);
     create_options how;
     how.mode = create_mode::ephemeral;
     if (!settings_->entries.empty())
         how.acl = &settings_->entries;
-    error_code ec;
-    bool unknown = false;
-    std::int64_t created = 0;
+    bool perhaps_done = false;
     for (;;) {
-        request multi(port_, op_code::multi, std::string());
-        transaction steps;
-        steps.create(new_path, c->request_.data, how).erase(old_path);
-        multi.steps = steps.steps();
-        multi.generation = c->generation_;
-        ec = co_await multi;
-        if (is_outcome_unknown(ec))
-            unknown = true;
+        request old(port_, op_code::get, old_path);
+        old.generation = c->generation_;
+        error_code ec = co_await old;
         if (ask_again(port_, c->generation_, ec))
             continue;
-        // The name is ours alone: an answer was lost.
-        if (unknown && ec == zk_errc::node_exists)
-            ec = error_code();
-        if (ec)
-            break;
+        if (!ec) {
+            c->inspect(old);
+            request multi(port_, op_code::multi, std::string());
+            transaction steps;
+            steps.create(new_path, c->request_.data, how).erase(old_path, old.record.version);
+            multi.steps = steps.steps();
+            multi.generation = c->generation_;
+            ec = co_await multi;
+            if (is_outcome_unknown(ec))
+                perhaps_done = true;
+            if (ec == zk_errc::bad_version || ask_again(port_, c->generation_, ec))
+                continue;
+        }
+        // The new name is ours alone.
+        bool done = perhaps_done && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
+        if (ec && !done)
+            co_return ec;
         request look_at(port_, op_code::exists, new_path);
         look_at.generation = c->generation_;
         ec = co_await look_at;
-        unknown = true;
+        perhaps_done = true;
         if (ask_again(port_, c->generation_, ec))
             continue;
         created = look_at.record.czxid;
-        break;
+        co_return ec;
     }
+}
+
+task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
+    std::string guid = port_.new_guid();
+    std::string digits(c->path().substr(
+        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+            .size()));
+    std::string new_path = join_path(settings_->directory,
+                                     settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::int64_t created = 0;
+    error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
     bool there = c->stage_ == contender::stage_type::granted ||
                  c->stage_ == contender::stage_type::releasing;
@@ -124,8 +136,38 @@ void line::granted_replacement(contender& c, user_call<ownership>& call) {
     c.watch_.disarm();
     held->watch_.disarm();
     prove(*held);
+    c.more().heir = held;
     release(c);
     call.complete(error_code(), ownership());
+}
+
+/// Erases the node of one whose place was left for a better one. Whoever has asked there for a
+/// release has asked the heir.
+task<> line::leave_place(contender_ptr c, contender_ptr heir) {
+    for (;;) {
+        request old(port_, op_code::get, c->path());
+        old.generation = c->generation_;
+        error_code ec = co_await old;
+        if (ask_again(port_, c->generation_, ec))
+            continue;
+        if (ec) {
+            erased(*c, old);
+            break;
+        }
+        heir->inspect(old);
+        request last(port_, op_code::erase, c->path());
+        last.generation = c->generation_;
+        last.version = old.record.version;
+        ec = co_await last;
+        if (is_outcome_unknown(ec))
+            c->erase_unknown_ = true;
+        if (ec == zk_errc::bad_version || ask_again(port_, c->generation_, ec))
+            continue;
+        erased(*c, last);
+        break;
+    }
+    --operations_;
+    wake();
 }
 
 /// It waits no more for a better place for another one; or it has no place that could be replaced.

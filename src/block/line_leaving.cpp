@@ -34,6 +34,10 @@ void line::erase(contender& c, bool to_next) {
     if (c.converting_)
         return;  // first it must be clear which node it is
     erase_attached(c);
+    if (contender_ptr heir = c.heir()) {
+        ++operations_;
+        return port_.spawn(leave_place(c.shared_from_this(), std::move(heir)));
+    }
     if (to_next && announces_) {
         if (const foreign_node* next = next_after(c))
             return announce(c, *next);
@@ -55,6 +59,8 @@ void line::erase(contender& c, bool to_next) {
 
 /// Somebody else's contender right behind one that holds, if it is its turn when that goes.
 line::foreign_node* line::next_after(contender& c) {
+    if (lacks_limit())
+        return nullptr;
     auto behind = std::next(nodes_.iterator_to(c));
     if (behind == nodes_.end() || behind->local())
         return nullptr;
@@ -80,6 +86,16 @@ void line::announce(contender& from, const foreign_node& to) {
     port_.start(op);
 }
 
+namespace {
+
+/// Whether an announcement would fail the next time, too. Otherwise the next one has gone meanwhile,
+/// or the limit is another one.
+bool is_for_good(const error_code& ec) noexcept {
+    return ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
+}
+
+}  // namespace
+
 /// @param to  what it was handed over to, if that is ours
 void line::handed_over(contender& from, const contender* to, operation& answer) {
     if (from.stage_ != contender::stage_type::releasing)
@@ -88,7 +104,7 @@ void line::handed_over(contender& from, const contender* to, operation& answer) 
         // Whatever it was, for example that the next one's node may not be read: by itself.
         if (is_outcome_unknown(answer.error)) {
             from.erase_unknown_ = true;
-        } else if (!to && answer.error != zk_errc::no_node && !is_recoverable(answer.error)) {
+        } else if (!to && is_for_good(answer.error)) {
             announces_ = false;  // not again for each release
         }
         erase(from);
@@ -150,7 +166,7 @@ void line::remove(contender& c) {
     forget_replaced(c);
     nodes_.erase(nodes_.iterator_to(c));
     --members_;
-    c.stage_ = contender::stage_type::gone;
+    c.end();
     c.line_ = nullptr;
     c.watch_.disarm();
     c.timer_node::cancel();

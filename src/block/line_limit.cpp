@@ -16,7 +16,7 @@ void line::look_for_limit() {
 }
 
 task<> line::read_limit() {
-    std::int32_t found = 0;
+    known_limit found;
     error_code ec = co_await find_limit(port_,
                                         settings_->directory,
                                         settings_->entries,
@@ -26,10 +26,12 @@ task<> line::read_limit() {
                                         found);
     limit_asked_ = false;
     if (!ec) {
-        limit_ = found;
+        limit_ = found.value;
+        limit_version_ = found.version;
         limit_known_ = limit_watch_.armed();  // or it has changed since
         // Who asks for more than there is would block the others for ever.
-        abandon_waiting(errc::bad_option, [found](const contender& c) { return c.weight > found; });
+        abandon_waiting(errc::bad_option,
+                        [found](const contender& c) { return c.weight > found.value; });
     } else if (!is_session_lost(ec) && ec != errc::not_connected) {
         abandon_waiting(ec, [](const contender&) { return true; });
     }

@@ -42,10 +42,14 @@ void line::watch_blockers() {
 }
 
 /// Something happened to it. If it was the only one ahead, a look at it alone tells whether it has
-/// gone; otherwise the listing tells more.
+/// gone; otherwise the listing tells more, also of what may stand in its place.
 void line::confirm_foreign(foreign_node& f) {
     if (waiting_.empty() || announced_)
         return;
+    if (settings_->rule->can_be_converted(f)) {
+        stale_ = true;
+        return wake();
+    }
     std::size_t foreign_ahead = 0;
     for (auto at = nodes_.begin(); at != nodes_.end() && at->order < waiting_.front().order; ++at) {
         if (!at->local() && ++foreign_ahead > 1)
@@ -66,7 +70,7 @@ void line::foreign_looked_at(foreign_node& f, operation& answer) {
         delete &f;
         return;
     }
-    if (ec == zk_errc::no_node) {
+    if (ec == zk_errc::no_node && !settings_->rule->can_be_converted(f)) {
         erase_foreign(f);
     } else if (ec == zk_errc::no_auth) {
         f.unreadable_ = true;

@@ -73,6 +73,8 @@ public:
         if (!l.settings().entries.empty())
             how.acl = &l.settings().entries;
         transaction all;
+        if (l.settings().initial_limit > 0)
+            all.check(l.settings().directory, l.limit_version_);
         all.check(to).create(announcement, std::string(), how).erase(announcement).erase(path);
         steps = all.steps();
     }

@@ -53,6 +53,11 @@ std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
     return value;
 }
 
+bool is_guid(std::string_view text) noexcept {
+    return text.size() == guid_digits &&
+           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string naming::format(std::string_view guid, std::uint8_t kind, std::int32_t weight) const {
     std::string name = before_guid;
     if (dashed_guid && guid.size() == 32) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,11 @@ constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noe
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) -
                                      static_cast<std::uint32_t>(from));
 }
+
+inline constexpr std::size_t guid_digits = 32;
+
+/// Whether this is a guid as we make them: with small letters, and nothing between.
+bool is_guid(std::string_view text) noexcept;
 
 /// A contender's name taken apart.
 struct node_name {

@@ -6,9 +6,26 @@
 
 namespace corozk::detail {
 
+namespace {
+
+/// The root is there unless it is a chroot's that is missing.
+task<error_code> look_for_root(port& p) {
+    for (;;) {
+        request exists(p, op_code::exists, "/");
+        error_code ec = co_await exists;
+        if (is_recoverable(ec))
+            continue;
+        co_return ec == zk_errc::no_node ? make_error_code(errc::chroot_missing) : ec;
+    }
+}
+
+}  // namespace
+
 task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mode mode) {
     // Downwards from the deepest folder that exists: it is looked for upwards, so that the rights
     // on its ancestors do not matter.
+    if (path == "/")
+        co_return co_await look_for_root(p);
     std::vector<std::string> missing;
     std::string current = path;
     for (;;) {

@@ -59,16 +59,33 @@ private:
 
 class session;
 
-/// Whether there is a session and what is behind the object; if not, the handler has been
-/// completed.
+/// Whether the object had been destroyed when its operation began (which may be long after it was
+/// made: `asio::deferred`).
+template <class Impl>
+bool has_stopped(const Impl& impl) noexcept {
+    if constexpr (requires { impl.stopped(); })
+        return impl.stopped();
+    else
+        return false;
+}
+
+/// Whether there is a session and what is behind the object, which has not been destroyed; if not,
+/// the handler has been completed.
 template <class Impl, class... Values>
 bool ready(const std::shared_ptr<session>& s,
            const std::shared_ptr<Impl>& impl,
            any_handler<void(error_code, Values...)>& handler) {
-    if (s && impl)
+    if (!s || !impl) {
+        immediate_result<Values...>(
+            boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
+        return false;
+    }
+    if (!has_stopped(*impl))
         return true;
-    immediate_result<Values...>(
-        boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
+    immediate_result<Values...>(impl->owner().executor(),
+                                std::move(handler),
+                                boost::asio::error::operation_aborted,
+                                Values()...);
     return false;
 }
 

@@ -59,8 +59,9 @@ asio::awaitable<std::string> ask(std::string name, std::string port) {
     auto [written, sent] = co_await asio::async_write(socket, asio::buffer(word), tuple);
     if (written)
         co_return answer;
-    // Up to the end of the connection, which is the answer's.
-    co_await asio::async_read(socket, asio::dynamic_buffer(answer), tuple);
+    // Up to the end of the connection, which is the answer's; or of our patience.
+    constexpr std::size_t largest_answer = 16 * 1024 * 1024;
+    co_await asio::async_read(socket, asio::dynamic_buffer(answer, largest_answer), tuple);
     co_return answer;
 }
 

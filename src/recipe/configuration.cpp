@@ -21,13 +21,13 @@ void configuration_writer::publish(std::string data, std::unique_ptr<pending_cal
 task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
                                  std::string data,
                                  std::unique_ptr<pending_call<>> call) {
-    error_code ec = co_await self->write(std::move(data));
+    error_code ec = co_await self->write(std::move(data), *call);
     if (call->waiting())
         call->complete(ec);
 }
 
 /// Conditional, so that a lost answer does not make us overwrite what came after.
-task<error_code> configuration_writer::write(std::string data) {
+task<error_code> configuration_writer::write(std::string data, const pending_call<>& call) {
     bool doubtful = false;
     std::int64_t seen = 0;  // the mzxid that the attempt in doubt was based on
     for (;;) {
@@ -46,6 +46,9 @@ task<error_code> configuration_writer::write(std::string data) {
                 co_return make_error_code(zk_errc::connection_loss);
             }
         }
+        // Nobody waits for it any more: what came meanwhile is not to be overwritten.
+        if (!call.waiting())
+            co_return boost::asio::error::operation_aborted;
         seen = missing ? 0 : get.record.mzxid;
         request write(port_, missing ? op_code::create : op_code::set, path_);
         write.data = data;

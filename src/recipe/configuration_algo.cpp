@@ -6,27 +6,25 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <limits>
 
 namespace corozk::detail {
 
 namespace {
 
 constexpr std::size_t number_digits = 10;
+
+/// What is beyond was not counted, and the next one might be the first again.
+constexpr std::uint64_t highest_number = std::numeric_limits<std::int64_t>::max();
+
 constexpr std::size_t steps_per_request = 128;
 constexpr std::size_t overhead_per_step = 256;
 
 }  // namespace
 
 bool good_part_name(configuration_layout layout, std::string_view name) noexcept {
-    if (name.empty() || name.find('/') != std::string_view::npos)
+    if (!is_node_name(name))
         return false;
-    if (name == "." || name == "..")
-        return false;
-    for (char c : name) {
-        auto u = static_cast<unsigned char>(c);
-        if (u < 0x20 || u == 0x7f)
-            return false;
-    }
     if (layout == configuration_layout::ready)
         return name != ready_name && name != writer_name;
     return name != folder_writer_name;
@@ -43,11 +41,17 @@ std::optional<std::uint64_t> version_number(std::string_view name) noexcept {
     if (dash == std::string_view::npos || dash < number_digits || dash + 1 == name.size()) {
         return std::nullopt;
     }
+    if (!good_part_name(configuration_layout::versioned, name))
+        return std::nullopt;
     std::uint64_t number = 0;
     auto [end, ec] = std::from_chars(name.data(), name.data() + dash, number);
-    if (ec != std::errc() || end != name.data() + dash)
+    if (ec != std::errc() || end != name.data() + dash || number > highest_number)
         return std::nullopt;
     return number;
+}
+
+std::int64_t erased_children(const stat& node) noexcept {
+    return (std::int64_t{node.cversion} - node.num_children) / 2;
 }
 
 std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,

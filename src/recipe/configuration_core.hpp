@@ -30,7 +30,7 @@ private:
     static task<> run(std::shared_ptr<configuration_writer> self,
                       std::string data,
                       std::unique_ptr<pending_call<>> call);
-    task<error_code> write(std::string data);
+    task<error_code> write(std::string data, const pending_call<>& call);
 
     port& port_;
     signal wake_;
@@ -57,6 +57,7 @@ public:
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);
     void publish(configuration_parts parts, std::unique_ptr<pending_call<>> call);
     void stop();
+    bool stopped() const noexcept { return stopped_; }
 
 private:
     // Reading.
@@ -64,29 +65,29 @@ private:
     task<> read_versions();
     task<error_code> look_ready(watch_signal& ready, watch_signal& writer);
     task<error_code> look_versioned(watch_signal& current, watch_signal&);
-    task<error_code> read_parts(std::string folder,
-                                configuration_parts& parts,
-                                std::int64_t& changed_at);
+    task<error_code> read_parts(std::string folder, configuration_parts& parts, bool& parts_erased);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
 
     // Writing.
     using name_set = std::set<std::string, std::less<>>;
+    using step_list = std::vector<transaction::step>;
+    struct ready_publication;
     task<error_code> list(std::string folder, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
                              std::shared_ptr<pending_call<>> call);
     task<error_code> publish_ready(configuration_parts parts);
-    task<error_code> begin_ready(std::string guid, std::uint64_t generation);
-    task<error_code> write_ready(const configuration_parts& parts, std::uint64_t generation);
+    task<error_code> begin_ready(ready_publication& mine);
+    task<error_code> write_ready(const configuration_parts& parts, ready_publication& mine);
     task<error_code> finish_ready(std::string guid, std::uint64_t generation);
     task<error_code> published_as(std::string guid);
-    task<> release_writer(std::string guid, std::uint64_t generation);
+    task<> release_writer(ready_publication& mine);
     task<error_code> publish_versioned(configuration_parts parts);
     task<error_code> fill_folder(std::string folder,
                                  const configuration_parts& parts,
                                  std::uint64_t generation);
-    task<> remove_folder(std::string folder);
+    task<bool> remove_folder(std::string folder, const step_list& guard);
     task<> remove_old();
 
     std::string at(std::string_view name) const;

@@ -64,31 +64,41 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
         call->complete(ec);
 }
 
+/// How far a publication behind `ready` has come.
+struct configuration_core::ready_publication {
+    std::string guid;
+    std::uint64_t generation = 0;
+    bool perhaps_writer = false;  ///< `writer` is ours, or may be
+    bool untouched = false;       ///< the version before has lost its `ready`, and nothing else
+};
+
 task<error_code> configuration_core::publish_ready(configuration_parts parts) {
-    std::string guid = port_.new_guid();
-    std::uint64_t generation = port_.status().generation;
-    error_code ec = co_await begin_ready(guid, generation);
-    if (ec)
-        co_return ec;
-    ec = co_await write_ready(parts, generation);
+    ready_publication mine;
+    mine.guid = port_.new_guid();
+    mine.generation = port_.status().generation;
+    error_code ec = co_await begin_ready(mine);
     if (!ec)
-        ec = co_await finish_ready(guid, generation);
-    if (ec && port_.alive(generation))
-        co_await release_writer(guid, generation);
+        ec = co_await write_ready(parts, mine);
+    if (!ec)
+        ec = co_await finish_ready(mine.guid, mine.generation);
+    if (ec && mine.perhaps_writer && port_.alive(mine.generation))
+        co_await release_writer(mine);
     co_return ec;
 }
 
-task<error_code> configuration_core::begin_ready(std::string guid, std::uint64_t generation) {
+task<error_code> configuration_core::begin_ready(ready_publication& mine) {
     bool with_ready = true;
     for (;;) {
         request multi(port_, op_code::multi, std::string());
-        multi.generation = generation;
-        multi.steps.push_back(make_step(kind::create, at(writer_name), guid));
+        multi.generation = mine.generation;
+        multi.steps.push_back(make_step(kind::create, at(writer_name), mine.guid));
         multi.steps.back().mode = create_mode::ephemeral;
         multi.steps.back().entries = options_.acl;
         if (with_ready)
             multi.steps.push_back(make_step(kind::erase, at(ready_name)));
+        mine.untouched = with_ready;
         error_code ec = co_await multi;
+        mine.perhaps_writer = mine.perhaps_writer || !ec || is_outcome_unknown(ec);
         if (!ec)
             co_return ec;
         if (is_recoverable(ec))
@@ -96,12 +106,14 @@ task<error_code> configuration_core::begin_ready(std::string guid, std::uint64_t
         std::size_t failed = failed_step(multi);
         if (ec == zk_errc::node_exists && failed == 0) {
             request writer(port_, op_code::get, at(writer_name));
-            writer.generation = generation;
+            writer.generation = mine.generation;
             ec = co_await writer;
-            if (!ec && writer.answer == guid)
+            if (!ec && writer.answer == mine.guid)
                 co_return ec;  // an attempt whose answer was lost
-            if (!ec)
+            if (!ec) {
+                mine.perhaps_writer = false;
                 co_return make_error_code(errc::busy);
+            }
             if (ec == zk_errc::no_node || is_recoverable(ec))
                 continue;
             co_return ec;
@@ -137,10 +149,10 @@ task<error_code> configuration_core::list(std::string folder,
 
 /// May be done again from the beginning after any failure.
 task<error_code> configuration_core::write_ready(const configuration_parts& parts,
-                                                 std::uint64_t generation) {
+                                                 ready_publication& mine) {
     for (;;) {
         name_set present;
-        error_code ec = co_await list(path_, generation, present);
+        error_code ec = co_await list(path_, mine.generation, present);
         if (ec)
             co_return ec;
         std::vector<transaction::step> steps;
@@ -161,10 +173,12 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
         bool again = false;
         for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
             request multi(port_, op_code::multi, std::string());
-            multi.generation = generation;
+            multi.generation = mine.generation;
             multi.steps = std::move(chunk);
             multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
             ec = co_await multi;
+            if (!ec || is_outcome_unknown(ec))
+                mine.untouched = false;
             if (!ec)
                 continue;
             if (ec == zk_errc::no_node && failed_step(multi) == 0) {
@@ -225,19 +239,30 @@ task<error_code> configuration_core::published_as(std::string guid) {
     }
 }
 
-/// Gives up without leaving the door locked. Never touches another's node.
-task<> configuration_core::release_writer(std::string guid, std::uint64_t generation) {
+/// Gives up without leaving the door locked; a version that is whole is shown again. Never touches
+/// another's node.
+task<> configuration_core::release_writer(ready_publication& mine) {
     for (;;) {
         request get(port_, op_code::get, at(writer_name));
-        get.generation = generation;
+        get.generation = mine.generation;
         error_code ec = co_await behind_sync(port_, get);
-        if (!ec && get.answer == guid) {
-            request erase(port_, op_code::erase, at(writer_name));
-            erase.generation = generation;
-            ec = co_await erase;
-        }
         bool again = is_recoverable(ec) || ec == errc::not_connected;
-        if (!again || !port_.alive(generation))
+        if (!ec && get.answer == mine.guid) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = mine.generation;
+            multi.steps.push_back(make_step(kind::erase, at(writer_name)));
+            if (mine.untouched) {
+                multi.steps.push_back(make_step(kind::create, at(ready_name)));
+                multi.steps.back().entries = options_.acl;
+            }
+            ec = co_await multi;
+            again = is_recoverable(ec) || ec == errc::not_connected;
+            if (ec && !again && mine.untouched) {
+                mine.untouched = false;  // somebody has made a `ready`, or does not let us
+                again = true;
+            }
+        }
+        if (!again || !port_.alive(mine.generation))
             co_return;
     }
 }
@@ -268,6 +293,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     std::string name = version_name(number, guid);
     std::string folder = join_path(at("versions"), name);
     std::string writer = join_path(folder, folder_writer_name);
+    const step_list unguarded;  // nobody else makes our folder current
     for (;;) {
         request multi(port_, op_code::multi, std::string());
         multi.generation = generation;
@@ -289,7 +315,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     }
     error_code ec = co_await fill_folder(folder, parts, generation);
     if (ec) {
-        co_await remove_folder(folder);
+        co_await remove_folder(folder, unguarded);
         co_return ec;
     }
     bool doubtful = false;
@@ -321,7 +347,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         }
         bool faster =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
-        co_await remove_folder(folder);
+        co_await remove_folder(folder, unguarded);
         co_return faster ? make_error_code(errc::busy) : ec;
     }
     co_await remove_old();
@@ -359,30 +385,37 @@ task<error_code> configuration_core::fill_folder(std::string folder,
     }
 }
 
-/// With its parts. What is left is left to the next writer.
-task<> configuration_core::remove_folder(std::string folder) {
+/// With its parts, while the checks of `guard` hold. What is left is left to the next writer.
+/// @return whether they held
+task<bool> configuration_core::remove_folder(std::string folder, const step_list& guard) {
     for (;;) {
         request listing(port_, op_code::children, folder);
         error_code ec = co_await listing;
         if (is_recoverable(ec))
             continue;
         if (ec)
-            co_return;
-        std::vector<std::unique_ptr<request>> erasures;
-        for (std::size_t i = 0; i < listing.names.size(); ++i) {
-            erasures.push_back(std::make_unique<request>(
-                port_, op_code::erase, join_path(folder, listing.names[i])));
-            erasures.back()->send();
+            co_return true;
+        step_list steps;
+        for (std::size_t i = 0; i < listing.names.size(); ++i)
+            steps.push_back(make_step(kind::erase, join_path(folder, listing.names[i])));
+        steps.push_back(make_step(kind::erase, folder));
+
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.steps = guard;
+            multi.steps.insert(multi.steps.end(), chunk.begin(), chunk.end());
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            if (!is_recoverable(ec) && failed_step(multi) < guard.size())
+                co_return false;
+            // Somebody else may be removing it, too.
+            again = is_recoverable(ec) || ec == zk_errc::no_node;
+            break;
         }
-        request last(port_, op_code::erase, folder);
-        last.send();
-        for (auto& e : erasures) {
-            request& erase = *e;
-            co_await erase;
-        }
-        if (is_recoverable(co_await last))
-            continue;
-        co_return;
+        if (!again)
+            co_return true;
     }
 }
 
@@ -404,9 +437,15 @@ task<> configuration_core::remove_old() {
         if (co_await writer != zk_errc::no_node)
             in_use.push_back(name);
     }
+    // One that was being written when we listed may have become current by now.
+    step_list still_current;
+    still_current.push_back(make_step(kind::check, at("current")));
+    still_current.back().version = get.record.version;
     for (const std::string& name :
          outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
-        co_await remove_folder(join_path(at("versions"), name));
+        bool held = co_await remove_folder(join_path(at("versions"), name), still_current);
+        if (!held)
+            co_return;
     }
 }
 

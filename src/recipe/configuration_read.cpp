@@ -132,8 +132,8 @@ task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signa
     }
     if (!before_ec) {
         configuration_parts parts;
-        std::int64_t changed_at = 0;
-        error_code ec = co_await read_parts(path_, parts, changed_at);
+        bool parts_erased = false;  // by every writer who wants fewer
+        error_code ec = co_await read_parts(path_, parts, parts_erased);
         request again(port_, op_code::exists, at(ready_name));
         error_code again_ec = co_await again;
         if (ec == zk_errc::no_node || again_ec == zk_errc::no_node) {
@@ -187,9 +187,9 @@ task<error_code> configuration_core::look_versioned(watch_signal& current, watch
     if (!version_number(get.answer))
         co_return make_error_code(errc::foreign_data);
     configuration_parts parts;
-    std::int64_t changed_at = 0;
-    ec = co_await read_parts(join_path(at("versions"), get.answer), parts, changed_at);
-    if (ec == zk_errc::no_node) {
+    bool parts_erased = false;
+    ec = co_await read_parts(join_path(at("versions"), get.answer), parts, parts_erased);
+    if (ec == zk_errc::no_node || (!ec && parts_erased)) {
         // Removed because there is a newer one, or by somebody who should not.
         if (!current.armed())
             co_return make_error_code(zk_errc::bad_version);
@@ -198,22 +198,18 @@ task<error_code> configuration_core::look_versioned(watch_signal& current, watch
     }
     if (ec)
         co_return ec;
-    // The transaction that made it current was the last to change its folder. If not, and something
-    // newer is current, then it is being removed, and some of its parts may have been gone.
-    if (changed_at != get.record.mzxid && !current.armed())
-        co_return make_error_code(zk_errc::bad_version);
     show(configuration_status::published, get.record.mzxid, std::move(parts));
     co_return error_code();
 }
 
-/// @param changed_at  the zxid of the last change to the folder's list of parts
+/// @param parts_erased  whether there had been more children than these and a writer's node
 task<error_code> configuration_core::read_parts(std::string folder,
                                                 configuration_parts& parts,
-                                                std::int64_t& changed_at) {
+                                                bool& parts_erased) {
     request listing(port_, op_code::children, folder);
     if (error_code ec = co_await listing)
         co_return ec;
-    changed_at = listing.record.pzxid;
+    parts_erased = erased_children(listing.record) > 1;
     std::vector<std::string> names;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (good_part_name(layout_, listing.names[i]))

@@ -79,6 +79,8 @@ public:
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
 
+    bool stopped() const noexcept { return stopped_; }
+
     /// The object is destroyed.
     void stop() {
         stopped_ = true;
@@ -208,10 +210,27 @@ private:
         return true;
     }
 
+    /// The server of a new session may be behind the one that had our last update.
+    task<error_code> read(request& get) {
+        error_code ec;
+        if (updated_in_ == 0 || updated_in_ == port_.status().generation)
+            ec = co_await get;
+        else
+            ec = co_await behind_sync(port_, get);
+        co_return ec;
+    }
+
     task<error_code> load() {
         for (;;) {
+            const std::uint64_t generation = port_.status().generation;
             request get(port_, op_code::get, path_);
-            error_code ec = co_await get;
+            error_code ec = co_await read(get);
+            bool answered = !ec || ec == zk_errc::no_node;
+            if (answered && updated_in_ != 0) {
+                if (get.sent_in != generation)
+                    continue;  // in another session than we meant
+                updated_in_ = generation;
+            }
             if (!ec) {
                 co_return adopt(get) ? error_code() : make_error_code(errc::foreign_data);
             }
@@ -266,6 +285,7 @@ private:
 
     /// After our own update.
     void accept(counter_attempt& attempt, const request& write) {
+        updated_in_ = write.sent_in;
         if (must_replace(attempt.stat.version)) {
             base_.reset();
         } else {
@@ -313,6 +333,7 @@ private:
                 co_return unknown;
             switch (judge(options_.format, attempt, base_->record, base_->stat)) {
                 case counter_verdict::applied:
+                    updated_in_ = get.sent_in;
                     deliver();
                     co_return error_code();
                 case counter_verdict::not_applied:
@@ -350,6 +371,8 @@ private:
     batch current_;
     bool running_ = false;
     bool stopped_ = false;
+    std::uint64_t updated_in_ =
+        0;  ///< a session whose server has our last update; 0: there is none
     unsigned failures_ = 0;
     std::chrono::nanoseconds round_trip_ = std::chrono::microseconds(200);
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -13,6 +14,12 @@ template <class Number>
 bool parse_number(std::string_view text, Number& number) {
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
     return ec == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+/// A revision that was counted: those beyond can only be foreign, and one more might be none.
+bool parse_revision(std::string_view text, std::uint64_t& revision) {
+    constexpr std::uint64_t highest = std::numeric_limits<std::int64_t>::max();
+    return parse_number(text, revision) && revision <= highest;
 }
 
 /// Takes what is before the separator, and leaves what is behind it.
@@ -37,9 +44,9 @@ std::optional<counter_record> parse_native(std::string_view data) {
     record.identity = take(rest, ' ');
     if (!is_name(record.identity))
         return std::nullopt;
-    if (!parse_number(take(rest, ' '), record.revision))
+    if (!parse_revision(take(rest, ' '), record.revision))
         return std::nullopt;
-    if (!parse_number(take(rest, ' '), record.forgotten))
+    if (!parse_revision(take(rest, ' '), record.forgotten))
         return std::nullopt;
     while (!rest.empty()) {
         std::string_view entry = take(rest, ' ');
@@ -49,7 +56,7 @@ std::optional<counter_record> parse_native(std::string_view data) {
             return std::nullopt;
         if (!parse_number(take(entry, ':'), writer.operation))
             return std::nullopt;
-        if (!parse_number(entry, writer.revision))
+        if (!parse_revision(entry, writer.revision))
             return std::nullopt;
         record.writers.push_back(std::move(writer));
     }
@@ -66,6 +73,26 @@ std::optional<counter_record> parse_big_endian(std::string_view data, std::size_
     record.value = size == 4 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))
                              : static_cast<std::int64_t>(bits);
     return record;
+}
+
+/// Makes room in the table: those of the lowest revisions go. All at once, as somebody else may have
+/// written a great many.
+void forget_oldest(counter_record& record, std::size_t count) {
+    using age = std::pair<std::uint64_t, std::size_t>;  // the revision, and the place in the table
+    std::vector<age> ages;
+    ages.reserve(record.writers.size());
+    for (const counter_writer& writer : record.writers)
+        ages.emplace_back(writer.revision, ages.size());
+    std::vector<age> sorted = ages;
+    auto youngest = sorted.begin() + static_cast<std::ptrdiff_t>(count - 1);
+    std::nth_element(sorted.begin(), youngest, sorted.end());
+    record.forgotten = std::max(record.forgotten, youngest->first);
+    std::vector<counter_writer> kept;
+    for (std::size_t i = 0; i < ages.size(); ++i) {
+        if (ages[i] > *youngest)
+            kept.push_back(std::move(record.writers[i]));
+    }
+    record.writers = std::move(kept);
 }
 
 std::string print_big_endian(std::int64_t value, std::size_t size) {
@@ -142,15 +169,9 @@ counter_record advance(const counter_record& base,
         own->operation = operation;
         own->revision = next.revision;
     } else {
-        while (!next.writers.empty() && next.writers.size() >= remembered_writers) {
-            auto oldest = std::min_element(next.writers.begin(),
-                                           next.writers.end(),
-                                           [](const counter_writer& a, const counter_writer& b) {
-                                               return a.revision < b.revision;
-                                           });
-            next.forgotten = std::max(next.forgotten, oldest->revision);
-            next.writers.erase(oldest);
-        }
+        std::size_t places = std::max<std::size_t>(remembered_writers, 1);
+        if (next.writers.size() >= places)
+            forget_oldest(next, next.writers.size() - places + 1);
         counter_writer entry;
         entry.name = writer;
         entry.operation = operation;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/double_barrier_algo.hpp"
 
+#include "block/node_name.hpp"
+
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <unordered_set>
 
 namespace corozk::detail {
@@ -10,9 +13,11 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::string_view kind = "-member-";
-constexpr std::size_t guid_digits = 32;
 constexpr std::size_t participant_digits = 16;
 constexpr std::size_t sequence_digits = 10;
+
+/// What is beyond was not counted, and the next one might be 0, which is none.
+constexpr std::uint64_t highest_round = std::numeric_limits<std::int64_t>::max();
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -35,8 +40,17 @@ std::optional<Number> take_field(std::string_view& text, std::string_view key) {
     return value;
 }
 
-bool by_sequence(const barrier_member& a, const barrier_member& b) noexcept {
-    return sequence_less(a.sequence, b.sequence);
+/// One order for all, whatever others have planted: two sequences 2^31 apart, or three around the
+/// circle, have none among themselves.
+auto in_order_from(std::int32_t origin) noexcept {
+    return [origin](const barrier_member& a, const barrier_member& b) noexcept {
+        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
+    };
+}
+
+/// The first that would wait.
+std::int32_t sequence_behind(std::int32_t last) noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(last) + 1);
 }
 
 /// Leaves of each participant the last node, in sorted order.
@@ -65,7 +79,7 @@ std::optional<round_record> parse_round(std::string_view data) {
         return round_record();
     const std::string_view whole = data;
     auto round = take_field<std::uint64_t>(data, "round=");
-    if (!round || *round == 0)
+    if (!round || *round == 0 || *round > highest_round)
         return std::nullopt;
     auto size = take_field<std::uint32_t>(data, "size=");
     if (!size || *size == 0)
@@ -92,10 +106,8 @@ std::string member_prefix(std::string_view guid) {
 std::optional<std::int32_t> parse_member(std::string_view name) {
     if (name.size() < guid_digits + kind.size() + sequence_digits)
         return std::nullopt;
-    auto is_hexadecimal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-    if (!std::all_of(name.begin(), name.begin() + guid_digits, is_hexadecimal)) {
+    if (!is_guid(name.substr(0, guid_digits)))
         return std::nullopt;
-    }
     name.remove_prefix(guid_digits);
     if (!name.starts_with(kind))
         return std::nullopt;
@@ -109,10 +121,11 @@ std::optional<std::int32_t> parse_member(std::string_view name) {
 }
 
 bool barrier_view::has(std::int32_t sequence) const noexcept {
-    barrier_member wanted{{}, sequence};
-    return std::binary_search(inside.begin(), inside.end(), wanted, by_sequence) ||
-           std::binary_search(waiting.begin(), waiting.end(), wanted, by_sequence) ||
-           std::binary_search(earlier.begin(), earlier.end(), wanted, by_sequence);
+    const barrier_member wanted{{}, sequence};
+    const auto in_order = in_order_from(origin);
+    return std::binary_search(inside.begin(), inside.end(), wanted, in_order) ||
+           std::binary_search(waiting.begin(), waiting.end(), wanted, in_order) ||
+           std::binary_search(earlier.begin(), earlier.end(), wanted, in_order);
 }
 
 barrier_view view_barrier(const name_list& names, const round_record& record) {
@@ -124,8 +137,14 @@ barrier_view view_barrier(const name_list& names, const round_record& record) {
         auto& group = is_inside(record, *sequence) ? view.inside : view.waiting;
         group.push_back({names[i], *sequence});
     }
-    std::sort(view.inside.begin(), view.inside.end(), by_sequence);
-    std::sort(view.waiting.begin(), view.waiting.end(), by_sequence);
+    if (record.round != 0) {
+        view.origin = sequence_behind(record.last);
+    } else if (!view.waiting.empty()) {
+        view.origin = view.waiting.front().sequence;
+    }
+    const auto in_order = in_order_from(view.origin);
+    std::sort(view.inside.begin(), view.inside.end(), in_order);
+    std::sort(view.waiting.begin(), view.waiting.end(), in_order);
     view.earlier = take_earlier(view.waiting);
     return view;
 }
@@ -140,7 +159,7 @@ std::optional<round_record> next_round(const barrier_view& view,
 
 leave_plan plan_leave(const barrier_view& view,
                       std::int32_t last,
-                      const std::vector<std::int32_t>& own) {
+                      const std::set<std::int32_t>& own) {
     leave_plan plan;
     std::vector<barrier_member> left;
     for (const auto* group : {&view.inside, &view.waiting}) {
@@ -153,16 +172,14 @@ leave_plan plan_leave(const barrier_view& view,
         plan.done = true;
         return plan;
     }
-    auto is_own = [&own](const barrier_member& m) {
-        return std::binary_search(own.begin(), own.end(), m.sequence, sequence_less);
-    };
+    auto is_own = [&own](const barrier_member& m) { return own.contains(m.sequence); };
     bool all_own = std::all_of(left.begin(), left.end(), is_own);
     bool lowest_own = is_own(left.front());
     for (const barrier_member& m : left) {
         if (!is_own(m))
             continue;
         if (all_own || m.sequence != left.front().sequence)
-            plan.erase.push_back(m.sequence);
+            plan.erase.insert(m.sequence);
     }
     if (all_own)
         return plan;

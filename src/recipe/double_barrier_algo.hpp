@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ struct barrier_member {
 
 /// A listing of the folder, in the order of sequence numbers. Borrows the names.
 struct barrier_view {
+    std::int32_t origin =
+        0;  ///< what they are in order relative to: no pair of them goes by itself
     std::vector<barrier_member> inside;
     std::vector<barrier_member> waiting;  ///< of each participant the last
     std::vector<barrier_member> earlier;  ///< the others that wait
@@ -100,14 +103,13 @@ std::optional<round_record> next_round(const barrier_view& view,
 /// Whom a leaving client watches: `own` are those of its nodes that are still there, all leaving.
 struct leave_plan {
     bool done = false;                      ///< nobody is left
-    std::vector<std::int32_t> erase;        ///< of `own`, to be erased now
+    std::set<std::int32_t> erase;           ///< of `own`, to be erased now
     std::optional<std::string_view> watch;  ///< whose end to wait for
 };
 
 /// @param last the last sequence number of the round that is left
-/// @param own sorted
 leave_plan plan_leave(const barrier_view& view,
                       std::int32_t last,
-                      const std::vector<std::int32_t>& own);
+                      const std::set<std::int32_t>& own);
 
 }  // namespace corozk::detail

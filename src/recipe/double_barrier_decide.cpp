@@ -73,21 +73,18 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
             rounds[s->last].push_back(s.get());
     }
     for (auto& [last, leavers] : rounds) {
-        std::vector<std::int32_t> own;
+        std::set<std::int32_t> own;
         for (barrier_seat* s : leavers) {
             if (!s->node.empty() && !view->has(s->sequence))
                 s->forget_node();
             if (!s->node.empty())
-                own.push_back(s->sequence);
+                own.insert(s->sequence);
         }
-        std::sort(own.begin(), own.end(), sequence_less);
         leave_plan plan = plan_leave(*view, last, own);
         for (barrier_seat* s : leavers) {
             if (plan.done) {
                 end(*s, error_code());
-            } else if (!s->node.empty() &&
-                       std::binary_search(
-                           plan.erase.begin(), plan.erase.end(), s->sequence, sequence_less)) {
+            } else if (!s->node.empty() && plan.erase.contains(s->sequence)) {
                 s->erase_now = true;
                 again = true;
             }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/grant_request.hpp"
 #include "block/inner_call.hpp"
+#include "block/line_object.hpp"
 #include "block/owned.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/leader_latch_algo.hpp"
@@ -62,6 +64,10 @@ public:
         if (status_.revision != seen)
             return immediate_result<latch_status>(
                 executor(), std::move(handler), error_code(), status_);
+        // Nothing will happen any more.
+        if (!running_ && get_port().status().state == session_state::closed)
+            return immediate_result<latch_status>(
+                executor(), std::move(handler), errc::closed, latch_status());
         std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
         changed_calls_.emplace_back(*this, std::move(handler), wake_);
     }
@@ -143,7 +149,19 @@ private:
 
     static bool worth_another_candidacy(const error_code& ec) {
         return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-               ec == errc::not_connected || is_recoverable(ec);
+               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+    }
+
+    /// Queues. @return null with `error` set if that can never succeed
+    std::unique_ptr<grant_request> enter(error_code& error) {
+        error = problem_of(campaign.session_, campaign.impl_);
+        if (error)
+            return nullptr;
+        const line_object& where = *campaign.impl_;
+        contender_request request;
+        request.data = where.identity();
+        line& candidates = get_port().use_service<lines>().get(where.settings());
+        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);
@@ -165,7 +183,8 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
     latch_core& me = *self;
     port& p = me.get_port();
     session_signal session(p, me.wake_);
-    std::unique_ptr<inner_call<ownership>> candidacy;
+    std::unique_ptr<grant_request> candidacy;
+    std::unique_ptr<grant_request> failed;  ///< a candidacy; until its node is gone
     std::unique_ptr<inner_call<error_code>> loss;
     std::unique_ptr<inner_call<>> release;
     for (;;) {
@@ -174,43 +193,52 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
             me.give_up(errc::closed);
         if (candidacy && candidacy->done() && candidacy->error()) {
             error_code ec = candidacy->error();
-            candidacy.reset();
+            failed = std::move(candidacy);
             if (me.wanted_ && !worth_another_candidacy(ec))
                 me.give_up(ec);
         }
+        if (failed && failed->gone())
+            failed.reset();
         if (release && release->done()) {
             end_calls(me.ending_calls_, release->error());
             release.reset();
         }
         latch_view view;
         view.wanted = me.wanted_;
-        view.session = p.alive(p.status().generation);
+        view.session =
+            p.alive(p.status().generation) && p.status().state != session_state::read_only;
         view.campaigning = candidacy && !candidacy->done();
         view.granted = candidacy && candidacy->done();
         view.leading = bool(me.term);
         view.lost = loss && loss->done();
         view.resigning = me.resigning_;
         view.releasing = release != nullptr;
+        view.leaving = failed != nullptr;
         switch (decide(view)) {
             case latch_step::wait:
                 co_await me.wake_.wait();
                 break;
-            case latch_step::campaign:
-                candidacy = std::make_unique<inner_call<ownership>>(p, me.wake_);
-                me.campaign.campaign(candidacy->token());
+            case latch_step::campaign: {
+                error_code ec;
+                candidacy = me.enter(ec);
+                if (!candidacy)
+                    me.give_up(ec);
                 break;
+            }
             case latch_step::withdraw:
-                candidacy->cancel();
+                candidacy->abandon(boost::asio::error::operation_aborted);
                 while (!candidacy->done())
                     co_await me.wake_.wait();
                 break;
             case latch_step::lead:
                 loss = std::make_unique<inner_call<error_code>>(p, me.wake_);
-                me.lead(std::move(candidacy->value()));
+                me.lead(std::move(candidacy->granted()));
                 me.term.lost(loss->token());
                 candidacy.reset();
                 break;
             case latch_step::refuse:
+                release = std::make_unique<inner_call<>>(p, me.wake_);
+                candidacy->granted().release(release->token());
                 candidacy.reset();
                 break;
             case latch_step::forget: {

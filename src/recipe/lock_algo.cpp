@@ -10,6 +10,14 @@ void exclusive_rule::blockers(ahead_of& ahead,
         out.push_back(nearest);
 }
 
+std::vector<line_section> exclusive_rule::blocking_sections(const std::vector<line_entry>& line,
+                                                            std::int32_t) const {
+    std::vector<line_section> sections(line.size());
+    for (std::size_t i = 1; i < line.size(); ++i)
+        sections[i] = {i - 1, 1};
+    return sections;
+}
+
 const exclusive_rule& the_exclusive_rule() noexcept {
     static const exclusive_rule rule;
     return rule;

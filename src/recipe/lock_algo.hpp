@@ -12,6 +12,8 @@ public:
     void blockers(ahead_of& ahead,
                   const line_entry& me,
                   std::vector<const line_entry*>& out) const override;
+    std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+                                                std::int32_t limit) const override;
 };
 
 const exclusive_rule& the_exclusive_rule() noexcept;

@@ -130,7 +130,8 @@ private:
                 at->second.is_member = is_member_node(read.record);
                 s.czxid = read.record.czxid;
                 s.owner = read.record.ephemeral_owner;
-                s.data = std::move(read.answer);
+                std::string data = std::move(read.answer);
+                s.data = at->second.is_member ? std::move(data) : std::string();
             }
         }
         co_return result;

@@ -93,6 +93,49 @@ task<> acquire_ranked(port& p,
     call.fail(attempt.error());
 }
 
+/// Whom each of those in a listing waits for. The holders' paths stand in two lists for all.
+class blocking_paths {
+public:
+    blocking_paths(std::string_view folder, const ranked_listing& listing, std::int32_t ageing)
+        : folder_(folder), listing_(listing), nearest_(nearest_ahead(listing.places, ageing)) {
+        std::vector<std::size_t> holders;
+        for (std::size_t i = 0; i < listing.places.size(); ++i) {
+            if (listing.places[i].holds)
+                holders.push_back(i);
+        }
+        std::sort(holders.begin(), holders.end(), [&](std::size_t a, std::size_t b) {
+            return listing.places[a].order < listing.places[b].order;
+        });
+        std::vector<std::string> all;
+        std::vector<std::string> writers;
+        for (std::size_t i : holders) {
+            all.push_back(path_of(i));
+            if (listing.places[i].kind == priority_write)
+                writers.push_back(path_of(i));
+        }
+        holders_ = std::move(all);
+        writers_ = std::move(writers);
+    }
+
+    /// A waiter that is ahead waits for the holders in its turn.
+    path_list of(std::size_t place) const {
+        if (nearest_[place])
+            return std::vector<std::string>{path_of(*nearest_[place])};
+        return listing_.places[place].kind == priority_read ? writers_ : holders_;
+    }
+
+private:
+    std::string path_of(std::size_t place) const {
+        return join_path(folder_, listing_.blocking_node(place));
+    }
+
+    std::string_view folder_;
+    const ranked_listing& listing_;
+    std::vector<std::optional<std::size_t>> nearest_;
+    path_list holders_;
+    path_list writers_;
+};
+
 /// Who holds comes first, in the order of the grants; who waits after that, in the order of
 /// priorities.
 task<error_code> priority_object::look(port& p, line_survey& found) const {
@@ -126,6 +169,7 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
         reads.push_back(std::make_unique<request>(p, op_code::get, std::move(node)));
         reads.back()->send();
     }
+    const blocking_paths blocking(path(), listing, *ageing);
     std::vector<std::pair<std::size_t, contender_info>> entries;
     for (std::size_t i = 0; i < reads.size(); ++i) {
         request& read = *reads[i];
@@ -146,20 +190,8 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
         info.data = without_release_request(read.answer, settings().release_request);
         info.since =
             std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
-        if (!info.holds) {
-            ranked_verdict verdict = judge(listing.places, i, *ageing);
-            std::vector<std::size_t> blockers = verdict.holders;
-            // A waiter that is ahead waits for the holders in its turn.
-            if (verdict.watch && !listing.places[*verdict.watch].holds)
-                blockers.assign(1, *verdict.watch);
-            std::sort(blockers.begin(), blockers.end(), [&](std::size_t a, std::size_t b) {
-                return listing.places[a].order < listing.places[b].order;
-            });
-            std::vector<std::string> waits_for;
-            for (std::size_t b : blockers)
-                waits_for.push_back(join_path(path(), listing.blocking_node(b)));
-            info.waits_for = std::move(waits_for);
-        }
+        if (!info.holds)
+            info.waits_for = blocking.of(i);
         entries.emplace_back(i, std::move(info));
     }
     if (ec)

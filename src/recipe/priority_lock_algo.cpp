@@ -15,12 +15,6 @@ namespace {
 constexpr std::string_view record_suffix = "-held";
 constexpr std::string_view read_infix = "-read-";
 constexpr std::string_view write_infix = "-write-";
-constexpr std::size_t guid_digits = 32;
-
-bool is_guid(std::string_view text) noexcept {
-    return text.size() == guid_digits &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 /// A number in front of a text, as we write it; takes it away from there.
 std::optional<std::int32_t> take_number(std::string_view& text) noexcept {
@@ -69,6 +63,37 @@ ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, st
     verdict.watch = ahead ? ahead : holder;
     verdict.grant = !verdict.watch;
     return verdict;
+}
+
+std::vector<std::optional<std::size_t>> nearest_ahead(const std::vector<ranked_place>& places,
+                                                      std::int32_t ageing) {
+    std::vector<std::size_t> line;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!places[i].holds)
+            line.push_back(i);
+    }
+    auto before = [&](std::size_t a, std::size_t b) {
+        return comes_before(places[a], places[b], ageing);
+    };
+    std::sort(line.begin(), line.end(), [&before](std::size_t a, std::size_t b) {
+        return before(a, b) || (!before(b, a) && a < b);
+    });
+    std::vector<std::optional<std::size_t>> nearest(places.size());
+    std::optional<std::size_t> last;
+    std::optional<std::size_t> last_writer;
+    for (auto begin = line.begin(); begin != line.end();) {
+        // Only strangers can be at one place; none of them is ahead of the others.
+        auto end = std::upper_bound(begin, line.end(), *begin, before);
+        for (auto i = begin; i != end; ++i)
+            nearest[*i] = places[*i].kind == priority_read ? last_writer : last;
+        last = *begin;
+        auto is_writer = [&](std::size_t i) { return places[i].kind != priority_read; };
+        auto writer = std::find_if(begin, end, is_writer);
+        if (writer != end)
+            last_writer = *writer;
+        begin = end;
+    }
+    return nearest;
 }
 
 std::optional<ranked_name> parse_ranked(std::string_view name) noexcept {

@@ -67,6 +67,11 @@ struct ranked_verdict {
 /// What one place may do, by a listing. It does not hold.
 ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, std::int32_t ageing);
 
+/// For each place that waits, the nearest that waits ahead of it and that it cannot go beside; where
+/// there is none it waits for holders. As `judge` says it of one place, for all at once.
+std::vector<std::optional<std::size_t>> nearest_ahead(const std::vector<ranked_place>& places,
+                                                      std::int32_t ageing);
+
 /// A node's name taken apart: "<guid>-write-<priority>-<sequence>" is a contender's, and with
 /// "-held" behind it that of its record.
 struct ranked_name {

@@ -17,6 +17,9 @@ namespace corozk::detail {
 // rank, then by sequence: the rank is the priority in a priority queue and the due time in a delay
 // queue (see delay_queue_algo.hpp).
 //
+// folder  Persistent: in one that is made anew the sequence begins anew, and what was read of an item
+//         would be taken for another one of its name. Who erases it all the same, or uses a container,
+//         is noticed by the czxid: after each rest and each outage the folder is looked at first.
 // put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell
 //         whether a put whose answer was lost was applied: another consumer may have taken the item
 //         meanwhile.
@@ -24,10 +27,12 @@ namespace corozk::detail {
 //         *before* the children were counted. So no other producer put anything since the count,
 //         and consumers only make it smaller: count + new <= bound holds when it is applied.
 // take    The item is read first, then erased by a transaction of a ledger. Never both in one go:
-//         the reading could be lost while the erasing is done.
+//         the reading could be lost while the erasing is done. Sent once: whether it was applied is
+//         found out by making it void, as after an outage it may mean another item.
 // consume An ephemeral child `claim` of the item, with a guid. It is ours if the guid is, in the
 //         session that we still have. While it is there the server refuses to erase the item, so
-//         that takes and other consumers' acknowledgements cannot get it.
+//         that takes and other consumers' acknowledgements cannot get it. Its version differs from
+//         that of the claims before and after it: a transaction that ends a claim ends its own.
 // ack     {erase claim, erase item, the user's operations}, sent in the session that owns the
 //         claim: when that has ended at the server, the whole fails. If the answer was lost and the
 //         session lives: the item is gone if and only if it was applied.

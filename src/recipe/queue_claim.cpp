@@ -12,7 +12,7 @@ claim_impl::claim_impl(port& p,
                        queue_item item,
                        std::string guid,
                        std::uint64_t generation,
-                       std::int64_t token)
+                       const stat& record)
     : port_(p),
       wake_(p),
       queue_(std::move(queue)),
@@ -21,7 +21,8 @@ claim_impl::claim_impl(port& p,
       claim_path_(join_path(item_path_, "claim")),
       guid_(std::move(guid)),
       generation_(generation),
-      token_(token) {}
+      token_(record.czxid),
+      version_(record.version) {}
 
 bool claim_impl::valid() const noexcept {
     bool ours = state_ == state_type::held || state_ == state_type::ending;
@@ -72,7 +73,7 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
                                    std::shared_ptr<pending_call<>> call) {
     claim_impl& me = *self;
     transaction all;
-    all.erase(me.claim_path_).erase(me.item_path_).append(extra);
+    all.erase(me.claim_path_, me.version_).erase(me.item_path_).append(extra);
     bool doubtful = false;  // an attempt may have been applied
     for (;;) {
         request multi(me.port_, op_code::multi, std::string());
@@ -82,7 +83,8 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
         std::size_t failed = 0;
         while (failed < multi.results.size() && multi.results[failed].error != ec)
             ++failed;
-        bool gone = ec == zk_errc::no_node && failed < 2;
+        bool another = ec == zk_errc::bad_version && failed == 0;
+        bool gone = another || (ec == zk_errc::no_node && failed < 2);
         if (is_outcome_unknown(ec) || (gone && doubtful)) {
             doubtful = true;
             switch (co_await me.find_out()) {
@@ -208,14 +210,17 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
             ec = co_await behind_sync(me.port_, get);
             if (!ec && get.answer != me.guid_)
                 break;
+            me.version_ = get.record.version;
         }
         if (certain || !ec) {
             request erase(me.port_, op_code::erase, me.claim_path_);
+            erase.version = me.version_;
             erase.generation = me.generation_;
             ec = co_await erase;
         }
         certain = false;
-        if (!ask_again(me.port_, me.generation_, ec))
+        bool again = ask_again(me.port_, me.generation_, ec) || ec == zk_errc::bad_version;
+        if (!again)
             break;
     }
     if (ec == zk_errc::no_node || (is_session_lost(ec) && ec != errc::closed) ||

@@ -14,6 +14,13 @@
 
 namespace corozk::detail {
 
+namespace {
+
+/// So many claims of an item, one after the other, can be told apart.
+constexpr std::int64_t different_claims = 4;
+
+}  // namespace
+
 task<error_code> queue_impl::serve_consumers() {
     struct attempt {
         attempt(port& p, candidate c_, const std::string& item_path)
@@ -33,7 +40,11 @@ task<error_code> queue_impl::serve_consumers() {
     std::size_t claimed = 0;
     std::size_t claimed_by_others = 0;
     std::vector<std::unique_ptr<attempt>> attempts;
-    for (candidate& c : next_candidates(run_length())) {
+    request folder(port_, op_code::exists, path_);
+    const bool sure = sure_of_folder();
+    if (!sure)
+        folder.send();
+    for (candidate& c : next_candidates(run_length(wanted::consume))) {
         std::string item_path = join_path(path_, c.name);
         auto a = std::make_unique<attempt>(port_, std::move(c), item_path);
         a->create.data = port_.new_guid();
@@ -55,6 +66,11 @@ task<error_code> queue_impl::serve_consumers() {
                 a->get.send();
         }
     }
+    bool other_folder = false;
+    if (!sure) {
+        error_code ec = co_await folder;
+        other_folder = found_other_folder(ec, folder.record);
+    }
     error_code result;
     for (auto& pointer : attempts) {
         attempt& a = *pointer;
@@ -63,10 +79,10 @@ task<error_code> queue_impl::serve_consumers() {
         error_code ec = co_await create;
         if (read_at_once)
             co_await get;  // whatever became of the claim: the answer comes here
-        std::int64_t token = create.record.czxid;
+        stat record = create.record;
         bool ours = !ec;
         if (is_outcome_unknown(ec)) {
-            ours = co_await claim_is_ours(a.path, create.data, generation, token, ec);
+            ours = co_await claim_is_ours(a.path, create.data, generation, record, ec);
             if (!ours && !ec)
                 ec = zk_errc::node_exists;
         }
@@ -90,10 +106,13 @@ task<error_code> queue_impl::serve_consumers() {
             again.generation = generation;
             get_ec = co_await again;
             get.answer = std::move(again.answer);
+            get.record = again.record;
         }
+        if (!get_ec)
+            get_ec = co_await tell_apart(a.path, create.data, generation, get.record, record);
         consumer* taker = next_taker(wanted::consume);
-        if (get_ec || !taker) {
-            co_await give_claim_back(a.path, create.data, generation);
+        if (get_ec || !taker || other_folder) {
+            co_await give_claim_back(a.path, create.data, generation, record);
             forget_listing();
             if (get_ec && get_ec != zk_errc::no_node)
                 result = get_ec;
@@ -102,9 +121,8 @@ task<error_code> queue_impl::serve_consumers() {
         own_.insert(a.c.name);
         queue_item item = make_item(a.c.name, std::move(get.answer), a.c.key);
         auto claim = std::make_shared<claim_impl>(
-            port_, shared_from_this(), std::move(item), create.data, generation, token);
+            port_, shared_from_this(), std::move(item), create.data, generation, record);
         taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));
-        drop_finished();
     }
     if (claimed > 0) {
         won(begin);
@@ -118,7 +136,7 @@ task<error_code> queue_impl::serve_consumers() {
 task<bool> queue_impl::claim_is_ours(std::string path,
                                      std::string guid,
                                      std::uint64_t generation,
-                                     std::int64_t& token,
+                                     stat& record,
                                      error_code& ec) {
     for (;;) {
         // The new server may lag behind the one that got the claim.
@@ -129,22 +147,61 @@ task<bool> queue_impl::claim_is_ours(std::string path,
             continue;
         if (ec)
             co_return false;
-        token = get.record.czxid;
-        co_return get.answer == guid&& get.record.ephemeral_owner == port_.status().session_id;
+        bool ours = get.answer == guid && get.record.ephemeral_owner == port_.status().session_id;
+        if (ours)
+            record = get.record;
+        co_return ours;
     }
 }
 
+/// If somebody erases a claim, the next one has its name. So that the first one's consumer cannot take
+/// it for his, the nodes' versions differ: by how often the item has been claimed.
+/// @return `no_node`: the claim is not there any more
+task<error_code> queue_impl::tell_apart(std::string path,
+                                        std::string guid,
+                                        std::uint64_t generation,
+                                        const stat& item,
+                                        stat& claim) {
+    // Both numbers may be a stranger's.
+    std::int64_t claims = (std::int64_t{item.cversion} + item.num_children) / 2;
+    std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
+    while (claim.version < version) {
+        request set(port_, op_code::set, path);
+        set.data = guid;
+        set.version = claim.version;
+        set.generation = generation;
+        error_code ec = co_await set;
+        if (!ec) {
+            ++claim.version;
+            continue;
+        }
+        if (ec == zk_errc::no_auth)
+            break;  // the user's list of rights does without: they cannot be told apart
+        if (ec == zk_errc::bad_version)
+            co_return make_error_code(zk_errc::no_node);
+        if (!ask_again(port_, generation, ec))
+            co_return ec;
+        bool ours = co_await claim_is_ours(path, guid, generation, claim, ec);
+        if (!ours)
+            co_return ec ? ec : make_error_code(zk_errc::no_node);
+    }
+    co_return error_code();
+}
+
 /// Never erases somebody else's claim: the name is the same for all.
-task<> queue_impl::give_claim_back(std::string path, std::string guid, std::uint64_t generation) {
+task<> queue_impl::give_claim_back(std::string path,
+                                   std::string guid,
+                                   std::uint64_t generation,
+                                   stat record) {
     bool certain = true;
     for (;;) {
         if (!certain) {
-            std::int64_t token = 0;
             error_code ec;
-            if (!co_await claim_is_ours(path, guid, generation, token, ec))
+            if (!co_await claim_is_ours(path, guid, generation, record, ec))
                 co_return;
         }
         request erase(port_, op_code::erase, path);
+        erase.version = record.version;
         erase.generation = generation;
         error_code ec = co_await erase;
         if (!ask_again(port_, generation, ec))

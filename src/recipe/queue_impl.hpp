@@ -67,6 +67,7 @@ public:
     signal& consumer_wake() noexcept { return wake_; }
     signal& producer_wake() noexcept { return put_wake_; }
     const std::string& path() const noexcept { return path_; }
+    bool stopped() const noexcept { return stopped_; }
     bool path_is_good() const {
         return detail::path_is_good(port_, "queue", path_) &&
                detail::path_is_good(port_, "queue", options_.control_path);
@@ -86,7 +87,8 @@ public:
     void claim_ended(const std::string& name, bool acknowledged);
 
 private:
-    /// An item that somebody else has claimed. Once its watch fired, it is worth another try.
+    /// An item below which somebody else has a claim, or whatever else keeps us from taking it. Once its
+    /// watch fired, it is worth another try.
     class foreign_claim final : public watch_node {
     public:
         explicit foreign_claim(signal& wake) noexcept : wake_(wake) {}
@@ -103,6 +105,7 @@ private:
     };
 
     struct candidate {
+        std::size_t place = 0;  ///< in the order
         std::string name;
         queue_key key;
         std::string data;
@@ -125,9 +128,11 @@ private:
     // The consumers' side.
     static task<> run_consumers(std::shared_ptr<queue_impl> self);
     task<> serve();
+    task<error_code> serve_some();
     task<error_code> list(watch_signal* watch);
+    task<error_code> look_at_folder();
     task<error_code> wait_for_items();
-    task<error_code> watch_foreign_claims();
+    task<error_code> watch_foreign_claims(std::size_t most);
     task<error_code> serve_takes();
     task<error_code> serve_peek();
     task<error_code> serve_consumers();
@@ -137,17 +142,33 @@ private:
     task<bool> claim_is_ours(std::string path,
                              std::string guid,
                              std::uint64_t generation,
-                             std::int64_t& token,
+                             stat& record,
                              error_code& ec);
-    task<> give_claim_back(std::string path, std::string guid, std::uint64_t generation);
+    task<error_code> tell_apart(std::string path,
+                                std::string guid,
+                                std::uint64_t generation,
+                                const stat& item,
+                                stat& claim);
+    task<> give_claim_back(std::string path,
+                           std::string guid,
+                           std::uint64_t generation,
+                           stat record);
 
     void look_at_clock();
     bool somebody_is_impatient() const;
     queue_item make_item(std::string name, std::string data, const queue_key& key) const;
-    std::size_t run_length() const;
+    std::size_t run_length(wanted what) const;
+    std::string_view name_at(std::size_t place);
+    void pass_unavailable();
+    void use_up(const std::vector<candidate>& batch);
     std::vector<candidate> next_candidates(std::size_t count);
     void drop_finished();
     void forget_listing() noexcept;
+    void folder_seen(std::int64_t czxid);
+    bool found_other_folder(error_code ec, const stat& record);
+    void drop_foreign_claims();
+    bool sure_of_folder() const noexcept { return folder_seen_in_ == port_.status().revision; }
+    void doubt_folder_soon();
     void won(time_point begin);
     void lost();
     task<> pause();
@@ -161,12 +182,6 @@ private:
     task<error_code> find_room();
     void complete_puts(std::vector<put_call>& batch, error_code ec);
     transaction::step creation(const basic_queue::new_item& item) const;
-
-    /// Kazoo's programs do not expect the folder to go.
-    create_mode folder_mode() const noexcept {
-        return options_.format == queue_format::kazoo ? create_mode::persistent
-                                                      : create_mode::container;
-    }
 
     static task<> run_count(std::shared_ptr<queue_impl> self,
                             std::unique_ptr<pending_call<std::size_t>> call);
@@ -183,21 +198,26 @@ private:
 
     ledger takes_;
     std::deque<consumer> consumers_;
+    std::size_t sweep_at_ = 0;  ///< when there are so many, see who has ended
     bool consuming_ = false;
+    std::int64_t folder_ = 0;           ///< which one was listed: its czxid
+    std::uint64_t folder_seen_in_ = 0;  ///< the state's revision when it was there; 0: long ago
     name_list listing_;
     item_order order_;
     std::size_t next_ = 0;
-    due_look due_;                  ///< as of the last look at the clock
-    std::uint64_t calls_ = 0;       ///< so many consumers have asked
-    std::uint64_t listed_for_ = 0;  ///< so many of them before the listing was asked for
-    bool fresh_ = false;            ///< the listing was asked for after all consumers
-    bool watching_empty_ = false;   ///< nothing was there, and a watch would tell of a newcomer
-    unsigned losses_ = 0;           ///< how often others were quicker lately
-    bool lost_last_ = false;        ///< at the last attempt
-    bool step_back_ = false;        ///< before the next one
+    std::vector<std::size_t> passed_;  ///< places before the next one that somebody else has
+    due_look due_;                     ///< as of the last look at the clock
+    std::uint64_t calls_ = 0;          ///< so many consumers have asked
+    std::uint64_t listed_for_ = 0;     ///< so many of them before the listing was asked for
+    bool fresh_ = false;               ///< the listing was asked for after all consumers
+    bool watching_empty_ = false;      ///< nothing was there, and a watch would tell of a newcomer
+    unsigned losses_ = 0;              ///< how often others were quicker lately
+    bool lost_last_ = false;           ///< at the last attempt
+    bool step_back_ = false;           ///< before the next one
     std::chrono::nanoseconds round_ = std::chrono::milliseconds(1);  ///< what an attempt takes
     by_name<candidate> ahead_;  ///< read before they were asked for
-    name_set own_;              ///< claimed by this object, or acknowledged by it
+    name_set own_;              ///< claimed by this object
+    name_set gone_;             ///< since the listing was asked for
     by_name<std::unique_ptr<foreign_claim>> foreign_;
 
     ledger puts_;
@@ -218,7 +238,7 @@ public:
                queue_item item,
                std::string guid,
                std::uint64_t generation,
-               std::int64_t token);
+               const stat& record);
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
@@ -226,6 +246,7 @@ public:
     const std::string& path() const noexcept { return claim_path_; }
     std::int64_t token() const noexcept { return token_; }
     bool valid() const noexcept;
+    bool stopped() const noexcept { return abandoned_; }
 
     void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
     void release(std::unique_ptr<pending_call<>> call);
@@ -255,6 +276,7 @@ private:
     std::string guid_;
     std::uint64_t generation_;
     std::int64_t token_;
+    std::int32_t version_;  ///< of the claim's node
     state_type state_ = state_type::held;
     bool watching_ = false;
     bool abandoned_ = false;

@@ -5,6 +5,7 @@
 #include "session/path.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ task<error_code> queue_impl::list(watch_signal* watch) {
             listing.attach(*watch);
         fresh_ = true;  // unless somebody asks for an item from now on
         listed_for_ = calls_;
+        gone_.clear();  // an item of such a name is another one
         error_code ec = co_await listing;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
+            ec = co_await ensure_folder(port_, path_, options_.acl, create_mode::persistent);
             if (!ec)
                 continue;
         }
@@ -30,9 +32,11 @@ task<error_code> queue_impl::list(watch_signal* watch) {
             fresh_ = false;
             co_return ec;
         }
+        folder_seen(listing.record.czxid);
         listing_ = std::move(listing.names);
         order_ = item_order(names_, listing_);
         next_ = 0;
+        passed_.clear();
         look_at_clock();
         if (!foreign_.empty() || !ahead_.empty() || !own_.empty()) {
             // What is not in the listing is gone.
@@ -58,9 +62,56 @@ task<error_code> queue_impl::list(watch_signal* watch) {
     }
 }
 
+/// Nobody has asked for a while, or the connection was gone.
+task<error_code> queue_impl::look_at_folder() {
+    request exists(port_, op_code::exists, path_);
+    error_code ec = co_await exists;
+    found_other_folder(ec, exists.record);
+    co_return ec == zk_errc::no_node ? error_code() : ec;
+}
+
+/// What was read of the other one is forgotten.
+bool queue_impl::found_other_folder(error_code ec, const stat& record) {
+    if (ec && ec != zk_errc::no_node)
+        return false;
+    bool other = record.czxid != folder_;
+    if (other)
+        forget_listing();
+    folder_seen(record.czxid);
+    return other;
+}
+
+/// In a folder that was made anew the sequence begins anew: its items may have the names of those
+/// that we know.
+void queue_impl::folder_seen(std::int64_t czxid) {
+    folder_seen_in_ = port_.status().revision;
+    if (czxid == folder_)
+        return;
+    folder_ = czxid;
+    ahead_.clear();
+    own_.clear();
+    drop_foreign_claims();
+}
+
+/// Unless those who were served ask for more at once.
+void queue_impl::doubt_folder_soon() {
+    port_.complete([weak = weak_from_this()] {
+        auto self = weak.lock();
+        if (self && !self->consuming_)
+            self->folder_seen_in_ = 0;
+    });
+}
+
+void queue_impl::drop_foreign_claims() {
+    for (auto& [name, claim] : foreign_)
+        forget_watch(port_, *claim, watch_kind::children, join_path(path_, name));
+    foreign_.clear();
+}
+
 void queue_impl::forget_listing() noexcept {
     order_.clear();
     next_ = 0;
+    passed_.clear();
     due_ = due_look();
     fresh_ = false;
 }
@@ -75,25 +126,57 @@ void queue_impl::look_at_clock() {
     }
 }
 
-std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count) {
-    std::vector<candidate> batch;
-    while (!own_.empty() && next_ < order_.size() && own_.contains(listing_[order_[next_].index])) {
-        ++next_;
-    }
-    for (std::size_t i = next_; i < due_.ripe && batch.size() < count; ++i) {
-        std::string_view name = listing_[order_[i].index];
-        if (own_.contains(name) || foreign_.contains(name))
-            continue;
-        auto known = ahead_.find(name);
-        if (known != ahead_.end()) {
-            batch.push_back(known->second);
-        } else {
-            candidate c;
-            c.name = name;
-            c.key = order_[i].key;
-            batch.push_back(std::move(c));
+std::string_view queue_impl::name_at(std::size_t place) {
+    return listing_[order_[place].index];
+}
+
+/// So that nobody looks at them again and again; what others have may come back.
+void queue_impl::pass_unavailable() {
+    std::erase_if(passed_, [this](std::size_t place) { return gone_.contains(name_at(place)); });
+    for (; next_ < order_.size(); ++next_) {
+        std::string_view name = name_at(next_);
+        if (foreign_.contains(name)) {
+            passed_.push_back(next_);
+        } else if (!own_.contains(name) && !gone_.contains(name)) {
+            return;
         }
     }
+}
+
+/// The listing up to the last of these, which were taken.
+void queue_impl::use_up(const std::vector<candidate>& batch) {
+    for (const candidate& c : batch)
+        std::erase(passed_, c.place);
+    for (; next_ < order_.size() && next_ <= batch.back().place; ++next_) {
+        if (foreign_.contains(name_at(next_)))
+            passed_.push_back(next_);
+    }
+}
+
+std::vector<queue_impl::candidate> queue_impl::next_candidates(std::size_t count) {
+    std::vector<candidate> batch;
+    auto consider = [&](std::size_t place) {
+        if (place >= due_.ripe)
+            return;
+        std::string_view name = name_at(place);
+        if (own_.contains(name) || gone_.contains(name) || foreign_.contains(name))
+            return;
+        candidate c;
+        auto known = ahead_.find(name);
+        if (known != ahead_.end()) {
+            c = known->second;
+        } else {
+            c.name = name;
+            c.key = order_[place].key;
+        }
+        c.place = place;
+        batch.push_back(std::move(c));
+    };
+    pass_unavailable();
+    for (std::size_t i = 0; i < passed_.size() && batch.size() < count; ++i)
+        consider(passed_[i]);
+    for (std::size_t i = next_; i < due_.ripe && batch.size() < count; ++i)
+        consider(i);
     return batch;
 }
 
@@ -141,7 +224,8 @@ task<error_code> queue_impl::wait_for_items() {
     if (consumers_.empty())
         co_return error_code();
     watch_signal newcomers(wake_);
-    error_code ec = co_await watch_foreign_claims();
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    error_code ec = co_await watch_foreign_claims(all);
     if (!ec)
         ec = co_await list(&newcomers);
     std::uint64_t generation = port_.status().generation;
@@ -172,32 +256,43 @@ task<error_code> queue_impl::wait_for_items() {
     co_return ec;
 }
 
-/// Has us told when items come back.
-task<error_code> queue_impl::watch_foreign_claims() {
+/// Has us told when items come back: when nothing is below them any more, whoever has put it there.
+/// @param most  so many are watched
+task<error_code> queue_impl::watch_foreign_claims(std::size_t most) {
     struct look {
         look(port& p, std::string name_, const std::string& path)
-            : name(std::move(name_)), get(p, op_code::get, path) {}
+            : name(std::move(name_)), children(p, op_code::children, path) {}
         std::string name;
-        request get;
+        request children;
     };
     std::vector<std::unique_ptr<look>> looks;
+    auto watched = static_cast<std::size_t>(std::count_if(
+        foreign_.begin(), foreign_.end(), [](const auto& f) { return f.second->armed(); }));
     for (auto& [name, claim] : foreign_) {
-        if (claim->armed() || claim->ended)
+        if (watched == most)
+            break;
+        if (claim->armed())
             continue;
-        auto l = std::make_unique<look>(port_, name, join_path(join_path(path_, name), "claim"));
-        l->get.attach(*claim);
-        l->get.send();
+        ++watched;
+        claim->ended = false;
+        auto l = std::make_unique<look>(port_, name, join_path(path_, name));
+        l->children.attach(*claim);
+        l->children.send();
         looks.push_back(std::move(l));
     }
     error_code result;
     for (auto& l : looks) {
-        request& get = l->get;
-        error_code ec = co_await get;
-        if (ec == zk_errc::no_node) {
-            foreign_.erase(l->name);
-            forget_listing();
-        } else if (ec) {
+        request& children = l->children;
+        error_code ec = co_await children;
+        bool gone = ec == zk_errc::no_node;
+        if (ec && !gone) {
             result = ec;
+        } else if (gone || children.names.empty()) {
+            auto at = foreign_.find(l->name);
+            forget_watch(port_, *at->second, watch_kind::children, children.path);
+            foreign_.erase(at);
+            if (gone)
+                gone_.insert(l->name);
         }
     }
     co_return result;

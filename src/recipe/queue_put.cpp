@@ -136,7 +136,7 @@ task<> queue_impl::produce() {
         bool bound_moved = bounded && outcome.failed == 0 &&
                            (ec == zk_errc::bad_version || ec == zk_errc::no_node);
         if (ec == zk_errc::no_node && !bound_moved) {
-            ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
+            ec = co_await ensure_folder(port_, path_, options_.acl, create_mode::persistent);
         } else if (bound_moved || ec == zk_errc::session_expired) {
             ec = error_code();
         }

@@ -18,6 +18,12 @@ constexpr std::size_t largest_batch = 64;
 constexpr unsigned most_losses = 16;
 constexpr auto longest_pause = std::chrono::milliseconds(50);
 
+/// So many items that others have are watched while there is something else to do.
+constexpr std::size_t most_watched = 256;
+
+/// Calls that have ended are looked for where so many may have.
+constexpr std::size_t least_sweep = 16;
+
 }  // namespace
 
 void queue_impl::enqueue(consumer c) {
@@ -27,6 +33,7 @@ void queue_impl::enqueue(consumer c) {
     if (c.no_wait || names_.ranked() || !watching_empty_)
         fresh_ = false;
     c.number = ++calls_;
+    drop_finished();
     consumers_.push_back(std::move(c));
     if (consuming_) {
         wake_.set();
@@ -39,13 +46,8 @@ void queue_impl::enqueue(consumer c) {
 task<> queue_impl::run_consumers(std::shared_ptr<queue_impl> self) {
     co_await self->serve();
     self->consuming_ = false;
-    for (auto& [name, claim] : self->foreign_) {
-        forget_watch(self->port_,
-                     *claim,
-                     watch_kind::data,
-                     join_path(join_path(self->path_, name), "claim"));
-    }
-    self->foreign_.clear();
+    self->drop_foreign_claims();
+    self->doubt_folder_soon();
     if (self->stopped_)
         self->takes_.retire();
 }
@@ -68,46 +70,14 @@ task<> queue_impl::serve() {
             foreign_.clear();
             forget_listing();
         }
-        bool ended = false;
-        std::erase_if(foreign_, [&](const auto& f) {
-            ended = ended || f.second->ended;
-            return f.second->ended;
-        });
-        if (ended)
-            forget_listing();
-
-        error_code ec;
-        look_at_clock();
-        bool known = !next_candidates(1).empty();
-        bool stale = names_.ranked() && !fresh_;
-        if (std::exchange(step_back_, false)) {
+        // At once: others might always have something for us that is less urgent.
+        error_code ec = co_await watch_foreign_claims(most_watched);
+        if (!ec && std::exchange(step_back_, false)) {
             co_await pause();
             continue;
         }
-        if (stale || !known) {
-            // Where nothing was due a moment ago, a listing without a watch would not be the last.
-            bool will_wait = names_.timed() && !known && !somebody_is_impatient();
-            if (!fresh_ && !will_wait) {
-                ec = co_await list(nullptr);
-            } else {
-                ec = co_await wait_for_items();
-            }
-        } else {
-            drop_finished();
-            if (consumers_.empty())
-                co_return;
-            switch (consumers_.front().what) {
-                case wanted::take:
-                    ec = co_await serve_takes();
-                    break;
-                case wanted::peek:
-                    ec = co_await serve_peek();
-                    break;
-                case wanted::consume:
-                    ec = co_await serve_consumers();
-                    break;
-            }
-        }
+        if (!ec)
+            ec = co_await serve_some();
         if (!ec)
             continue;
         forget_listing();
@@ -119,9 +89,51 @@ task<> queue_impl::serve() {
     }
 }
 
+/// One step: finds out what there is, or hands some of it out.
+task<error_code> queue_impl::serve_some() {
+    drop_finished();
+    if (consumers_.empty())
+        co_return error_code();
+    look_at_clock();
+    bool known = !next_candidates(1).empty();
+    bool stale = names_.ranked() && !fresh_;
+    error_code ec;
+    if (stale || !known) {
+        // Where nothing was due a moment ago, a listing without a watch would not be the last.
+        bool will_wait = names_.timed() && !known && !somebody_is_impatient();
+        if (!fresh_ && !will_wait) {
+            ec = co_await list(nullptr);
+        } else {
+            ec = co_await wait_for_items();
+        }
+    } else if (!sure_of_folder() && consumers_.front().what != wanted::consume) {
+        // A claim shows whose it is: there the look costs no time.
+        ec = co_await look_at_folder();
+    } else {
+        switch (consumers_.front().what) {
+            case wanted::take:
+                ec = co_await serve_takes();
+                break;
+            case wanted::peek:
+                ec = co_await serve_peek();
+                break;
+            case wanted::consume:
+                ec = co_await serve_consumers();
+                break;
+        }
+    }
+    co_return ec;
+}
+
+/// Those behind one who waits only when there are as many as there may be of these: so it takes no time
+/// where thousands wait.
 void queue_impl::drop_finished() {
     while (!consumers_.empty() && !consumers_.front().waiting())
         consumers_.pop_front();
+    if (consumers_.size() < sweep_at_)
+        return;
+    std::erase_if(consumers_, [](const consumer& c) { return !c.waiting(); });
+    sweep_at_ = std::max(least_sweep, 2 * consumers_.size());
 }
 
 void queue_impl::fail_consumers(error_code ec, bool only_impatient) {
@@ -137,15 +149,15 @@ bool queue_impl::somebody_is_impatient() const {
     });
 }
 
-/// How many waiting consumers at the front want the same, of those for whom we have a listing.
-std::size_t queue_impl::run_length() const {
+/// How many waiting consumers at the front want this, of those for whom we have a listing.
+std::size_t queue_impl::run_length(wanted what) const {
     std::size_t count = 0;
     for (const consumer& c : consumers_) {
         if (!is_listed_for(c))
             break;
         if (!c.waiting())
             continue;
-        if (c.what != consumers_.front().what || count == largest_batch)
+        if (c.what != what || count == largest_batch)
             break;
         ++count;
     }
@@ -182,9 +194,11 @@ queue_item queue_impl::make_item(std::string name, std::string data, const queue
 }
 
 void queue_impl::claim_ended(const std::string& name, bool acknowledged) {
-    if (acknowledged)
-        return;  // remembered until a listing is without it
     own_.erase(name);
+    if (acknowledged) {
+        gone_.insert(name);
+        return;
+    }
     forget_listing();
     wake_.set();
 }

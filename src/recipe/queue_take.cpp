@@ -38,14 +38,15 @@ task<error_code> queue_impl::serve_peek() {
 }
 
 task<error_code> queue_impl::serve_takes() {
-    std::vector<candidate> batch = next_candidates(run_length());
+    if (error_code ec = co_await takes_.prepare())
+        co_return ec;
+    std::vector<candidate> batch = next_candidates(run_length(wanted::take));
     time_point begin = port_.now();
     if (error_code ec = co_await read(batch))
         co_return ec;
-    drop_finished();
     // Whoever was cancelled meanwhile needs none.
-    batch.resize(std::min(batch.size(), run_length()));
-    if (batch.empty())
+    batch.resize(std::min(batch.size(), run_length(wanted::take)));
+    if (batch.empty() || !sure_of_folder())
         co_return error_code();
 
     std::vector<transaction::step> steps;
@@ -74,7 +75,8 @@ task<error_code> queue_impl::serve_takes() {
         fresh_ = false;
     for (auto& get : gets)
         get->send();
-    ledger_outcome outcome = co_await takes_.commit(std::move(steps));
+    // Never again after an outage: by then the names may be those of other items.
+    ledger_outcome outcome = co_await takes_.commit_now(std::move(steps));
     for (const candidate& c : batch)
         ahead_.erase(c.name);
     for (std::size_t i = 0; i < gets.size(); ++i) {
@@ -91,14 +93,12 @@ task<error_code> queue_impl::serve_takes() {
     error_code ec = outcome.error;
     if (!ec || is_outcome_unknown(ec)) {
         won(begin);
-        // The listing up to the last of them is used up.
-        for (const candidate& last = batch.back(); next_ < order_.size(); ++next_) {
-            if (order_[next_].key == last.key) {
-                ++next_;
-                break;
-            }
-        }
+        use_up(batch);
         co_await give_out(std::move(batch), ec);
+        co_return error_code();
+    }
+    if (ec == boost::asio::error::try_again) {
+        forget_listing();
         co_return error_code();
     }
     if (outcome.failed < batch.size()) {
@@ -127,7 +127,6 @@ task<> queue_impl::give_out(std::vector<candidate> batch, error_code ec) {
             continue;
         }
         taker->item->complete(ec, make_item(std::move(c.name), std::move(c.data), c.key));
-        drop_finished();
     }
 }
 
@@ -144,7 +143,7 @@ task<> queue_impl::put_back(candidate item) {
         forget_listing();
         error_code ec = outcome.error;
         if (ec == zk_errc::no_node)
-            ec = co_await ensure_folder(port_, path_, options_.acl, folder_mode());
+            ec = co_await ensure_folder(port_, path_, options_.acl, create_mode::persistent);
         if (ec == zk_errc::node_exists)
             co_return;  // an attempt of unknown outcome did it
         if (!outcome.error || (ec && !worth_another_try(ec))) {

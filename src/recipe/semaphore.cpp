@@ -182,7 +182,7 @@ private:
         });
         if (request.deadline)
             s.start_timer(*waiting, *request.deadline);
-        std::int32_t limit = 0;
+        known_limit limit;
         error_code ec = co_await find_limit(s,
                                             self->path(),
                                             self->settings().entries,
@@ -191,11 +191,11 @@ private:
                                             nullptr,
                                             limit);
         waiting->cancel();
-        if (!ec && !self->compared_ && limit != self->limit_)
+        if (!ec && !self->compared_ && limit.value != self->limit_)
             ec = errc::limit_mismatch;
         if (!ec)
             self->compared_ = true;
-        if (!ec && request.weight > limit)
+        if (!ec && request.weight > limit.value)
             ec = errc::bad_option;
         if (ec)
             waiting->call.fail(ec);

@@ -15,6 +15,22 @@ void shared_rule::blockers(ahead_of& ahead,
     }
 }
 
+std::vector<line_section> shared_rule::blocking_sections(const std::vector<line_entry>& line,
+                                                         std::int32_t) const {
+    std::vector<line_section> sections(line.size());
+    line_section last_writer;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i].kind == read_kind) {
+            sections[i] = last_writer;
+            continue;
+        }
+        if (i > 0)
+            sections[i] = {i - 1, 1};
+        last_writer = {i, 1};
+    }
+    return sections;
+}
+
 bool shared_rule::follows(const line_entry& granted, const line_entry& me) const {
     return granted.kind == read_kind && me.kind == read_kind;
 }
@@ -29,6 +45,10 @@ bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
             return true;
     }
     return false;
+}
+
+bool shared_rule::can_be_converted(const line_entry& entry) const {
+    return entry.kind == write_kind;
 }
 
 const shared_rule& the_shared_rule() noexcept {

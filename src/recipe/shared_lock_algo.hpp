@@ -19,13 +19,19 @@ inline constexpr std::uint8_t write_kind = 1;
 ///     It can only be granted if no writer stands anywhere ahead of it: a writer between the two
 ///     waits for that reader. Of two upgrades one is therefore hopeless, and the other one waits
 ///     for its reader only.
+///  5. A downgrade puts a reader in the writer's place: the end of a writer's node does not say
+///     that nobody stands there any more. An upgrade has a place of its own, and the reader's one
+///     is empty afterwards.
 class shared_rule final : public line_rule {
 public:
     void blockers(ahead_of& ahead,
                   const line_entry& me,
                   std::vector<const line_entry*>& out) const override;
+    std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+                                                std::int32_t limit) const override;
     bool follows(const line_entry& granted, const line_entry& me) const override;
     bool hopeless(ahead_of& ahead, const line_entry& me) const override;
+    bool can_be_converted(const line_entry& entry) const override;
 };
 
 const shared_rule& the_shared_rule() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/two_phase_commit_algo.hpp"
 
+#include "block/node_name.hpp"
 #include "session/path.hpp"
 
 #include <algorithm>
@@ -66,10 +67,8 @@ std::optional<commit_header> parse_header(std::string_view data) {
         return std::nullopt;
     }
     auto guid = value_of(take_line(data), "guid=");
-    if (!guid || guid->empty() || guid->find('/') != guid->npos ||
-        path_problem(identity_node("/", *guid))) {
+    if (!guid || !is_guid(*guid))
         return std::nullopt;
-    }
     header.guid = *guid;
     for (;;) {
         std::optional<std::string_view> line = take_line(data);
@@ -174,6 +173,8 @@ commit_leftovers sort_leftovers(std::string_view transaction,
     commit_leftovers found;
     for (std::size_t i = 0; i < children.size(); ++i) {
         std::string_view name = children[i];
+        if (name == identity)
+            found.identified = true;
         if (name == decision_name || name == identity)
             continue;
         bool acknowledges =

@@ -83,6 +83,7 @@ std::optional<commit_outcome> decide_commit(const std::vector<std::string>& site
 struct commit_leftovers {
     std::vector<std::string> acknowledgements;  ///< of its sites: these go last
     std::vector<std::string> others;
+    bool identified = false;  ///< its identity is there
 };
 
 commit_leftovers sort_leftovers(std::string_view transaction,

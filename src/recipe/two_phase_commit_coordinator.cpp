@@ -179,7 +179,9 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     request listing(p, op_code::children, path);
     if (error_code ec = co_await listing)
         co_return ec;
-    auto [last, others] = sort_leftovers(path, *header, listing.names);
+    auto [last, others, identified] = sort_leftovers(path, *header, listing.names);
+    if (!identified)
+        co_return co_await why_missing(p, mine);
     if (!force && last.size() < header->sites.size())
         co_return errc::busy;
     std::size_t size = request_overhead;

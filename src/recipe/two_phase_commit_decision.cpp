@@ -25,6 +25,23 @@ task<error_code> learn_identity(port& p, this_transaction& mine) {
     co_return error_code();
 }
 
+task<error_code> why_missing(port& p, const this_transaction& mine) {
+    for (;;) {
+        const std::uint64_t generation = p.status().generation;
+        request read(p, op_code::get, mine.path);
+        error_code ec = co_await behind_sync(p, read);
+        bool sure = p.status().generation == generation;
+        if (worth_asking_again(p, ec) || (!ec && !sure))
+            continue;
+        if (ec)
+            co_return ec;
+        std::optional<commit_header> header = parse_header(read.answer);
+        if (header && header->guid == mine.guid)
+            co_return errc::foreign_data;
+        co_return zk_errc::no_node;
+    }
+}
+
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,
@@ -52,7 +69,7 @@ task<error_code> look_for_decision(port& p,
             if (watch)
                 forget_watch(p, *watch, watch_kind::exists, path);
             if (strange)
-                co_return zk_errc::no_node;
+                co_return co_await why_missing(p, mine);
             if (!found)
                 co_return errc::foreign_data;
             outcome = std::move(found->outcome);

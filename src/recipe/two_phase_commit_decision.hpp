@@ -66,9 +66,14 @@ struct own_site {
 /// Learns which transaction is there, unless it is known which one is meant.
 task<error_code> learn_identity(port& p, this_transaction& mine);
 
+/// After something of the transaction was found missing, or another one's in its place.
+/// @return `no_node` if the transaction is over; `foreign_data` if it is not: somebody else has been at
+///         its nodes, and asking again would find the same for ever
+task<error_code> why_missing(port& p, const this_transaction& mine);
+
 /// Reads the decision if there is one; if not, `watch` waits for its creation.
-/// @return `no_node` if there is one, but the next transaction's (or the one's before, at a server
-///         that lags behind: this is believed behind a sync only)
+/// @return as `why_missing` if there is one, but the next transaction's (or the one's before, at a
+///         server that lags behind: this is believed behind a sync only)
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,

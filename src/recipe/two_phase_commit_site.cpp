@@ -75,6 +75,13 @@ public:
         return t;
     }
 
+    /// A vote is given once. One that nobody waited for any more before it was certain may be given
+    /// again, but not another one.
+    bool may_vote(commit_vote wish) const {
+        bool other_wish = vote_sent && *vote_sent != wish;
+        return !vote_given && !other_wish && !(voter && voter->waiting());
+    }
+
     const std::string path;
     own_site own;
     const std::string node;
@@ -83,7 +90,9 @@ public:
     this_transaction mine;
     outcome_slot outcome;  ///< once it is known
     bool joining = false;
-    bool voted = false;
+    bool vote_given = false;               ///< the server has it
+    std::optional<commit_vote> vote_sent;  ///< perhaps in vain
+    const outcome_call* voter = nullptr;   ///< who is giving it
 };
 
 namespace {
@@ -162,8 +171,11 @@ task<error_code> join_steps(commit_site_impl& self,
             perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
             continue;
         }
-        if (ec == zk_errc::no_node)
-            continue;  // cleaned up in this moment
+        if (ec == zk_errc::no_node) {
+            ec = co_await why_missing(p, self.mine);
+            if (ec == zk_errc::no_node)
+                continue;  // cleaned up in this moment
+        }
         if (ec == zk_errc::node_exists) {
             node_watch.disarm();
             request look(p, op_code::get, self.node);
@@ -232,11 +244,24 @@ task<> join_driver(site_ptr self,
     call.end();
 }
 
-/// Writes the vote to the site's node.
+/// Writes the vote to the site's node. What is sent may count, whatever becomes of its answer: nothing is
+/// before there is a connection, nor once nobody waits any more.
 /// @return `session_expired` if the node is gone.
-task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
+task<error_code> write_vote(commit_site_impl& self,
+                            commit_vote wish,
+                            signal& wake,
+                            outcome_call& call) {
     port& p = self.get_port();
     for (;;) {
+        while (call.waiting() && !p.connected()) {
+            if (p.status().state == session_state::closed)
+                co_return errc::closed;
+            co_await wake.wait();
+        }
+        if (!call.waiting())
+            co_return error_code();
+        self.vote_sent = wish;
+        call.set_late_error(errc::in_doubt);
         request write(p, op_code::multi, self.path);
         transaction steps = self.mine.steps();
         steps.set(self.node, std::string(format_vote(wish)), 0);
@@ -249,8 +274,10 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
         write.steps = steps.steps();
         write.generation = self.own.generation;
         error_code ec = co_await write;
-        if (ec == zk_errc::node_exists)
-            co_return error_code();  // decided already
+        if (!ec || ec == zk_errc::node_exists) {  // written, or decided already
+            self.vote_given = true;
+            co_return error_code();
+        }
         if (ec == zk_errc::no_node)
             co_return zk_errc::session_expired;
         if (is_session_lost(ec) && ec != errc::closed)
@@ -261,8 +288,8 @@ task<error_code> write_vote(commit_site_impl& self, commit_vote wish) {
             read.generation = self.own.generation;
             ec = co_await read;
             if (!ec) {
-                bool ours = read.answer == format_vote(wish) && read.record.version == 1;
-                co_return ours ? error_code() : make_error_code(errc::foreign_data);
+                self.vote_given = read.answer == format_vote(wish) && read.record.version == 1;
+                co_return self.vote_given ? error_code() : make_error_code(errc::foreign_data);
             }
             if (ec == zk_errc::no_node)
                 co_return zk_errc::session_expired;
@@ -279,21 +306,23 @@ task<error_code> vote_steps(commit_site_impl& self,
     port& p = self.get_port();
     this_transaction mine = self.mine;
     if (wish) {
-        error_code ec = co_await write_vote(self, *wish);
+        self.voter = &call;
+        error_code ec = co_await write_vote(self, *wish, wake, call);
+        if (self.voter == &call)
+            self.voter = nullptr;
         if (ec == zk_errc::session_expired) {
             ec = co_await abort_as_dead(p, mine, self.own, self.outcome);
             co_return ec;
         }
-        if (ec)
+        if (ec || !call.waiting())
             co_return ec;
-        call.set_late_error(errc::in_doubt);
     } else {
         // Who may not read it would wait for a decision that the server never tells of.
         error_code ec = co_await learn_identity(p, mine);
         if (ec)
             co_return ec;
     }
-    bool decides = self.header && self.header->form == commit_form::all_sites && self.voted &&
+    bool decides = self.header && self.header->form == commit_form::all_sites && self.vote_sent &&
                    p.alive(self.own.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
         vote_tally votes(p, mine, self.header->sites, &self.own, wake);
@@ -405,10 +434,9 @@ void commit_site::start_vote(const impl_ptr& impl,
             impl->executor(), std::move(handler), error_code(), *impl->outcome);
     } else if (!impl->own.has_node) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
-    } else if (impl->voted) {
+    } else if (!impl->may_vote(wish)) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else {
-        impl->voted = true;
         p.spawn(
             detail::vote_driver(impl, wish, std::move(handler), detail::deadline_after(p, limit)));
     }

@@ -94,8 +94,10 @@ void on_children(int rc, const String_vector* names, const Stat* s, const void* 
     rc = checked(rc, !list || cut_to_readable(*list, is_read));
     if (rc == ZOK && list) {
         auto count = static_cast<std::size_t>(list->count);
-        std::size_t typical = count ? std::strlen(list->data[0]) + 1 : 0;
-        op.names.reserve(count, count * typical);
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < count; ++i)
+            bytes += std::strlen(list->data[i]);
+        op.names.reserve(count, bytes);
         for (std::size_t i = 0; i < count; ++i)
             op.names.push_back(list->data[i]);
     }

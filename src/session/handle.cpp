@@ -73,6 +73,7 @@ struct handle::impl {
     std::vector<arrival>& inbox;
     log_function log;
     bool encrypted;
+    bool parts = false;  ///< ends its session itself
     zhandle_t* zh = nullptr;
 #if COROZK_HAS_SASL
     std::unique_ptr<sasl_answers> answers;  ///< the C client refers to them
@@ -134,7 +135,8 @@ std::unique_ptr<handle> handle::make(const handle_settings& settings,
 handle::~handle() {
     call_scope scope(impl_->log, impl_->encrypted);
     // Without its socket the C client closes at once instead of waiting for the server.
-    abort();
+    if (!impl_->parts)
+        abort();
     zookeeper_close(impl_->zh);
 }
 
@@ -239,6 +241,10 @@ void handle::abort() {
 
 void handle::silence() noexcept {
     impl_->log = nullptr;
+}
+
+void handle::part_when_destroyed() noexcept {
+    impl_->parts = true;
 }
 
 bool handle::submit(operation& op) {

@@ -110,6 +110,10 @@ public:
     /// No word to the logger any more.
     void silence() noexcept;
 
+    /// Lets the destructor end the session at the server: it may block for seconds, and somebody
+    /// else must keep the connection until the server hangs up.
+    void part_when_destroyed() noexcept;
+
     /// Takes a path's watches of all kinds from the C client's tables only.
     void forget_watches(const std::string& path);
 

@@ -1,9 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/path.hpp"
 
+#include <cstddef>
+
 namespace corozk::detail {
 
 namespace {
+
+/// What the server reads in the place of what is no UTF-8.
+constexpr char32_t replacement = 0xfffd;
+
+unsigned byte_at(std::string_view text, std::size_t i) noexcept {
+    return static_cast<unsigned char>(text[i]);
+}
+
+/// How many bytes a character has that begins so; 0 if none does, or one of four, which the server
+/// refuses as it does the replacement.
+std::size_t character_length(unsigned first_byte) noexcept {
+    if (first_byte < 0x80)
+        return 1;
+    if (first_byte < 0xc0 || first_byte > 0xef)
+        return 0;
+    return first_byte < 0xe0 ? 2 : 3;
+}
+
+/// Takes the first character off; one that is refused may stay.
+char32_t take_character(std::string_view& text) noexcept {
+    constexpr char32_t smallest[] = {0, 0, 0x80, 0x800};
+    const unsigned first = byte_at(text, 0);
+    const std::size_t length = character_length(first);
+    if (length == 0 || text.size() < length)
+        return replacement;
+    char32_t character = length == 1 ? first : first & (0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        const unsigned next = byte_at(text, i);
+        if ((next & 0xc0) != 0x80)
+            return replacement;
+        character = character << 6 | (next & 0x3f);
+    }
+    text.remove_prefix(length);
+    return character < smallest[length] ? replacement : character;
+}
+
+/// The server's rule (PathUtils.validatePath), which thinks in UTF-16: a character that needs two
+/// units is refused with the surrogates.
+const char* character_problem(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const char32_t c = take_character(text);
+        if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
+            return "contains a control character";
+        if ((c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0)
+            return "contains a character that ZooKeeper does not allow, or no UTF-8";
+    }
+    return nullptr;
+}
 
 const char* component_problem(std::string_view component) noexcept {
     if (component.empty())
@@ -23,11 +73,8 @@ const char* path_problem(std::string_view path, bool sequential) noexcept {
         return "is relative: begin it with '/'";
     if (path == "/")
         return nullptr;
-    for (char c : path) {
-        auto u = static_cast<unsigned char>(c);
-        if (u < 0x20 || u == 0x7f)
-            return "contains a control character";
-    }
+    if (const char* problem = character_problem(path))
+        return problem;
     bool trailing = path.back() == '/';
     if (trailing && !sequential)
         return "ends with a slash: remove it";
@@ -48,6 +95,11 @@ const char* path_problem(std::string_view path, bool sequential) noexcept {
             return nullptr;
         rest.remove_prefix(slash + 1);
     }
+}
+
+bool is_node_name(std::string_view name) noexcept {
+    return name.find('/') == std::string_view::npos && !component_problem(name) &&
+           !character_problem(name);
 }
 
 std::string join_path(std::string_view parent, std::string_view name) {

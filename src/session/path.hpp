@@ -10,6 +10,9 @@ namespace corozk::detail {
 /// is fine. `sequential`: the server will append digits, so that a trailing slash is allowed.
 const char* path_problem(std::string_view path, bool sequential = false) noexcept;
 
+/// Whether a node can be called so.
+bool is_node_name(std::string_view name) noexcept;
+
 /// "/a/b" and "c" make "/a/b/c"; "/" and "c" make "/c".
 std::string join_path(std::string_view parent, std::string_view name);
 

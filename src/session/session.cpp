@@ -5,6 +5,7 @@
 
 #include "session/cancellable.hpp"
 #include "session/internal_operation.hpp"
+#include "session/request_size.hpp"
 #include "session/session_tracker.hpp"
 
 #include <boost/asio/execution/context.hpp>
@@ -109,6 +110,11 @@ void session::start(operation& op) noexcept {
             return;
         default:
             break;
+    }
+    // The server would close the connection, and whoever asks again would make it do so for ever.
+    if (request_size(op, hosts_.chroot.size()) > options_.max_request_size) {
+        refuse(op, errc::too_large);
+        return;
     }
     if (op.generation != 0 && !alive(op.generation)) {
         refuse(op, zk_errc::session_expired);

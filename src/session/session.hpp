@@ -6,6 +6,7 @@
 #include "session/hosts.hpp"
 #include "session/port.hpp"
 #include "session/socket_monitor.hpp"
+#include "session/time_limit.hpp"
 #include "session/user_call.hpp"
 #include "session/watch_registry.hpp"
 #include <corozk/options.hpp>
@@ -133,10 +134,12 @@ private:
     void fail_for_good(error_code reason);
     void begin_closing();
     void drain();
+    bool send_close_packet();
     void part();
     void finish_closing(error_code result);
     void complete_close_calls();
     void retire_handle();
+    void reap(std::unique_ptr<handle> last);
     void fail_queued(error_code reason);
 
     void set_state(session_state state, error_code reason = {});
@@ -169,6 +172,7 @@ private:
     socket_monitor monitor_;
     watch_registry watches_;
     expiry_clock clock_;
+    bool keeps_session_ = true;  ///< whoever answers: one without a quorum keeps no other's alive
     std::unordered_map<std::string, std::size_t> arming_;  ///< reads with a watch on their way
 
     /// Watches that nobody waits for and that cannot be taken from the server yet.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session ends. The C client's own closing blocks for up to 4.5 s, so we say goodbye
 // ourselves: wait for the last answers, send the closing packet, wait for the server to hang up,
-// and only then let the C client free what it holds.
+// and only then let the C client free what it holds. With TLS the C client says it, on a thread of its
+// own.
 #include "session/cancellable.hpp"
 #include "session/handle_reaper.hpp"
 #include "session/session.hpp"
@@ -41,7 +42,7 @@ void session::begin_closing() {
         return;
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
-    close_deadline_ = now() + options_.close_timeout;
+    close_deadline_ = end_of(options_.close_timeout, now());
     ++round_;
     resolver_->cancel();
     auto calls = std::move(connect_calls_);
@@ -69,16 +70,24 @@ void session::drain() {
     if (handle_->interest().write)
         return;  // half a packet of the C client's is still to be sent
     monitor_.cork(false);
-    auto packet = handle::close_packet();
-    ssize_t n =
-        ::send(monitor_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n != static_cast<ssize_t>(packet.size())) {
+    if (options_.tls) {
+        // Only the C client can encrypt. It waits for the server's answer, elsewhere.
+        handle_->part_when_destroyed();
+        reap(std::move(handle_));
+    } else if (!send_close_packet()) {
         finish_closing(errc::session_left_to_expire);
         return;
     }
     phase_ = phase_type::parting;
     readable_ = false;
     monitor_.wait_readable(shared_from_this());
+}
+
+bool session::send_close_packet() {
+    auto packet = handle::close_packet();
+    ssize_t n =
+        ::send(monitor_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return n == static_cast<ssize_t>(packet.size());
 }
 
 /// The server answers and hangs up; its answer is none of the C client's business.
@@ -143,11 +152,14 @@ void session::retire_handle() {
     constexpr std::size_t many = 1024;
     // After a failed authentication requests are still inside.
     bool answered = handle_->state() != handle_state::auth_failed;
-    if (!abandoned_ && answered && watches_.size() + watches_.untold() > many) {
-        auto& context = boost::asio::query(executor_, boost::asio::execution::context);
-        boost::asio::use_service<handle_reaper>(context).take(std::move(handle_));
-    }
+    if (!abandoned_ && answered && watches_.size() + watches_.untold() > many)
+        reap(std::move(handle_));
     handle_.reset();
+}
+
+void session::reap(std::unique_ptr<handle> last) {
+    auto& context = boost::asio::query(executor_, boost::asio::execution::context);
+    boost::asio::use_service<handle_reaper>(context).take(std::move(last));
 }
 
 void session::fail_queued(error_code reason) {

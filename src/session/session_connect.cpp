@@ -97,8 +97,9 @@ void session::connect(user_call<> call) {
     }
     bool first = connect_calls_.empty();
     if (first) {
-        connect_deadline_ =
-            options_.connect_timeout == 0ms ? time_point::max() : now() + options_.connect_timeout;
+        connect_deadline_ = options_.connect_timeout == 0ms
+                                ? time_point::max()
+                                : end_of(options_.connect_timeout, now());
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // When nobody waits any more, nobody wants the session either.
@@ -280,7 +281,9 @@ void session::established(bool read_only) {
     failed_rounds_ = 0;
     servers_.clear();
     timeout_ = handle_->negotiated_timeout();
-    clock_.start(attempt_started_, timeout_);
+    keeps_session_ = !read_only || fresh_handle_;
+    if (keeps_session_)
+        clock_.start(attempt_started_, timeout_);
     last_sent_ = now();
     ++counters_.connects;
     status_.session_id = handle_->session_id();

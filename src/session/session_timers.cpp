@@ -37,7 +37,7 @@ void session::arm_timer() {
         sooner(clock_.deadline());
     if (phase_ != phase_type::open && !outbox_.empty()) {
         auto limit = options_.queue_timeout.count() > 0 ? options_.queue_timeout : timeout_;
-        sooner(outbox_.front().queued_at + limit);
+        sooner(end_of(limit, outbox_.front().queued_at));
     }
     if (!timers_.empty())
         sooner(timers_.begin()->when);
@@ -85,7 +85,7 @@ void session::on_timer() {
     }
     if (phase_ != phase_type::open) {
         auto limit = options_.queue_timeout.count() > 0 ? options_.queue_timeout : timeout_;
-        while (!outbox_.empty() && current >= outbox_.front().queued_at + limit) {
+        while (!outbox_.empty() && current >= end_of(limit, outbox_.front().queued_at)) {
             operation& op = outbox_.front();
             outbox_.pop_front();
             refuse(op, errc::not_connected);

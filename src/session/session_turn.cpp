@@ -144,7 +144,7 @@ void session::dispatch_answer(operation& op) {
         } else {
             ++counters_.answers;
             counters_.request_times.add(arrived_at_ - op.sent_at);
-            if (!is_session_lost(op.error) && !is_recoverable(op.error)) {
+            if (keeps_session_ && !is_session_lost(op.error) && !is_recoverable(op.error)) {
                 clock_.answered(op.sent_at);
             }
         }

@@ -11,9 +11,6 @@
 
 namespace corozk::detail {
 
-/// What a request is at most larger than its path and its data.
-inline constexpr std::size_t request_overhead = 128;
-
 /// One operation of the client for one completion handler. Owns itself from `launch` on.
 template <class Convert, class... Values>
 class user_operation final : public operation {

@@ -145,6 +145,99 @@ TEST_CASE("configuration in versions: a version that could not be filled is take
     });
 }
 
+TEST_CASE("configuration in versions: cleaning up spares what became current meanwhile") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const std::string folder = path + "/c";
+        const std::string versions = folder + "/versions";
+        configuration_options options;
+        options.keep = 0;
+        versioned_configuration first(zk, folder, options);
+        rule_id listing = proxy.arm(at_op(op_code::get_children2).where([=](const frame_info& f) {
+            return f.path == versions;
+        }),
+                                    hold_request());
+        rule_id look = proxy.arm(at_op(op_code::exists).under(versions), hold_request());
+        pending_result<> publishing;
+        first.publish(parts_of("one", 3), publishing.handler());
+        co_await eventually_async([&] { return proxy.fired(listing) == 1; });
+        // The first version is current, and its writer looks what is old.
+        fault_proxy second_proxy(shared_server().port());
+        client other = co_await connect_to(second_proxy.hosts());
+        versioned_configuration second(other, folder, options);
+        rule_id filling = second_proxy.arm(at_op(op_code::multi, 2), hold_request());
+        pending_result<> overtaking;
+        second.publish(parts_of("two", 3), overtaking.handler());
+        co_await eventually_async([&] { return second_proxy.fired(filling) == 1; });
+        proxy.release(listing);
+        co_await eventually_async([&] { return proxy.fired(look) == 1; });
+        second_proxy.release(filling);
+        CHECK(!co_await finished(overtaking));
+        proxy.release(look);
+        CHECK(!co_await finished(publishing));
+        versioned_configuration reader(other, folder);
+        configuration_version v = co_await reader.next();
+        REQUIRE(v.status == configuration_status::published);
+        CHECK(*v.parts == parts_of("two", 3));
+        CHECK(observer().children(versions).size() == 1);
+        co_await other.close();
+    });
+}
+
+TEST_CASE(
+    "configuration behind ready: a writer that gives up unlocks, and puts back what was there") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    run(context, [&]() -> awaitable<void> {
+        client_options impatient = options_for(proxy.hosts());
+        impatient.queue_timeout = std::chrono::milliseconds(200);
+        auto executor = co_await boost::asio::this_coro::executor;
+        client zk = co_await client::connect(executor, impatient);
+        std::string folder = fresh_path() + "/c";
+        ready_configuration c(zk, folder);
+        co_await c.publish(parts_of("one", 3));
+        // The first step is applied, its answer and the connection are gone.
+        proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+        pending_result<> publishing;
+        c.publish(parts_of("two", 3), publishing.handler());
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        // What was asked for later has waited too long, so the writer has, too.
+        auto [ec, none] = co_await zk.get("/", as_tuple());
+        CHECK(ec == errc::not_connected);
+        proxy.set_acceptance(acceptance::normal);
+        ec = co_await finished(publishing);
+        CHECK(ec == errc::not_connected);
+        co_await eventually_async([&] { return zk.state() == session_state::connected; });
+        CHECK(observer().exists(folder + "/ready"));
+        CHECK_FALSE(observer().exists(folder + "/writer"));
+        configuration_version v = co_await c.next();
+        REQUIRE(v.status == configuration_status::published);
+        CHECK(*v.parts == parts_of("one", 3));
+        co_await c.publish(parts_of("three", 2));
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("configuration behind ready: parts that the server refuses do not break it") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const std::string folder = path + "/c";
+        ready_configuration c(zk, folder);
+        co_await c.publish(parts_of("one", 2));
+        configuration_version v = co_await c.next();
+        raw_session somebody(shared_server().port());
+        std::vector<testing::acl_entry> read_only(1);
+        read_only.front().permissions = 1;
+        somebody.set_acl(folder + "/part-0", read_only);
+        auto [ec] = co_await c.publish(parts_of("two", 2), as_tuple());
+        CHECK(ec == zk_errc::no_auth);
+        CHECK(observer().exists(folder + "/ready"));
+        CHECK_FALSE(observer().exists(folder + "/writer"));
+        v = co_await c.next(v.revision);
+        REQUIRE(v.status == configuration_status::published);
+        CHECK(*v.parts == parts_of("one", 2));
+    });
+}
+
 TEST_CASE("configuration of one znode: a connection cut at any frame") {
     cut_at_every_frame([](fault_run& run) -> awaitable<void> {
         configuration c(run.zk, run.path + "/c");

@@ -50,6 +50,28 @@ TEST_CASE("counter: an expired session neither loses nor doubles an addition") {
     });
 }
 
+TEST_CASE("counter: a new session's server is asked to catch up with our last update, once") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        counter c(zk, path + "/c");
+        co_await c.add(1);
+        co_await c.get();
+        std::uint64_t generation = zk.status().generation;
+        expire(proxy.session());
+        proxy.cut();
+        co_await eventually_async([&] {
+            return zk.state() == session_state::connected && zk.status().generation > generation;
+        });
+        auto syncs = [&] { return proxy.statistics().requests_of(testing::op_code::sync); };
+        std::uint64_t before = syncs();
+        auto value = co_await c.get();
+        CHECK(value == 1);
+        CHECK(syncs() == before + 1);
+        value = co_await c.get();
+        CHECK(value == 1);
+        CHECK(syncs() == before + 1);
+    });
+}
+
 TEST_CASE("counter: a lost answer is decided although others wrote in between") {
     for (bool delivered : {false, true}) {
         with_proxy([&](client& zk, fault_proxy& proxy, std::string folder) -> awaitable<void> {

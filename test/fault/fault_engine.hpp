@@ -134,8 +134,9 @@ inline std::chrono::milliseconds timeout_for(frame_fault f) {
     }
 }
 
-inline void arm(fault_proxy& proxy, frame_fault fault, std::uint64_t k) {
+inline void arm(fault_stage& stage, frame_fault fault, std::uint64_t k) {
     using namespace std::chrono_literals;
+    fault_proxy& proxy = stage.proxy;
     switch (fault) {
         case frame_fault::none:
             break;
@@ -161,15 +162,28 @@ inline void arm(fault_proxy& proxy, frame_fault fault, std::uint64_t k) {
             proxy.arm(at_request(k), black_hole_from_here(900ms));
             break;
         case frame_fault::expired:
-            proxy.arm(at_request(k), call_at_request([&proxy](const frame_info&) {
-                          session_record victim = proxy.session();
+            proxy.arm(at_request(k), call_at_request([&stage](const frame_info&) {
+                          session_record victim = stage.proxy.session();
+                          stage.owners.ended_session = victim.session_id;
                           expire_session(
                               shared_server().port(), victim.session_id, victim.password);
-                          proxy.cut();
+                          stage.proxy.cut();
                       }));
             break;
     }
 }
+
+/// Its rules refer to the stage, which goes before the proxy.
+class disarmed_at_last {
+public:
+    explicit disarmed_at_last(fault_proxy& proxy) : proxy_(proxy) {}
+    ~disarmed_at_last() { proxy_.disarm_all(); }
+    disarmed_at_last(const disarmed_at_last&) = delete;
+    disarmed_at_last& operator=(const disarmed_at_last&) = delete;
+
+private:
+    fault_proxy& proxy_;
+};
 
 struct outcome {
     std::uint64_t frames = 0;
@@ -191,9 +205,9 @@ outcome attempt(Scenario& scenario, Probe& probe, frame_fault fault, std::uint64
                 client healthy = co_await engine_client(shared_server().hosts(), steady_session);
                 fault_stage stage(context, proxy, zk, healthy, fresh_path() + "/folder");
                 stage.survives = session_survives(fault);
-                stage.owners.expired_by_force = fault == frame_fault::expired;
                 proxy.reset_numbering();
-                arm(proxy, fault, k);
+                disarmed_at_last no_longer(proxy);
+                arm(stage, fault, k);
                 co_await scenario(stage);
                 result.frames = proxy.requests();
                 for (const auto& [rule, times] : proxy.statistics().fired_by_rule) {

@@ -59,7 +59,7 @@ awaitable<void> rivals(fault_stage& s) {
         co_await settle(s.healthy);
     }
     CHECK(leads.good());
-    if (!s.owners.expired_by_force)
+    if (s.owners.ended_session == 0)
         CHECK_FALSE((mine.has_leadership() && theirs.has_leadership()));
     co_await mine.close();
     co_await theirs.leadership();
@@ -186,6 +186,79 @@ TEST_CASE("leader_latch: connections that bounce move nobody in the line (curato
         // A session may just be beginning: then there is no server to part from.
         co_await a.close(as_tuple());
         co_await b.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("leader_latch: a candidate has closed when its node is gone") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        leader_latch leads(other, path);
+        leader_latch waits(zk, path);
+        leads.start();
+        co_await leads.leadership();
+        waits.start();
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        co_await settle(zk);
+        rule_id held = proxy.arm(at_op(op_code::erase), hold_request());
+        pending_result<> closed;
+        waits.close(closed.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        co_await settle(other);
+        CHECK_FALSE(closed.done());
+        CHECK(observer().children(path).size() == 2);
+        proxy.release(held);
+        error_code ec = co_await finished(closed);
+        CHECK_FALSE(ec);
+        CHECK(observer().children(path).size() == 1);
+        // Once more, and this time the session ends first.
+        waits.start();
+        co_await eventually_async([&] { return observer().children(path).size() == 2; });
+        co_await settle(zk);
+        held = proxy.arm(at_op(op_code::erase), hold_request());
+        pending_result<> closed_again;
+        waits.close(closed_again.handler());
+        co_await eventually_async([&] { return proxy.statistics().held > 0; });
+        expire(proxy.session());
+        proxy.cut();
+        ec = co_await finished(closed_again);
+        CHECK_FALSE(ec);
+        CHECK(observer().children(path).size() == 1);
+        co_await leads.close();
+        co_await nothing_left(path);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    // The last byte of the answer to a connect request says whether the server only reads.
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    run(context, [&]() -> awaitable<void> {
+        client_options options = options_for(proxy.hosts());
+        options.allow_read_only = true;
+        client zk = co_await client::connect(co_await boost::asio::this_coro::executor, options);
+        REQUIRE(zk.state() == session_state::read_only);
+        std::string path = fresh_path();
+        leader_latch latch(zk, path);
+        latch.start();
+        pending_result<std::int64_t> leads;
+        latch.leadership(leads.handler());
+        co_await settle(zk);
+        CHECK_FALSE(leads.done());
+        CHECK(observer().children(path).empty());
+        proxy.edit(direction::to_client, nullptr);
+        proxy.cut();
+        error_code ec = co_await finished(leads);
+        CHECK_FALSE(ec);
+        co_await latch.close();
+        co_await nothing_left(path);
+        co_await zk.close(as_tuple());
     });
     run_to_idle(context);
 }

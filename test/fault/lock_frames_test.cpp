@@ -41,7 +41,6 @@ awaitable<void> take_turn(fault_stage& s, pending_result<ownership>& asked) {
     held.lost(lost.handler());
     co_await eventually_async(
         [&] { return lost.done() || s.zk.counters().watches > 0 || !held.valid(); });
-    s.owners.leave(held);
     if (s.survives)
         CHECK_FALSE(lost.done());
     pending_result<> released;
@@ -89,7 +88,6 @@ awaitable<void> contended(fault_stage& s) {
         CHECK_FALSE(second.done());
         CHECK_FALSE(third.done());
     }
-    s.owners.leave(first);
     co_await first.release();
     // In whatever order: who was cut off may have lost its place.
     co_await eventually_async([&] { return second.done() || third.done(); }, 20s);
@@ -154,14 +152,11 @@ public:
           owners_(owners),
           session_id_(c.status().session_id) {}
 
-    ~one_ownership() override { owners_.leave(held()); }
-
 private:
     void entered(const ownership& o) override {
         if (o.valid())
             owners_.enter(o, session_id_);
     }
-    void left(const ownership& o) override { owners_.leave(o); }
 
     owner_registry& owners_;
     std::int64_t session_id_;

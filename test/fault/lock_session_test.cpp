@@ -50,6 +50,27 @@ TEST_CASE("lock: a try is not refused because of an earlier one that is still le
     });
 }
 
+TEST_CASE("lock: all whose nodes were asked for give up before the connection is back") {
+    play([](scene& s) -> awaitable<void> {
+        lock l(s.zk, s.folder);
+        s.proxy.set_acceptance(acceptance::close_at_once);
+        s.proxy.cut();
+        co_await eventually_async([&] { return s.zk.state() == session_state::suspended; });
+        constexpr std::size_t asked_for = 1024;
+        std::vector<pending_result<ownership>> impatient(asked_for);
+        for (auto& waiting : impatient)
+            l.acquire(waiting.handler());
+        pending_result<ownership> patient;
+        l.acquire(patient.handler());
+        for (auto& waiting : impatient)
+            waiting.cancel();
+        s.proxy.set_acceptance(acceptance::normal);
+        error_code ec = co_await finished(patient);
+        CHECK_FALSE(ec);
+        co_await patient.value().release();
+    });
+}
+
 TEST_CASE("lock: the session expires while the node is being created") {
     play([](scene& s) -> awaitable<void> {
         co_await s.zk.ensure_path(s.folder);

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/membership.hpp>
 
+#include <set>
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -158,6 +160,62 @@ TEST_CASE("membership: left in an outage, it stays away (curator 164, 617)") {
         });
         run_to_idle(context);
     }
+}
+
+TEST_CASE("membership: a server that takes no changes now is asked again") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        membership g(zk, path);
+        // Each change once, behind whose back it is made all the same.
+        std::set<testing::op_code> refused;
+        proxy.edit(direction::to_client, [&](const frame_info& frame, std::string bytes) {
+            bool changes = is_create(frame.op) || frame.op == testing::op_code::set_data ||
+                           frame.op == testing::op_code::erase;
+            if (frame.kind != frame_kind::reply || !changes || frame.error != 0 ||
+                frame.path != path + "/a" || !refused.insert(frame.op).second)
+                return bytes;
+            const std::string not_read_only("\xff\xff\xff\x89", 4);
+            return bytes.replace(16, 4, not_read_only);
+        });
+        co_await g.join("a", "1");
+        CHECK(observer().data(path + "/a") == "1");
+        co_await g.set_data("2");
+        CHECK(observer().data(path + "/a") == "2");
+        CHECK(g.joined());
+        co_await g.leave();
+        CHECK_FALSE(observer().exists(path + "/a"));
+        proxy.edit(direction::to_client, nullptr);
+        CHECK(refused.size() == 3);
+    });
+}
+
+TEST_CASE("membership: a server without a quorum is not asked to change anything") {
+    boost::asio::io_context context;
+    fault_proxy proxy(shared_server().port());
+    // The last byte of the answer to a connect request says whether the server only reads.
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    run(context, [&]() -> awaitable<void> {
+        client_options options = options_for(proxy.hosts());
+        options.allow_read_only = true;
+        client zk = co_await client::connect(co_await boost::asio::this_coro::executor, options);
+        REQUIRE(zk.state() == session_state::read_only);
+        std::string path = fresh_path();
+        membership g(zk, path);
+        pending_result<> joining;
+        g.join("a", "1", joining.handler());
+        co_await settle(zk);
+        CHECK_FALSE(joining.done());
+        CHECK_FALSE(observer().exists(path));
+        proxy.edit(direction::to_client, nullptr);
+        proxy.cut();
+        CHECK(!co_await finished(joining));
+        CHECK(g.joined());
+        co_await zk.close();
+    });
+    run_to_idle(context);
 }
 
 TEST_CASE("membership: the server killed and restarted") {

@@ -60,7 +60,6 @@ awaitable<void> whole_life(fault_stage& s) {
     multi_ownership held = std::move(asked.value());
     CHECK(held.parts().size() == 3);
     s.owners.enter(held.parts()[0].held, s.zk.status().session_id);
-    s.owners.leave(held.parts()[0].held);
     if (s.survives)
         CHECK(held.valid());
     pending_result<> released;

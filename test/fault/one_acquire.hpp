@@ -72,9 +72,6 @@ public:
 
 protected:
     virtual void entered(const Held&) {}
-    virtual void left(const Held&) {}
-
-    const Held& held() const { return held_; }
 
 private:
     void granted(error_code ec, Held h) {
@@ -91,14 +88,12 @@ private:
 
     void let_go() {
         releasing_ = true;
-        left(held_);
         held_.release(boost::asio::bind_cancellation_slot(cancel_release_.slot(),
                                                           [this](error_code) { ++released_; }));
     }
 
     void give_up() {
         interrupted_ = true;
-        left(held_);
         held_ = Held();
     }
 

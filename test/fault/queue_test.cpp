@@ -84,6 +84,33 @@ TEST_CASE("queue: a put whose answer is lost is not doubled though its item was 
     });
 }
 
+TEST_CASE("queue: a take in doubt is not repeated in a folder that was made anew") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        {
+            queue mine(zk, path + "/q");
+            queue theirs(other, path + "/q");
+            co_await theirs.put("a");
+            co_await theirs.put("b");
+            queue_item item = co_await mine.take();
+            CHECK(item.data == "a");
+            proxy.arm(at_op(testing::op_code::multi), drop_request_and_cut().then_refuse());
+            pending_result<queue_item> taken;
+            mine.take(taken.handler());
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            observer().erase_recursively(path + "/q");
+            co_await theirs.put("c");
+            co_await theirs.put("d");
+            proxy.set_acceptance(acceptance::normal);
+            CHECK(!co_await finished(taken));
+            CHECK(taken.value().data == "c");
+            CHECK(items_at(path + "/q") == std::vector<std::string>{"d"});
+        }
+        co_await only_items_left(path);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("queue: a connection cut at any frame of consume and acknowledge") {
     cut_at_every_frame([](fault_run& run) -> awaitable<void> {
         {

@@ -196,6 +196,42 @@ TEST_CASE("shared_lock: released, dropped and closed while it changes") {
     }
 }
 
+TEST_CASE("shared_lock: a request for release that meets a change is not lost") {
+    for (bool upgrade : {false, true}) {
+        with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client other = co_await one_more_client();
+            shared_lock mine(zk, path);
+            shared_lock theirs(other, path);
+            ownership held;
+            if (upgrade)
+                held = co_await mine.acquire_read();
+            else
+                held = co_await mine.acquire_write();
+            co_await settle(zk);
+            std::string old_path = held.path();
+            auto last = upgrade ? op_code::erase : op_code::multi;
+            rule_id rule = proxy.arm(at_op(last), hold_request());
+            pending_result<> change;
+            if (upgrade)
+                mine.upgrade(held, change.handler());
+            else
+                mine.downgrade(held, change.handler());
+            co_await eventually_async([&] { return proxy.statistics().held > 0; });
+            co_await theirs.request_release(old_path);
+            pending_result<> requested;
+            held.release_requested(requested.handler());
+            proxy.release(rule);
+            CHECK(!co_await finished(change));
+            CHECK(!co_await finished(requested));
+            CHECK(held.valid());
+            CHECK(stands(held));
+            co_await held.release();
+            co_await nothing_left(path);
+            co_await other.close();
+        });
+    }
+}
+
 TEST_CASE("shared_lock: the folder erased while readers hold and a writer waits") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         shared_lock l(zk, path);

@@ -11,6 +11,7 @@ namespace {
 
 using outcome_result = pending_result<commit_outcome>;
 
+const std::vector<std::string> alone{"mine"};
 const std::vector<std::string> two{"mine", "other"};
 
 constexpr commit_form forms[] = {commit_form::all_sites, commit_form::coordinator};
@@ -200,6 +201,94 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         co_await clean.close();
     });
     run_to_idle(context);
+}
+
+TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a vote was sent") {
+    for (commit_form form : forms) {
+        with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client clean = co_await one_more_client();
+            commit_coordinator c(clean, path, with_form(form));
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            co_await mine.join();
+            // The vote is applied; its answer and the connection are gone.
+            proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
+            auto [ec, o] = co_await mine.vote_for(200ms, commit_vote::commit, as_tuple());
+            CHECK(ec == errc::in_doubt);
+            CHECK(observer().data(path + "/site-mine") == "commit");
+            outcome_result deciding;
+            c.decide(deciding.handler());
+            proxy.set_acceptance(acceptance::normal);
+            o = co_await mine.outcome();
+            CHECK(o.committed);
+            CHECK(!co_await finished(deciding));
+            co_await clean.close();
+        });
+    }
+}
+
+TEST_CASE("two-phase commit: a vote that was lost may be given again, but not another one") {
+    for (commit_form form : forms) {
+        with_proxy([form](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client clean = co_await one_more_client();
+            commit_coordinator c(clean, path, with_form(form));
+            co_await c.begin(alone, "");
+            commit_site mine(zk, path, "mine");
+            co_await mine.join();
+            proxy.arm(at_op(op_code::multi), drop_request_and_cut().then_refuse());
+            auto [ec, o] = co_await mine.vote_for(200ms, commit_vote::commit, as_tuple());
+            CHECK(ec == errc::in_doubt);
+            std::tie(ec, o) = co_await mine.vote(commit_vote::abort, as_tuple());
+            CHECK(ec == errc::busy);
+            outcome_result deciding;
+            c.decide(deciding.handler());
+            proxy.set_acceptance(acceptance::normal);
+            o = co_await mine.vote(commit_vote::commit);
+            CHECK(o.committed);
+            CHECK(!co_await finished(deciding));
+            co_await clean.close();
+        });
+    }
+}
+
+TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given afterwards") {
+    for (bool cancelled : {false, true}) {
+        with_proxy(
+            [cancelled](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+                client clean = co_await one_more_client();
+                commit_coordinator c(clean, path);
+                co_await c.begin(two, "");
+                commit_site mine(zk, path, "mine");
+                commit_site other(clean, path, "other");
+                co_await mine.join();
+                co_await other.join();
+                proxy.set_acceptance(acceptance::not_listening);
+                proxy.cut();
+                co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+                outcome_result voting;
+                if (cancelled) {
+                    mine.vote(commit_vote::commit, voting.handler());
+                    voting.cancel();
+                } else {
+                    mine.vote_for(100ms, commit_vote::commit, voting.handler());
+                }
+                error_code ec = co_await finished(voting);
+                CHECK(ec == (cancelled ? make_error_code(boost::asio::error::operation_aborted)
+                                       : make_error_code(errc::deadline_exceeded)));
+                proxy.set_acceptance(acceptance::normal);
+                co_await eventually_async([&] { return zk.state() == session_state::connected; });
+                co_await settle(zk);
+                CHECK(observer().data(path + "/site-mine").empty());
+                // It can be given again.
+                outcome_result again, other_votes;
+                mine.vote(commit_vote::commit, again.handler());
+                other.vote(commit_vote::commit, other_votes.handler());
+                CHECK(!co_await finished(again));
+                CHECK(!co_await finished(other_votes));
+                CHECK(again.value().committed);
+                co_await clean.close();
+            });
+    }
 }
 
 TEST_CASE("two-phase commit: the server killed and restarted between the votes") {

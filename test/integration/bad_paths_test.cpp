@@ -37,6 +37,30 @@ TEST_CASE("bad paths: refused by every operation of every recipe, and nothing is
     });
 }
 
+TEST_CASE("bad paths: what the server refuses, and nothing else") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path);
+        admin hand = observer();
+        for (std::string_view character :
+             {"\x20",         "\x7e",         "\x01",         "\x1f",         "\x7f",
+              "\xc2\x80",     "\xc2\x9f",     "\xc2\xa0",     "\xdf\xbf",     "\xe0\xa0\x80",
+              "\xed\x9f\xbf", "\xed\xa0\x80", "\xee\x80\x80", "\xef\xa3\xbf", "\xef\xa4\x80",
+              "\xef\xbf\xaf", "\xef\xbf\xb0", "\xef\xbf\xbd", "\xef\xbf\xbf", "\xf0\x9f\x98\x80",
+              "\xff",         "\xc3",         "\xc0\xaf"}) {
+            std::string node = path + "/a" + std::string(character) + "b";
+            CAPTURE(node);
+            bool server_refuses = false;
+            try {
+                hand.plant(at_server(node));
+            } catch (const std::exception&) {
+                server_refuses = true;
+            }
+            auto [ec, data] = co_await zk.get(node, as_tuple());
+            CHECK((ec == errc::bad_path) == server_refuses);
+        }
+    });
+}
+
 TEST_CASE("bad paths: a queue's folder for control, too") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         queue_options options;

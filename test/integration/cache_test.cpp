@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/cache.hpp>
 
+#include <boost/asio/deferred.hpp>
+
 #include <catch2/catch.hpp>
+
+#include <vector>
 
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
+
+namespace {
+
+template <class Cache, class State>
+awaitable<void> next_begins_too_late(client& zk, std::string path) {
+    Cache cache(zk, path);
+    co_await cache.next(0, as_tuple());
+    auto ask = [](Cache& c) { return c.next(7, boost::asio::deferred); };
+    error_code ec = co_await begun_too_late<State>(zk, cache, ask);
+    CHECK(ec == boost::asio::error::operation_aborted);
+}
+
+}  // namespace
 
 TEST_CASE("node cache: creation, change, deletion") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
@@ -85,6 +102,21 @@ TEST_CASE("tree cache: depth") {
         tree_cache none(empty, path);
         auto [ec, nothing] = co_await none.next(0, as_tuple());
         CHECK(ec == errc::closed);
+    });
+}
+
+TEST_CASE("cache: what begins after the cache was destroyed is aborted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await next_begins_too_late<node_cache, node_state>(zk, path);
+        co_await next_begins_too_late<children_cache, tree_state>(zk, path);
+        co_await next_begins_too_late<tree_cache, tree_state>(zk, path);
+        // Whose root may not be read, too.
+        std::vector<testing::acl_entry> no_read(1);
+        no_read.front().permissions = 2 + 4 + 8 + 16;
+        observer().plant(path, "", node_kind::persistent, no_read);
+        co_await next_begins_too_late<node_cache, node_state>(zk, path);
+        co_await next_begins_too_late<children_cache, tree_state>(zk, path);
+        co_await next_begins_too_late<tree_cache, tree_state>(zk, path);
     });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <catch2/catch.hpp>
@@ -104,6 +105,26 @@ awaitable<void> never_mixed(client& zk, std::string path) {
     co_await other.close();
 }
 
+template <class Configuration, class State>
+awaitable<void> next_begins_too_late(client& zk, std::string path) {
+    Configuration c(zk, path);
+    co_await c.next();
+    auto ask = [](Configuration& gone) { return gone.next(7, boost::asio::deferred); };
+    error_code ec = co_await begun_too_late<State>(zk, c, ask);
+    CHECK(ec == boost::asio::error::operation_aborted);
+}
+
+template <class Configuration>
+awaitable<void> publish_begins_too_late(client& zk, std::string path) {
+    Configuration c(zk, path);
+    auto ask = [](Configuration& gone) {
+        return gone.publish(parts_of("late", 2), boost::asio::deferred);
+    };
+    error_code ec = co_await begun_too_late<std::monostate>(zk, c, ask);
+    CHECK(ec == boost::asio::error::operation_aborted);
+    CHECK_FALSE(observer().exists(path));
+}
+
 }  // namespace
 
 TEST_CASE("configuration of one znode") {
@@ -182,6 +203,32 @@ TEST_CASE("configuration in versions: old ones and a dead writer's are removed")
         versioned_configuration other(zk, path + "/c");
         auto [ec, v] = co_await other.next(0, as_tuple());
         CHECK(ec == errc::foreign_data);
+    });
+}
+
+TEST_CASE("configuration: what begins after it was destroyed is aborted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await next_begins_too_late<configuration, node_state>(zk, path);
+        co_await next_begins_too_late<ready_configuration, configuration_version>(zk, path);
+        co_await next_begins_too_late<versioned_configuration, configuration_version>(zk, path);
+        co_await publish_begins_too_late<ready_configuration>(zk, path);
+        co_await publish_begins_too_late<versioned_configuration>(zk, path);
+    });
+}
+
+TEST_CASE("configuration in versions: a part that was erased later is missed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        versioned_configuration c(zk, path);
+        co_await c.publish(parts_of("one", 3));
+        admin hand = observer();
+        std::string folder = path + "/versions/" + hand.children(path + "/versions").front();
+        hand.erase(folder + "/part-1");
+        configuration_version v = co_await c.next();
+        CHECK(v.status == configuration_status::broken);
+        co_await c.publish(parts_of("two", 3));
+        while (v.status != configuration_status::published)
+            v = co_await c.next(v.revision);
+        CHECK(*v.parts == parts_of("two", 3));
     });
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe_fixture.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/counter.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <catch2/catch.hpp>
@@ -194,6 +195,37 @@ TEST_CASE("counter: node and parents may be deleted by others") {
         hand.erase_recursively(path + "/folder");
         auto got_21 = co_await c.exchange(9);
         CHECK(got_21 == 0);
+    });
+}
+
+TEST_CASE("counter: a chroot that has gone is named") {
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        std::string folder = fresh_path();
+        admin hand = observer();
+        hand.plant(folder);
+        client zk = co_await connect_to(shared_server().hosts() + folder);
+        counter c(zk, "/top");
+        auto value = co_await c.add(1);
+        CHECK(value == 1);
+        hand.erase_recursively(folder);
+        auto [ec, none] = co_await c.add(1, as_tuple());
+        CHECK(ec == errc::chroot_missing);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("counter: what begins after the counter was destroyed is aborted") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter c(zk, path + "/c");
+        co_await c.add(1);
+        auto ask = [](counter& gone) { return gone.add(1, boost::asio::deferred); };
+        error_code ec = co_await begun_too_late<std::int64_t>(zk, c, ask);
+        CHECK(ec == boost::asio::error::operation_aborted);
+        counter again(zk, path + "/c");
+        auto got = co_await again.get();
+        CHECK(got == 1);
     });
 }
 

@@ -189,6 +189,8 @@ TEST_CASE("leader_latch: what can never lead says so") {
         CHECK(change.calls() == 1);
         CHECK_FALSE(a.has_leadership());
         co_await eventually_async([&] { return a.status().state == latch_state::idle; });
+        auto [no_change, nothing] = co_await a.changed(a.status(), as_tuple());
+        CHECK(no_change == errc::closed);
         a.start();
         auto [closed, none4] = co_await a.leadership(as_tuple());
         CHECK(closed == errc::closed);

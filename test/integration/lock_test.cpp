@@ -465,6 +465,21 @@ TEST_CASE("lock: bad paths, and clients that are closed") {
     });
 }
 
+TEST_CASE("lock: each is asked for its release in its own words") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        lock usual(one, path);
+        ownership other = co_await usual.acquire();
+        co_await other.release();
+        lock_options options;
+        options.release_request = "please";
+        lock polite(one, path, options);
+        ownership held = co_await polite.acquire();
+        co_await polite.request_release(held.path());
+        co_await held.release_requested();
+        co_await held.release();
+    });
+}
+
 TEST_CASE("lock: cancelled while waiting, and at once") {
     with_two([](client& one, client& two, std::string path) -> awaitable<void> {
         lock a(one, path);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "live_blocks.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <catch2/catch.hpp>
@@ -223,6 +225,34 @@ TEST_CASE("queue: an acknowledgement is all or nothing") {
     });
 }
 
+TEST_CASE("queue: a claim that was erased does not end the next one") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        queue a(zk, path + "/q");
+        queue b(other, path + "/q");
+        for (bool acknowledging : {true, false}) {
+            co_await a.put("one");
+            queue_claim first = co_await a.consume();
+            for (int i = 0; i < 6; ++i) {
+                observer().erase(first.path());
+                queue& next = i % 2 == 0 ? b : a;
+                queue_claim second = co_await next.consume();
+                if (acknowledging) {
+                    auto [ec] = co_await first.acknowledge(transaction(), as_tuple());
+                    CHECK(ec == errc::ownership_lost);
+                } else {
+                    co_await first.release();
+                }
+                CHECK(observer().exists(second.path()));
+                first = std::move(second);
+            }
+            co_await first.acknowledge();
+            CHECK(observer().children(path + "/q").empty());
+        }
+        co_await other.close();
+    });
+}
+
 TEST_CASE("queue: a dropped claim goes back, a hundred times under one name") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         queue q(zk, path + "/q");
@@ -394,6 +424,169 @@ TEST_CASE("queue: foreign children and vanished folders") {
         co_await q.put("c");
         CHECK(!co_await finished(taken));
         CHECK(taken.value().data == "c");
+    });
+}
+
+TEST_CASE("queue: what was read of a folder is not taken for what is in the next one") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        queue producer(other, path + "/q");
+        queue q(zk, path + "/q");
+        co_await producer.put("a");
+        co_await producer.put("b");
+        queue_item item = co_await q.take();
+        CHECK(item.data == "a");
+        observer().erase_recursively(path + "/q");
+        co_await producer.put("c");
+        co_await producer.put("d");
+        item = co_await q.take();
+        CHECK(item.data == "c");
+        item = co_await q.take();
+        CHECK(item.data == "d");
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: an item may have the name of one that was acknowledged") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        for (const char* data : {"a", "b"}) {
+            co_await q.put(data);
+            queue_claim claim = co_await q.consume_until(steady_clock::now() + 2s);
+            CHECK(claim.data() == data);
+            CHECK(claim.name() == "queue-0000000000");
+            co_await claim.acknowledge();
+            observer().erase_recursively(path + "/q");
+        }
+    });
+}
+
+TEST_CASE("queue: an empty queue's folder stays, as its sequence must go on") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        co_await q.put("a");
+        auto record = co_await zk.exists(path + "/q");
+        CHECK(record.value().ephemeral_owner == 0);
+    });
+}
+
+TEST_CASE("queue: calls that have ended do not pile up behind one that waits") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        pending_result<queue_item> waiting;
+        q.take(waiting.handler());
+        co_await watches_at_server(1);
+        auto ask_in_vain = [&]() -> awaitable<void> {
+            for (int i = 0; i < 200; ++i) {
+                auto [ec, none] = co_await q.try_take(as_tuple());
+                CHECK(ec == errc::would_block);
+            }
+        };
+        co_await ask_in_vain();  // whatever is kept for later use is there now
+        std::int64_t before = live_blocks;
+        co_await ask_in_vain();
+        CHECK(live_blocks - before < 100);
+        co_await q.put("a");
+        CHECK(!co_await finished(waiting));
+    });
+}
+
+TEST_CASE("queue: operations that begin after their object has gone") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto q = std::make_unique<queue>(zk, path + "/q");
+        co_await q->put("a");
+        queue_claim claim = co_await q->consume();
+        auto put = q->put("b", boost::asio::deferred);
+        auto take = q->take(boost::asio::deferred);
+        auto peek = q->peek(boost::asio::deferred);
+        auto consume = q->consume(boost::asio::deferred);
+        auto size = q->size(boost::asio::deferred);
+        auto acknowledge = claim.acknowledge(transaction(), boost::asio::deferred);
+        auto release = claim.release(boost::asio::deferred);
+        auto lost = claim.lost(boost::asio::deferred);
+        q.reset();
+        claim = queue_claim();
+        pending_result<> put_ended, acknowledge_ended, release_ended, lost_ended;
+        pending_result<queue_item> take_ended, peek_ended;
+        pending_result<queue_claim> consume_ended;
+        pending_result<std::size_t> size_ended;
+        std::move(put)(put_ended.handler());
+        std::move(take)(take_ended.handler());
+        std::move(peek)(peek_ended.handler());
+        std::move(consume)(consume_ended.handler());
+        std::move(size)(size_ended.handler());
+        std::move(acknowledge)(acknowledge_ended.handler());
+        std::move(release)(release_ended.handler());
+        std::move(lost)(lost_ended.handler());
+        auto aborted = boost::asio::error::operation_aborted;
+        CHECK(co_await finished(put_ended) == aborted);
+        CHECK(co_await finished(take_ended) == aborted);
+        CHECK(co_await finished(peek_ended) == aborted);
+        CHECK(co_await finished(consume_ended) == aborted);
+        CHECK(co_await finished(size_ended) == aborted);
+        CHECK(co_await finished(acknowledge_ended) == aborted);
+        CHECK(co_await finished(release_ended) == aborted);
+        CHECK(co_await finished(lost_ended) == aborted);
+    });
+}
+
+TEST_CASE("priority queue: what comes back from another consumer is not overlooked") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        priority_queue q(zk, path + "/q");
+        priority_queue theirs(other, path + "/q");
+        co_await theirs.put("urgent", 1);
+        queue_claim claim = co_await theirs.consume();
+        std::vector<std::string> low(100, "low");
+        co_await theirs.put_many(low, 9);
+        // Those that ask for the same are served together; so the queue is busy for many rounds.
+        constexpr int rounds = 50;
+        std::vector<pending_result<queue_claim>> consumed(rounds);
+        std::vector<pending_result<queue_item>> taken(rounds);
+        for (int i = 0; i < rounds; ++i) {
+            auto index = static_cast<std::size_t>(i);
+            q.consume(consumed[index].handler());
+            q.take(taken[index].handler());
+        }
+        co_await finished(consumed.front());
+        co_await claim.release();
+        int urgent = 0;
+        for (auto& one : consumed) {
+            co_await finished(one);
+            urgent += one.value().data() == "urgent" ? 1 : 0;
+        }
+        for (auto& one : taken) {
+            co_await finished(one);
+            urgent += one.value().data == "urgent" ? 1 : 0;
+        }
+        CHECK(urgent == 1);
+        consumed.clear();
+        co_await watches_at_server(0);
+        co_await other.close();
+    });
+}
+
+TEST_CASE("queue: an item below which strangers have a node is left alone until that has gone") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        admin hand = observer();
+        queue q(zk, path + "/q");
+        co_await q.put("a");
+        const std::string planted = path + "/q/queue-0000000000/x";
+        hand.plant(planted);
+        pending_result<queue_item> taken;
+        q.take(taken.handler());
+        co_await watches_at_server(2);  // of newcomers, and of the item
+        auto before = zk.counters().requests;
+        for (int i = 0; i < 200; ++i)
+            co_await other.sync(path);
+        CHECK(zk.counters().requests - before < 20);
+        CHECK_FALSE(taken.done());
+        hand.erase(planted);
+        CHECK(!co_await finished(taken));
+        CHECK(taken.value().data == "a");
+        co_await watches_at_server(0);
+        co_await other.close();
     });
 }
 

@@ -32,6 +32,16 @@ void limit(const std::string& folder, int nodes) {
     hand.plant(quota + "/zookeeper_stats", "count=1,bytes=0");
 }
 
+/// @param bytes  of data that may be there
+void limit_bytes(const std::string& folder, int bytes) {
+    admin hand(frugal_server().port());
+    hand.plant(folder);
+    std::string quota = "/zookeeper/quota" + folder;
+    hand.plant(quota + "/zookeeper_limits",
+               "count=-1,bytes=-1=;byteHardLimit=" + std::to_string(bytes) + ";countHardLimit=-1");
+    hand.plant(quota + "/zookeeper_stats", "count=1,bytes=0");
+}
+
 template <class Body>
 void with_frugal_client(Body body) {
     boost::asio::io_context context;
@@ -88,5 +98,23 @@ TEST_CASE("quota: a full queue refuses an item and goes on when there is room") 
         CHECK(item.data == "b");
         item = co_await q.take();
         CHECK(item.data == "d");
+    });
+}
+
+TEST_CASE("quota: a member whose new data does not fit stays one with the old") {
+    limit_bytes("/members", 20);
+    with_frugal_client([](client& zk) -> awaitable<void> {
+        membership m(zk, "/members");
+        co_await m.join("me", "small");
+        auto [ec] = co_await m.set_data(std::string(100, 'x'), as_tuple());
+        CHECK(ec == zk_errc::quota_exceeded);
+        CHECK(m.joined());
+        CHECK(m.name() == "me");
+        admin hand(frugal_server().port());
+        CHECK(hand.data("/members/me") == "small");
+        co_await m.set_data("other");
+        CHECK(hand.data("/members/me") == "other");
+        co_await m.leave();
+        CHECK_FALSE(hand.exists("/members/me"));
     });
 }

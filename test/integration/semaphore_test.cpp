@@ -149,6 +149,87 @@ TEST_CASE("semaphore: the limit changes while it is in use (curator 75)") {
     });
 }
 
+TEST_CASE("semaphore: who releases passes nothing on by a limit that has changed") {
+    // It has heard of the change, or has not.
+    for (bool has_heard : {true, false}) {
+        with_proxy([&](client& one, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            client two = co_await one_more_client();
+            client three = co_await one_more_client();
+            semaphore first(two, path, 2), between(one, path, 2), last(three, path, 2);
+            ownership leaving = co_await first.acquire();
+            ownership staying = co_await first.acquire();
+            pending_result<ownership> next, waiting;
+            between.acquire(1, next.handler());
+            co_await settle(one);
+            last.acquire(1, waiting.handler());
+            co_await settle(three);
+            std::uint64_t listings = one.counters().listings;
+            co_await leaving.release();
+            CHECK(!co_await finished(next));
+            // Who has waited looks behind itself a moment later.
+            co_await eventually_async([&] { return one.counters().listings > listings; });
+            co_await settle(one);
+
+            rule_id held{};
+            if (!has_heard) {
+                held = proxy.arm(at_notification(), hold_reply());
+            }
+            co_await first.set_limit(1);
+            co_await settle(three);
+            if (has_heard)
+                co_await settle(one);
+            pending_result<> released;
+            next.value().release(released.handler());
+            co_await eventually_async([&] { return observer().children(path).size() == 2; });
+            co_await settle(three);
+            CHECK(!waiting.done());
+            if (!has_heard)
+                proxy.release(held);
+            CHECK(!co_await finished(released));
+            co_await staying.release();
+            CHECK(!co_await finished(waiting));
+            co_await waiting.value().release();
+            co_await gone(path);
+            co_await two.close();
+            co_await three.close();
+        });
+    }
+}
+
+TEST_CASE("semaphore: a turn that is announced together with a higher limit") {
+    with_proxy([](client& one, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client two = co_await one_more_client();
+        client three = co_await one_more_client();
+        semaphore first(two, path, 2), between(three, path, 2), last(one, path, 2);
+        ownership staying = co_await first.acquire(2);
+        pending_result<ownership> next, waiting, behind;
+        between.acquire(1, next.handler());
+        co_await settle(three);
+        last.acquire(1, waiting.handler());
+        last.acquire(1, behind.handler());
+        co_await settle(one);
+
+        rule_id held = proxy.arm(at_notification(), hold_reply());
+        std::uint64_t listings = three.counters().listings;
+        co_await first.set_limit(3);
+        CHECK(!co_await finished(next));
+        co_await eventually_async([&] { return three.counters().listings > listings; });
+        co_await settle(three);
+        co_await next.value().release();
+        proxy.release(held);
+        CHECK(!co_await finished(waiting));
+        co_await settle(one);
+        CHECK(!behind.done());
+        co_await staying.release();
+        CHECK(!co_await finished(behind));
+        co_await waiting.value().release();
+        co_await behind.value().release();
+        co_await gone(path);
+        co_await two.close();
+        co_await three.close();
+    });
+}
+
 TEST_CASE("semaphore: many local contenders, never more than the limit, all served") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

@@ -229,6 +229,65 @@ TEST_CASE("shared_lock: a downgrade keeps its place (curator 276, 621)") {
     });
 }
 
+TEST_CASE("shared_lock: a writer right behind one that becomes a reader still waits for it") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        shared_lock mine(zk, path);
+        shared_lock theirs(other, path);
+        // Alone, and behind a reader of its own session, which may go.
+        for (bool reader_between : {false, true}) {
+            ownership held = co_await mine.acquire_write();
+            pending_result<ownership> reader, writer;
+            if (reader_between)
+                theirs.acquire_read(reader.handler());
+            theirs.acquire_write(writer.handler());
+            co_await settle(other);
+            co_await mine.downgrade(held);
+            if (reader_between) {
+                CHECK(!co_await finished(reader));
+                co_await reader.value().release();
+            }
+            co_await settle(other);
+            CHECK(!writer.done());
+            co_await held.release();
+            CHECK(!co_await finished(writer));
+            co_await writer.value().release();
+            co_await gone(path);
+        }
+        co_await other.close();
+    });
+}
+
+TEST_CASE("shared_lock: a reader does not pass on what one that was a writer still holds") {
+    with_proxy([](client& between, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client first = co_await one_more_client();
+        client last = co_await one_more_client();
+        shared_lock mine(first, path), reads(between, path), writes(last, path);
+        ownership held = co_await mine.acquire_write();
+        pending_result<ownership> reader, writer;
+        reads.acquire_read(reader.handler());
+        co_await settle(between);
+        writes.acquire_write(writer.handler());
+        co_await settle(last);
+        // It lists again, and knows the writer behind its reader.
+        std::uint64_t listings = between.counters().listings;
+        proxy.cut();
+        co_await eventually_async([&] { return between.counters().listings > listings; });
+        co_await settle(between);
+        co_await mine.downgrade(held);
+        CHECK(!co_await finished(reader));
+        co_await reader.value().release();
+        co_await settle(last);
+        CHECK(!writer.done());
+        co_await held.release();
+        CHECK(!co_await finished(writer));
+        co_await writer.value().release();
+        co_await gone(path);
+        co_await first.close();
+        co_await last.close();
+    });
+}
+
 TEST_CASE("shared_lock: what was downgraded is watched under its new name") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         shared_lock l(zk, path);

@@ -344,3 +344,48 @@ TEST_CASE("strangers: two-phase commits and leader latches") {
         CHECK(latch.has_leadership());
     });
 }
+
+TEST_CASE(
+    "strangers: who has been at the nodes of a transaction is noticed, and not asked for ever") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const std::string tx = path + "/tx";
+        const std::vector<std::string> sites{"one"};
+        admin hand = observer();
+        commit_coordinator coordinator(zk, tx);
+        co_await coordinator.begin(sites, "");
+        // A decision that is another transaction's, while ours is still there.
+        hand.plant(tx + "/decision", "commit\n00000000000000000000000000000000");
+        auto [resumed, none] = co_await coordinator.resume(as_tuple());
+        CHECK(resumed == errc::foreign_data);
+        auto [cleaned] = co_await coordinator.clean_up(true, as_tuple());
+        CHECK(cleaned == errc::foreign_data);
+        CHECK(hand.exists(tx + "/decision"));
+        hand.erase(tx + "/decision");
+        // No identity.
+        for (const std::string& name : hand.children(tx))
+            hand.erase(tx + "/" + name);
+        commit_site site(zk, tx, "one");
+        auto [joined, nothing] = co_await site.join(as_tuple());
+        CHECK(joined == errc::foreign_data);
+    });
+}
+
+TEST_CASE(
+    "strangers: what does not fit into a request is refused, and not by a broken connection") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const std::vector<std::string> sites{"one"};
+        commit_coordinator coordinator(zk, path + "/tx");
+        co_await coordinator.begin(sites, "");
+        std::string reason(2'000'000, 'x');
+        auto [ec, outcome] = co_await coordinator.abort(std::move(reason), as_tuple());
+        CHECK(ec == errc::too_large);
+        // A header with a guid that is none of ours.
+        std::string header = "corozk two-phase commit 2\nform=all_sites\nguid=";
+        header.append(600'000, 'a').append("\nsite=one\n\n");
+        observer().plant(path + "/large", header);
+        commit_site site(zk, path + "/large", "one");
+        auto [joined, none] = co_await site.join(as_tuple());
+        CHECK(joined == errc::foreign_data);
+        CHECK(zk.counters().connects == 1);
+    });
+}

@@ -108,8 +108,13 @@ TEST_CASE("tls: operations, watches and recipes, over a restart of the server") 
         CHECK(value == 201);
         CHECK(held.valid());
         co_await held.release();
+        create_options until_closed;
+        until_closed.mode = create_mode::ephemeral;
+        co_await zk.create("/session", "", until_closed);
     };
     with_client(options, body, 120s);
+    // The session has ended with the client: the server was told.
+    CHECK_FALSE(admin(secure.instance.port()).exists("/session"));
 }
 
 TEST_CASE("tls: a server that the wrong authority has signed is refused") {

@@ -23,10 +23,22 @@ TEST_CASE("configuration version names") {
     CHECK(version_name(12, "ab") == "0000000012-ab");
     CHECK(version_number("0000000012-ab") == 12u);
     CHECK(version_number(version_name(12'345'678'901, "ab")) == 12'345'678'901u);
-    for (std::string_view name : {"", "1-a", "0000000012", "0000000012-", "000000001x-ab", "-ab"}) {
+    CHECK(version_number("9223372036854775807-ab") == 9'223'372'036'854'775'807u);
+    for (std::string_view name : {"",
+                                  "1-a",
+                                  "0000000012",
+                                  "0000000012-",
+                                  "000000001x-ab",
+                                  "-ab",
+                                  "0000000012-a/b",
+                                  "0000000012-/..",
+                                  "0000000012-a\n",
+                                  "9223372036854775808-ab",
+                                  "18446744073709551615-ab"}) {
         INFO(name);
         CHECK_FALSE(version_number(name));
     }
+    CHECK_FALSE(version_number(std::string_view("0000000012-a\0b", 14)));
 }
 
 TEST_CASE("configuration steps are cut into requests that fit") {

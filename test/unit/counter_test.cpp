@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <random>
@@ -62,6 +63,10 @@ TEST_CASE("counter data of others is refused") {
                                   "1 ab 1 0 aa:1:x",
                                   "1 ab 1 0 aa:1:2:3",
                                   "99999999999999999999 ab 1 0",
+                                  "1 ab 18446744073709551615 0",
+                                  "1 ab 9223372036854775808 0",
+                                  "1 ab 1 9223372036854775808",
+                                  "1 ab 1 0 aa:1:9223372036854775808",
                                   "1 ab 1 0  aa:1:1"}) {
         INFO(data);
         CHECK_FALSE(parse_counter(counter_format::native, data));
@@ -182,6 +187,54 @@ TEST_CASE("what became of an update is never guessed wrongly") {
                 break;
         }
     }
+}
+
+TEST_CASE("of a counter's writers those of the lowest revisions are forgotten, in place") {
+    // As `advance` did it one by one.
+    auto forgetting_one_by_one = [](counter_record record, std::size_t places) {
+        while (record.writers.size() >= places) {
+            auto oldest = std::min_element(record.writers.begin(),
+                                           record.writers.end(),
+                                           [](const counter_writer& a, const counter_writer& b) {
+                                               return a.revision < b.revision;
+                                           });
+            record.forgotten = std::max(record.forgotten, oldest->revision);
+            record.writers.erase(oldest);
+        }
+        return record;
+    };
+    std::mt19937 random(23);
+    for (int round = 0; round < 2'000; ++round) {
+        counter_record base = record_of(1);
+        base.revision = 50;
+        base.forgotten = random() % 30;
+        for (std::uint64_t i = random() % 40; i > 0; --i) {
+            counter_writer writer;
+            writer.name = "b" + std::to_string(i);
+            writer.operation = i;
+            writer.revision = random() % 20;  // some are the same
+            base.writers.push_back(std::move(writer));
+        }
+        const std::size_t places = 1 + random() % 30;
+        counter_record expected = forgetting_one_by_one(base, places);
+        counter_record next = advance(base, 2, "aa", 1, places);
+        CHECK(next.forgotten == expected.forgotten);
+        REQUIRE(next.writers.size() == expected.writers.size() + 1);
+        for (std::size_t i = 0; i < expected.writers.size(); ++i)
+            CHECK(next.writers[i].name == expected.writers[i].name);
+        CHECK(next.writers.back().name == "aa");
+    }
+}
+
+TEST_CASE("a counter's table that somebody has filled to the brim is cut down") {
+    std::string data = "0 a 1 0";
+    for (int i = 0; i < 170'000; ++i)
+        data += " b:1:1";
+    auto record = parse_counter(counter_format::native, data);
+    REQUIRE(record);
+    CHECK(record->writers.size() == 170'000);
+    CHECK(advance(*record, 1, "aa", 1, 64).writers.size() == 64);
+    CHECK(advance(*record, 1, "aa", 1, 0).writers.size() == 1);
 }
 
 TEST_CASE("in the formats of others a lost answer is decided only if nobody can have written") {

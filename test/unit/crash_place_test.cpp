@@ -8,6 +8,8 @@
 
 namespace {
 
+using corozk::wire::c_client_end;
+using corozk::wire::how_c_client_ended;
 using corozk::wire::place_in_c_client;
 
 const std::string head =
@@ -68,4 +70,31 @@ TEST_CASE("a sanitizer's stack begins at the wrong access") {
     CHECK(place_in_c_client(error + ours + called).empty());
     const std::string loop = "    #1 0x5584 in boost::asio::detail::scheduler::run() /x/s.ipp:1\n";
     CHECK(place_in_c_client(error + loop + called).empty());
+}
+
+TEST_CASE("the C client's assertions are told apart by what they say") {
+    const std::string aborted =
+        head + "/lib/x86_64-linux-gnu/libc.so.6(abort+0xd3)[0x7f]\n" + c_client;
+    auto assertion = [](const std::string& what) {
+        return "test_wire: ./zookeeper.c:3476: " + what + " failed.\n";
+    };
+    CHECK(how_c_client_ended(assertion("zookeeper_process: Assertion `cptr'") + aborted) ==
+          c_client_end::nobody_waits);
+    CHECK(how_c_client_ended(assertion("deserialize_multi: Assertion `entry'") + aborted) ==
+          c_client_end::no_result_wanted);
+    CHECK(how_c_client_ended(assertion("process_completions: Assertion `cptr'") + aborted) ==
+          c_client_end::elsewhere);
+    CHECK(how_c_client_ended(aborted) == c_client_end::elsewhere);
+}
+
+TEST_CASE("a wrong access is the C client's own where no function that it exports has made it") {
+    CHECK(how_c_client_ended(head + c_client) == c_client_end::wrong_access);
+    // What frees what was never read.
+    const std::string frees =
+        "/lib/x86_64-linux-gnu/libzookeeper_st.so.2(deallocate_ACL_vector+0x20)[0x7f0c83ce2089]\n";
+    CHECK(how_c_client_ended(head + frees + c_client) == c_client_end::elsewhere);
+    CHECK(how_c_client_ended(head + "/lib/x86_64-linux-gnu/libc.so.6(cfree+0x20)[0x7f]\n" +
+                             c_client) == c_client_end::elsewhere);
+    CHECK(how_c_client_ended(head + standard + c_client) == c_client_end::elsewhere);
+    CHECK(how_c_client_ended("healed: Success\n") == c_client_end::elsewhere);
 }

@@ -56,6 +56,7 @@ TEST_CASE("double barrier: the record") {
     CHECK(format_round(r) == "round=7 size=3 last=-12");
     CHECK(parse_round(format_round(r)) == r);
     CHECK(parse_round("round=1 size=4294967295 last=-2147483648").has_value());
+    CHECK(parse_round("round=9223372036854775807 size=3 last=1").has_value());
     for (const char* foreign : {"ready",
                                 "10.0.0.1",
                                 "round=",
@@ -69,6 +70,8 @@ TEST_CASE("double barrier: the record") {
                                 " round=1 size=3 last=1",
                                 "round=1 size=3 last=2147483648",
                                 "round=1  size=3 last=1",
+                                "round=9223372036854775808 size=3 last=1",
+                                "round=18446744073709551615 size=3 last=1",
                                 "round=99999999999999999999 size=3 last=1"}) {
         INFO(foreign);
         CHECK_FALSE(parse_round(foreign).has_value());
@@ -157,6 +160,40 @@ TEST_CASE("double barrier: who has come again counts once") {
     CHECK(view.earlier.empty());
 }
 
+TEST_CASE("double barrier: planted sequences half a circle apart are put into one order") {
+    constexpr std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+    const std::vector<std::int32_t> thirds{0, 1431655765, -1431655765};
+    std::mt19937 random(31);
+    for (int run = 0; run < 200; ++run) {
+        std::vector<std::int32_t> planted = thirds;
+        for (int i = 0; i < 40; ++i)
+            planted.push_back(static_cast<std::int32_t>(random()));
+        planted.insert(planted.end(), {lowest, 2147483647, 1, lowest + 1});
+        std::shuffle(planted.begin(), planted.end(), random);
+        name_list names = listing(planted);
+        for (const round_record& r : {round_record(), record(3, 2, planted.front())}) {
+            barrier_view view = view_barrier(names, r);
+            CHECK(view.inside.size() + view.waiting.size() == planted.size());
+            for (std::int32_t s : planted)
+                CHECK(view.has(s));
+            // Half a circle is in the one order that there is.
+            if (r.round == 0)
+                continue;
+            for (const auto* group : {&view.inside, &view.waiting}) {
+                CHECK(std::is_sorted(group->begin(),
+                                     group->end(),
+                                     [](const barrier_member& a, const barrier_member& b) {
+                                         return sequence_less(a.sequence, b.sequence);
+                                     }));
+            }
+        }
+    }
+    // Those who really wait are near each other, also across the wrap-around.
+    name_list names = listing({lowest, 2147483647, lowest + 1, 2147483646});
+    CHECK(sequences(view_barrier(names, round_record()).waiting) ==
+          std::vector<std::int32_t>{2147483646, 2147483647, lowest, lowest + 1});
+}
+
 TEST_CASE("double barrier: the page's rule for leaving") {
     round_record r = record(1, 4, 10);
     auto view = [&](const std::vector<std::int32_t>& s, name_list& keep) {
@@ -171,7 +208,7 @@ TEST_CASE("double barrier: the page's rule for leaving") {
     // 3. only me
     leave_plan plan = plan_leave(view({7, 11}, keep), 10, {7});
     CHECK_FALSE(plan.done);
-    CHECK(plan.erase == std::vector<std::int32_t>{7});
+    CHECK(plan.erase == std::set<std::int32_t>{7});
     CHECK_FALSE(plan.watch);
     // 4. I am the lowest: wait for the highest
     plan = plan_leave(view({1, 4, 7, 10, 12}, keep), 10, {1});
@@ -179,7 +216,7 @@ TEST_CASE("double barrier: the page's rule for leaving") {
     CHECK(plan.watch == name_of(10));
     // 5. otherwise erase mine and wait for the lowest
     plan = plan_leave(view({1, 4, 7, 10}, keep), 10, {7});
-    CHECK(plan.erase == std::vector<std::int32_t>{7});
+    CHECK(plan.erase == std::set<std::int32_t>{7});
     CHECK(plan.watch == name_of(1));
     // and when mine is gone
     plan = plan_leave(view({1, 4, 10}, keep), 10, {});
@@ -187,10 +224,10 @@ TEST_CASE("double barrier: the page's rule for leaving") {
     CHECK(plan.watch == name_of(1));
     // several of one client
     plan = plan_leave(view({1, 4, 7, 10}, keep), 10, {1, 7, 10});
-    CHECK(plan.erase == std::vector<std::int32_t>{7, 10});
+    CHECK(plan.erase == std::set<std::int32_t>{7, 10});
     CHECK(plan.watch == name_of(4));
     plan = plan_leave(view({1, 4}, keep), 10, {1, 4});
-    CHECK(plan.erase == std::vector<std::int32_t>{1, 4});
+    CHECK(plan.erase == std::set<std::int32_t>{1, 4});
     CHECK_FALSE(plan.watch);
 }
 
@@ -233,9 +270,9 @@ TEST_CASE("double barrier: however members leave and die, everybody is released"
             }
             name_list names = listing({nodes.begin(), nodes.end()});
             barrier_view view = view_barrier(names, r);
-            std::vector<std::int32_t> own;
+            std::set<std::int32_t> own;
             if (nodes.contains(i))
-                own.push_back(i);
+                own.insert(i);
             leave_plan plan = plan_leave(view, r.last, own);
             m.watch.reset();
             if (plan.done) {

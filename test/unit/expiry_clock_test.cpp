@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/expiry_clock.hpp"
 
+#include "session/time_limit.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace corozk::detail;
 using namespace std::chrono_literals;
+
+TEST_CASE("time limit: the longest ends never, and does not overflow") {
+    using std::chrono::milliseconds;
+    const time_point now = steady_clock::now();
+    CHECK(end_of(0ms, now) == now);
+    CHECK(end_of(1000ms, now) == now + 1000ms);
+    CHECK(end_of(milliseconds::max(), now) == time_point::max());
+    CHECK(end_of(milliseconds::max(), time_point::max()) == time_point::max());
+    CHECK(end_of(milliseconds::max() / 1'000'000, now) == time_point::max());
+    CHECK(end_of(24h * 365 * 100, now) == now + 24h * 365 * 100);
+}
 
 TEST_CASE("expiry clock: counts from when the answered request was sent") {
     const time_point start = steady_clock::now();

@@ -19,13 +19,14 @@ latch_view view_of(int flags) {
     v.lost = (flags & 32) != 0;
     v.resigning = (flags & 64) != 0;
     v.releasing = (flags & 128) != 0;
+    v.leaving = (flags & 256) != 0;
     return v;
 }
 
 }  // namespace
 
 TEST_CASE("leader_latch: the decision, in all states") {
-    for (int flags = 0; flags < 256; ++flags) {
+    for (int flags = 0; flags < 512; ++flags) {
         latch_view v = view_of(flags);
         if (v.campaigning && v.granted)
             continue;
@@ -34,10 +35,10 @@ TEST_CASE("leader_latch: the decision, in all states") {
         switch (step) {
             case latch_step::wait:
                 // Only for something that will come: an answer, a session, a wish, a loss.
-                CHECK((v.campaigning || v.leading || v.releasing || !v.session));
+                CHECK((v.campaigning || v.leading || v.releasing || v.leaving || !v.session));
                 break;
             case latch_step::campaign:
-                CHECK((v.wanted && v.session && !v.campaigning && !v.granted));
+                CHECK((v.wanted && v.session && !v.campaigning && !v.granted && !v.leaving));
                 CHECK((!v.leading || v.resigning));
                 break;
             case latch_step::withdraw:
@@ -47,7 +48,7 @@ TEST_CASE("leader_latch: the decision, in all states") {
                 CHECK((v.wanted && v.granted && !v.leading));
                 break;
             case latch_step::refuse:
-                CHECK((!v.wanted && v.granted && !v.leading));
+                CHECK((!v.wanted && v.granted && !v.leading && !v.releasing));
                 break;
             case latch_step::forget:
                 CHECK((v.leading && v.lost));
@@ -59,6 +60,7 @@ TEST_CASE("leader_latch: the decision, in all states") {
                 break;
             case latch_step::stop:
                 CHECK((!v.wanted && !v.campaigning && !v.granted && !v.leading && !v.releasing));
+                CHECK_FALSE(v.leaving);
                 break;
         }
         if (v.leading && v.lost)
@@ -88,7 +90,7 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                         if (!v.session) {
                             // All that it had is over.
                             v.lost = v.leading;
-                            v.campaigning = v.releasing = false;
+                            v.campaigning = v.releasing = v.leaving = false;
                         }
                     } else {
                         v.session = true;
@@ -110,7 +112,7 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                     }
                     break;
                 case 6:
-                    v.releasing = false;
+                    v.releasing = v.leaving = false;
                     break;
                 default:
                     break;
@@ -123,6 +125,7 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                     break;
                 case latch_step::withdraw:
                     v.campaigning = false;
+                    v.leaving = true;
                     break;
                 case latch_step::lead:
                     REQUIRE_FALSE(v.leading);
@@ -133,6 +136,7 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
                     break;
                 case latch_step::refuse:
                     v.granted = false;
+                    v.releasing = true;
                     break;
                 case latch_step::forget:
                     v.leading = v.lost = v.resigning = false;

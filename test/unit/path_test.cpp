@@ -54,6 +54,48 @@ TEST_CASE("path: each kind of bad path has its own words") {
     CHECK_THAT(problem_of("/a\x7f"), Catch::Contains("control character"));
 }
 
+TEST_CASE("path: characters that the server refuses") {
+    // Where its ranges end, and what is beside them.
+    for (std::string_view allowed : {"\x20",
+                                     "\x7e",
+                                     "\xc2\xa0",
+                                     "\xdf\xbf",
+                                     "\xe0\xa0\x80",
+                                     "\xed\x9f\xbf",
+                                     "\xef\xa4\x80",
+                                     "\xef\xbf\xaf"}) {
+        INFO(allowed);
+        CHECK(problem_of("/a" + std::string(allowed)).empty());
+        CHECK(is_node_name(allowed));
+    }
+    for (std::string_view control : {"\x01", "\x1f", "\x7f", "\xc2\x80", "\xc2\x9f"}) {
+        CHECK_THAT(problem_of("/a/" + std::string(control)), Catch::Contains("control character"));
+        CHECK_FALSE(is_node_name(control));
+    }
+    for (std::string_view refused : {"\xed\xa0\x80",      // a surrogate
+                                     "\xee\x80\x80",      // private use
+                                     "\xef\xa3\xbf",      // the last of it
+                                     "\xef\xbf\xb0",      // specials
+                                     "\xef\xbf\xbd",      // the replacement
+                                     "\xef\xbf\xbf",      // the last of 16 bits
+                                     "\xf0\x9f\x98\x80",  // beyond them
+                                     "\xf4\x8f\xbf\xbf",  // the last of all
+                                     "\x80",              // no UTF-8: no first byte,
+                                     "\xff",              // none, either,
+                                     "\xc3",              // a byte is missing,
+                                     "\xe2\x82",          // here, too,
+                                     "\xc3x",             // no continuation,
+                                     "\xc0\xaf",          // longer than it need be
+                                     "\xe0\x80\xaf"}) {
+        CHECK_THAT(problem_of("/a/" + std::string(refused) + "b"), Catch::Contains("not allow"));
+        CHECK_FALSE(is_node_name(refused));
+    }
+    CHECK_FALSE(is_node_name(""));
+    CHECK_FALSE(is_node_name("."));
+    CHECK_FALSE(is_node_name("a/b"));
+    CHECK(is_node_name("a b"));
+}
+
 TEST_CASE("path: the server appends digits to a sequential name") {
     CHECK(problem_of("/a/", true).empty());
     CHECK(problem_of("/a/.", true).empty());

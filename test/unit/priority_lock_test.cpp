@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <tuple>
@@ -304,6 +305,31 @@ TEST_CASE("priority_lock: the order is total, and the same for all") {
                         CHECK(comes_before(a, c, ageing));
                 }
             }
+        }
+    }
+}
+
+TEST_CASE("priority_lock: whom all wait for is whom each of them waits for") {
+    std::mt19937 random(6);
+    for (int round = 0; round < 3'000; ++round) {
+        int ageing = static_cast<int>(random() % 3) * 5;
+        std::vector<ranked_place> places(random() % 12);
+        for (ranked_place& place : places) {
+            place.priority = static_cast<int>(random() % 5) - 2;
+            place.order = static_cast<std::int64_t>(random() % 8);  // strangers share them
+            place.kind = random() % 2 ? priority_read : priority_write;
+            place.holds = random() % 4 == 0;
+        }
+        auto nearest = nearest_ahead(places, ageing);
+        REQUIRE(nearest.size() == places.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i].holds) {
+                CHECK_FALSE(nearest[i]);
+                continue;
+            }
+            auto watch = judge(places, i, ageing).watch;
+            bool for_holder = watch && places[*watch].holds;
+            CHECK(nearest[i] == (for_holder ? std::optional<std::size_t>() : watch));
         }
     }
 }

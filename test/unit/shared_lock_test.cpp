@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/release_request.hpp"
 #include "line_model.hpp"
+#include "recipe/lock_algo.hpp"
+#include "recipe/semaphore_algo.hpp"
 #include "recipe/shared_lock_algo.hpp"
 
 #include <catch2/catch.hpp>
@@ -121,6 +123,32 @@ TEST_CASE("shared_lock: reader behind a writer behind a writer (kazoo 649)") {
     line[2].kind = write_kind;
     CHECK(blockers_of(the_shared_rule(), line, 1) == std::vector<std::size_t>{0});
     CHECK(blockers_of(the_shared_rule(), line, 2) == std::vector<std::size_t>{1});
+}
+
+TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not blocked") {
+    const shared_rule& rule = the_shared_rule();
+    for (std::size_t size = 1; size <= 7; ++size) {
+        for (std::uint32_t bits = 0; bits < 1u << size; ++bits) {
+            std::vector<line_entry> line(size);
+            for (std::size_t i = 0; i < size; ++i) {
+                line[i].order = static_cast<std::int64_t>(i);
+                line[i].kind = bits >> i & 1u ? write_kind : read_kind;
+            }
+            // Only who holds has a place that another node may take: a writer is the first then.
+            bool writer = line[0].kind == write_kind;
+            REQUIRE(rule.can_be_converted(line[0]) == writer);
+            if (!writer)
+                continue;
+            std::vector<line_entry> converted = line;
+            converted[0].kind = read_kind;
+            for (std::size_t i = 1; i < size; ++i) {
+                if (!blockers_of(rule, converted, i).empty())
+                    CHECK(!blockers_of(rule, line, i).empty());
+            }
+        }
+    }
+    CHECK_FALSE(the_exclusive_rule().can_be_converted(line_entry()));
+    CHECK_FALSE(the_semaphore_rule().can_be_converted(line_entry()));
 }
 
 TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {

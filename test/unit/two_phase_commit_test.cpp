@@ -10,13 +10,14 @@ namespace {
 
 using states = std::vector<site_state>;
 const std::vector<std::string> sites{"a", "b", "c"};
+const std::string some_guid = "0123456789abcdef0123456789abcdef";
 
 }  // namespace
 
 TEST_CASE("two-phase commit: the header") {
     commit_header h;
     h.form = commit_form::coordinator;
-    h.guid = "0123";
+    h.guid = some_guid;
     h.sites = sites;
     h.payload = "any\nbytes\n\nsite=x\n";
     h.payload += '\0';
@@ -33,11 +34,16 @@ TEST_CASE("two-phase commit: the header") {
         CHECK_FALSE(parse_header(good.substr(0, length)));
     }
     CHECK_FALSE(parse_header("10.0.0.1"));
-    for (const char* guid : {"", "a/b", "\x01"}) {
+    for (const std::string& guid : {std::string(),
+                                    std::string("0123"),
+                                    std::string("0123456789abcdef0123456789abcde/"),
+                                    std::string("0123456789ABCDEF0123456789ABCDEF"),
+                                    some_guid + "0",
+                                    std::string(600'000, 'a')}) {
         h.guid = guid;
         CHECK_FALSE(parse_header(format_header(h)));
     }
-    h.guid = "0123";
+    h.guid = some_guid;
     h.sites.clear();
     CHECK_FALSE(parse_header(format_header(h)));
     h.sites = {"a", "a"};
@@ -55,11 +61,10 @@ TEST_CASE("two-phase commit: which sites are fit") {
 
 TEST_CASE("two-phase commit: what is erased in the end, and what goes last") {
     commit_header h;
-    h.guid = "0123";
+    h.guid = some_guid;
     h.sites = sites;
     name_list children;
     for (const char* name : {"decision",
-                             "id-0123",
                              "id-4567",
                              "done-a",
                              "done-stranger",
@@ -69,7 +74,10 @@ TEST_CASE("two-phase commit: what is erased in the end, and what goes last") {
                              "site-b",
                              "done-c"})
         children.push_back(name);
+    CHECK_FALSE(sort_leftovers("/tx", h, children).identified);
+    children.push_back("id-" + some_guid);
     commit_leftovers found = sort_leftovers("/tx", h, children);
+    CHECK(found.identified);
     CHECK(found.acknowledgements == std::vector<std::string>{"/tx/done-a", "/tx/done-c"});
     CHECK(found.others == std::vector<std::string>{"/tx/id-4567",
                                                    "/tx/done-stranger",

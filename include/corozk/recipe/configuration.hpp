@@ -95,7 +95,7 @@ using configuration_parts = std::map<std::string, std::string>;
 enum class configuration_status : std::uint8_t {
     absent,     ///< never published, or removed
     published,  ///< `parts` is one whole version
-    broken,     ///< a writer died half-way; publish again to take over
+    broken,     ///< a writer died half-way, or parts were erased; publish again to take over
 };
 
 /** @brief One state in a stream of versions. Cheap to copy. */
@@ -180,7 +180,7 @@ public:
      *
      * @par Errors
      * - `errc::busy`: another writer is at work, or was faster; nothing was published.
-     * - `errc::bad_path`: a part's name is empty, contains '/', or is one that the layout uses.
+     * - `errc::bad_path`: a part's name cannot be a node's, or is one that the layout uses.
      * - `errc::too_large`: a part does not fit into one request. (The whole may be of any size.)
      * - `zk_errc::session_expired`, `errc::ownership_lost`: given up half-way. Publish again.
      * - `zk_errc::connection_loss`: the session was lost at the last step: look what is published.

@@ -15,6 +15,10 @@
 
 namespace corozk {
 
+namespace detail {
+class latch_core;
+}
+
 /** @brief How the candidates' nodes are named: by the recipes page, or as another library does, so
  *         that its candidates and ours elect one leader. */
 enum class election_naming : std::uint8_t {
@@ -246,6 +250,8 @@ public:
     }
 
 private:
+    friend class detail::latch_core;
+
     using owned_ptr = std::shared_ptr<detail::owned>;
 
     template <class Token>

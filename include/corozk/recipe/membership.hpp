@@ -164,7 +164,8 @@ public:
      * `void(error_code)`: the server has it.
      *
      * @par Errors
-     * `errc::not_a_member`, `errc::closed`.
+     * `errc::not_a_member`, `errc::closed`; why the server refuses the data, such as
+     * `zk_errc::quota_exceeded`: then the data before it remain.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {

@@ -40,6 +40,13 @@ enum class queue_format : std::uint8_t {
  *
  * Curator's DistributedQueue and its relatives wrap the items in a format of their own and are not
  * supported; neither are Kazoo's LockingQueue and the claims of both.
+ *
+ * The queue's folder is a persistent node, which stays while the queue is empty: it names the items,
+ * and begins anew with their numbers where it is made anew. If somebody erases it, queue objects notice
+ * that before they take from the next one; only a take that is on its way in this moment could get what
+ * it has read of an old item for a new one of the same name. A container (Curator's folders are, and
+ * those of earlier versions) is erased by the server when it is empty: where others make the queue,
+ * have them make the folder persistent.
  */
 struct queue_options {
     queue_options() = default;
@@ -51,9 +58,9 @@ struct queue_options {
     /// claimed: an ephemeral node cannot have a child.
     bool ephemeral_items = false;
 
-    /// Producers wait while this many items are in the queue. 0: no bound. It is stored in the
-    /// control folder; another bound there gives `errc::limit_mismatch`. Holds among producers that
-    /// use this option, whoever takes.
+    /// Producers wait while this many items are in the queue; every child of its node takes a place.
+    /// 0: no bound. It is stored in the control folder; another bound there gives
+    /// `errc::limit_mismatch`. Holds among producers that use this option, whoever takes.
     std::size_t bound = 0;
 
     /// Where producers and consumers keep what decides lost answers. Empty: the queue's path with

@@ -192,7 +192,7 @@ public:
      * `void(error_code, commit_outcome)`: what holds, perhaps a commit that came first.
      *
      * @par Errors
-     * `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
+     * `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason), `errc::closed`.
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
@@ -220,6 +220,7 @@ public:
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: somebody keeps putting nodes into it.
+     * - `errc::foreign_data`: its nodes, or what stands in them, are not as we write them.
      */
     template <class Token = default_token>
     auto clean_up(bool force = false, Token&& token = Token{}) {
@@ -334,7 +335,8 @@ public:
      *
      * @par Errors
      * - `errc::not_a_member`: not joined.
-     * - `errc::busy`: it has voted before.
+     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain may
+     *   be given again, but not another one.)
      * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
      * - `zk_errc::no_node`: the transaction was cleaned up meanwhile.
      * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.

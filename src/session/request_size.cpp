@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/request_size.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+/// What a request has beside texts and lists: its header and its end, lengths, numbers.
+constexpr std::size_t request_overhead = 128;
+
+/// The same of a step of a transaction: its header, at most two lengths, and two numbers.
+constexpr std::size_t step_overhead = 25;
+
+/// The same of an entry of an access control list.
+constexpr std::size_t entry_overhead = 12;
+
+std::size_t size_of(const acl& entries) noexcept {
+    constexpr std::string_view open_scheme = "world";
+    constexpr std::string_view open_id = "anyone";
+    if (entries.empty())
+        return open_scheme.size() + open_id.size() + entry_overhead;
+    std::size_t size = 0;
+    for (const acl_entry& entry : entries)
+        size += entry.scheme.size() + entry.id.size() + entry_overhead;
+    return size;
+}
+
+std::size_t size_of(const transaction::step& step) noexcept {
+    std::size_t size = step.path.size() + step.data.size() + step_overhead;
+    if (step.kind == transaction::step_kind::create)
+        size += size_of(step.entries);
+    return size;
+}
+
+}  // namespace
+
+std::size_t request_size(const operation& op, std::size_t chroot) noexcept {
+    std::size_t size = chroot + op.path.size() + op.data.size() + request_overhead;
+    if (op.code == op_code::create || op.code == op_code::set_acl)
+        size += size_of(op.entries);
+    for (const std::string& argument : op.arguments)
+        size += argument.size();
+    for (const transaction::step& step : op.steps)
+        size += chroot + size_of(step);
+    return size;
+}
+
+}  // namespace corozk::detail

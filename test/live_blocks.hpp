@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many blocks of memory a program has: for tests of what must not pile up. Included by one file
+// of a program, as it replaces the program's operators.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace corozk::testing {
+
+inline std::atomic<std::int64_t> live_blocks{0};
+
+}  // namespace corozk::testing
+
+// Not inlined: g++ would see a malloc behind a delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    void* block = std::malloc(size);
+    if (!block)
+        throw std::bad_alloc();
+    ++corozk::testing::live_blocks;
+    return block;
+}
+
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+    if (block)
+        --corozk::testing::live_blocks;
+    std::free(block);
+}
+
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+    operator delete(block);
+}
