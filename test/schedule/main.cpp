@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shipped recipes on a model of ZooKeeper, under a scheduler that decides what happens next.
+#include "engine/crashes.hpp"
 #include "engine/explore.hpp"
+#include "engine/now_playing.hpp"
 #include "engine/schedule_id.hpp"
 #include "option_words.hpp"
 
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,9 +29,11 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
   --faults N         at most N faults in a schedule (1)
   --faults cut+expire
                      at most these: with two faults in pieces, by their kinds
-  --switches N       a client that could go on is interrupted at most N times (always)
+  --switches N       a client that could go on is interrupted at most N times
+                     (-1: always)
   --seconds N        for each scenario (10; 0: to the end)
-  --schedules N      at most N of each scenario
+  --schedules N      at most N of each scenario (0: any number)
+  --patience N       a schedule that takes more than N seconds has failed (120; 0: none has)
   --seed N           the first of the random schedules (1)
   --replay SCHEDULE  one schedule again, as a failure names it, with what happens in it
   --lagging          with a second server, which may lag behind
@@ -39,15 +42,24 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
 
 struct request {
     bool random = false;
-    std::string scenario;
+    std::optional<std::string> scenario;
     rules how;
     budget limit;
+    unsigned patience = 120;
     std::uint64_t seed = 1;
-    std::string replay;
+    std::optional<std::string> replay;
     bool lagging = false;
     bool list = false;
     bool help = false;
 };
+
+/// s; more than ten years
+constexpr double longest = 400'000'000;
+
+/// No time at all would mean no limit: what is shorter than a millisecond is one.
+std::chrono::milliseconds time_of(double seconds) {
+    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
 
 request parse(int argc, char** argv) {
     request r;
@@ -63,12 +75,13 @@ request parse(int argc, char** argv) {
         } else if (words.is("--faults")) {
             read_faults(words.value(), r.how);
         } else if (words.is("--switches")) {
-            r.how.switches = words.number<int>();
+            r.how.switches = words.number<int>(-1);
         } else if (words.is("--seconds")) {
-            std::chrono::duration<double> seconds(words.number<double>());
-            r.limit.time = std::chrono::duration_cast<std::chrono::milliseconds>(seconds);
+            r.limit.time = time_of(words.number<double>(0, longest));
         } else if (words.is("--schedules")) {
             r.limit.schedules = words.number<std::uint64_t>();
+        } else if (words.is("--patience")) {
+            r.patience = words.number<unsigned>();
         } else if (words.is("--seed")) {
             r.seed = words.number<std::uint64_t>();
         } else if (words.is("--replay")) {
@@ -89,8 +102,8 @@ request parse(int argc, char** argv) {
 
 void print(const failure& f) {
     std::cout << "FAILED";
-    if (f.seed != 0)
-        std::cout << " with seed " << f.seed;
+    if (f.seed)
+        std::cout << " with seed " << *f.seed;
     std::cout << "\n";
     for (const std::string& text : f.violations)
         std::cout << "  " << text << "\n";
@@ -110,27 +123,20 @@ void print(const std::map<move_kind, stage::stretch>& stretches) {
 }
 
 bool wanted(const scenario& s, const request& r) {
-    if (s.name == r.scenario || (r.lagging && s.name == r.scenario + "-lagging"))
+    bool named =
+        r.scenario && (s.name == *r.scenario || (r.lagging && s.name == *r.scenario + "-lagging"));
+    if (named)
         return s.followers > 0 || !r.lagging;
     if (r.random && s.explored != half::both)
         return false;  // as a whole, that is played
     if (r.lagging != (s.followers > 0) && (r.lagging || s.twin))
         return false;
-    return r.scenario.empty() ? !s.hidden : s.name.starts_with(r.scenario + ".");
-}
-
-/// A crash is a failure, too.
-extern "C" void on_crash(int signal) {
-    std::fprintf(stderr, "FAILED\n  crashed in %s\n", current_schedule());
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+    return r.scenario ? s.name.starts_with(*r.scenario + ".") : !s.hidden;
 }
 
 int play_again(const request& r) {
-    std::vector<std::string> trace;
-    result found = replay(schedule_id::parse(r.replay), trace);
-    for (const std::string& line : trace)
-        std::cout << line << "\n";
+    auto tell = [](const std::string& what) { std::cout << what << std::endl; };
+    result found = replay(schedule_id::parse(*r.replay), tell);
     for (const failure& f : found.failures)
         print(f);
     return found.failures.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -141,8 +147,8 @@ void require_a_match(const request& r) {
         if (wanted(s, r))
             return;
     }
-    throw std::invalid_argument("no scenario is named " + r.scenario + ", or begins with " +
-                                r.scenario + ". (see --list)");
+    throw std::invalid_argument("no scenario is named '" + r.scenario.value_or("") +
+                                "', or begins with it and a dot (see --list)");
 }
 
 int play(const request& r) {
@@ -187,8 +193,8 @@ int play(const request& r) {
 int main(int argc, char** argv) {
     try {
         request r = parse(argc, argv);
-        for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
-            std::signal(signal, on_crash);
+        now_playing::set_patience(r.patience);
+        tell_crashes();
         if (r.help) {
             std::cout << usage;
             return EXIT_SUCCESS;
@@ -199,7 +205,7 @@ int main(int argc, char** argv) {
                           << (s.twin ? " (--lagging)" : "") << "\n";
             return EXIT_SUCCESS;
         }
-        return r.replay.empty() ? play(r) : play_again(r);
+        return r.replay ? play_again(r) : play(r);
     } catch (const std::exception& e) {
         std::cerr << e.what() << "\n" << usage;
         return 2;

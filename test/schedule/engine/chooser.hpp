@@ -4,11 +4,18 @@
 #include "move.hpp"
 
 #include <cstddef>
+#include <stdexcept>
 #include <vector>
 
 namespace corozk::schedule {
 
 class stage;
+
+/// Thrown by a chooser for whom the moves are not what they were.
+class not_this_schedule : public std::invalid_argument {
+public:
+    using std::invalid_argument::invalid_argument;
+};
 
 /// Says what happens next.
 class chooser {

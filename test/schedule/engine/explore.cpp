@@ -3,6 +3,7 @@
 
 #include "checkpoints.hpp"
 #include "depth_first.hpp"
+#include "now_playing.hpp"
 #include "random_walk.hpp"
 
 #include <cstdio>
@@ -10,24 +11,17 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace corozk::schedule {
 
 namespace {
-
-char current[256] = "nothing";
 
 /// The time that really passes.
 std::chrono::milliseconds real_time() {
     timespec t{};
     ::clock_gettime(CLOCK_MONOTONIC, &t);
     return std::chrono::milliseconds(t.tv_sec * 1000 + t.tv_nsec / 1'000'000);
-}
-
-/// For whoever wants to know where the program has crashed.
-void now_playing(const std::string& scenario, const char* how, std::uint64_t number) {
-    std::snprintf(
-        current, sizeof current, "%s, %s %ju", scenario.c_str(), how, std::uintmax_t{number});
 }
 
 class stopwatch {
@@ -60,7 +54,7 @@ public:
         std::size_t chosen = at_ < choices_.size() ? choices_[at_] : 0;
         ++at_;
         if (chosen >= moves.size())
-            throw std::invalid_argument("this schedule does not belong to this program");
+            throw not_this_schedule("this schedule does not belong to this program");
         return chosen;
     }
 
@@ -68,14 +62,6 @@ private:
     const choice_list& choices_;
     std::size_t at_ = 0;
 };
-
-}  // namespace
-
-const char* current_schedule() {
-    return current;
-}
-
-namespace {
 
 /// A schedule of `order` after the other, each from its beginning.
 void play_each(const scenario& what, rules how, depth_first& order, auto and_then) {
@@ -121,10 +107,9 @@ result explore_all(const scenario& what, rules how, budget limit) {
     depth_first order(how.switches < 0 && what.followers == 0, memory ? &*memory : nullptr);
     auto note = [&](const stage& s) {
         ++r.schedules;
-        now_playing(what.name, "schedule", r.schedules);
         r.moves += s.steps();
         if (!s.violations().empty()) {
-            r.failures.push_back({{what.name, how, order.choices()}, 0, s.violations()});
+            r.failures.push_back({{what.name, how, order.choices()}, std::nullopt, s.violations()});
             return false;
         }
         if (watch.over(r.schedules)) {
@@ -140,10 +125,12 @@ result explore_all(const scenario& what, rules how, budget limit) {
         }
         return true;
     };
+    now_playing::announce(what.name, how);
     if (memory)
         play_branches(what, how, order, *memory, note);
     else
         play_each(what, how, order, note);
+    now_playing::end();
     r.states = order.states();
     return r;
 }
@@ -153,7 +140,7 @@ result explore_randomly(const scenario& what, rules how, std::uint64_t first_see
     r.scenario = what.name;
     stopwatch watch(limit);
     for (std::uint64_t seed = first_seed; !watch.over(r.schedules); ++seed) {
-        now_playing(what.name, "seed", seed);
+        now_playing::announce(what.name, how, seed);
         random_walk order(seed);
         stage s(what, how);
         s.measure_stretches();
@@ -167,10 +154,11 @@ result explore_randomly(const scenario& what, rules how, std::uint64_t first_see
             break;
         }
     }
+    now_playing::end();
     return r;
 }
 
-result replay(const schedule_id& which, std::vector<std::string>& trace) {
+result replay(const schedule_id& which, std::function<void(const std::string&)> tell) {
     const scenario* what = find_scenario(which.scenario);
     if (!what)
         throw std::invalid_argument("no such scenario: " + which.scenario);
@@ -178,13 +166,14 @@ result replay(const schedule_id& which, std::vector<std::string>& trace) {
     r.scenario = which.scenario;
     repetition order(which.choices);
     stage s(*what, which.how);
-    s.keep_trace();
+    s.trace_to(std::move(tell));
+    now_playing::announce(which.scenario, which.how);
     s.run(order);
-    trace = s.trace();
+    now_playing::end();
     ++r.schedules;
     r.moves = s.steps();
     if (!s.violations().empty())
-        r.failures.push_back({which, 0, s.violations()});
+        r.failures.push_back({which, std::nullopt, s.violations()});
     return r;
 }
 

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace corozk::schedule {
 
 struct failure {
     schedule_id which;
-    std::uint64_t seed = 0;  ///< 0: not a random one
+    std::optional<std::uint64_t> seed;  ///< of a random one
     std::vector<std::string> violations;
 };
 
@@ -41,10 +43,9 @@ result explore_all(const scenario& what, rules how, budget limit);
 /// @param first_seed  of as many as the budget allows for
 result explore_randomly(const scenario& what, rules how, std::uint64_t first_seed, budget limit);
 
-/// What is being played, for a signal handler.
-const char* current_schedule();
-
-/// One schedule again, with what happens in it.
-result replay(const schedule_id& which, std::vector<std::string>& trace);
+/// One schedule again.
+/// @param tell  gets what happens in it, before it happens
+/// @throws std::invalid_argument
+result replay(const schedule_id& which, std::function<void(const std::string&)> tell);
 
 }  // namespace corozk::schedule

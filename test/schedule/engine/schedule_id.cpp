@@ -10,6 +10,9 @@ namespace corozk::schedule {
 
 namespace {
 
+/// Of a run: many more than a schedule has.
+constexpr std::size_t most_choices = 1'000'000;
+
 [[noreturn]] void refuse(const std::string& what, const std::string& text) {
     throw std::invalid_argument("not " + what + ": '" + text + "'");
 }
@@ -58,17 +61,7 @@ void read_faults(const std::string& text, rules& how) {
 std::string schedule_id::text() const {
     std::string text = scenario + ":" + (how.eager ? "eager" : "full") + ":" + text_of_faults(how) +
                        ":" + std::to_string(how.switches) + ":";
-    for (std::size_t i = 0; i < choices.size();) {
-        std::size_t run = 1;
-        while (i + run < choices.size() && choices[i + run] == choices[i])
-            ++run;
-        if (i > 0)
-            text += ".";
-        text += std::to_string(choices[i]);
-        if (run > 1)
-            text += "x" + std::to_string(run);
-        i += run;
-    }
+    spell_choices(choices, [&text](std::string_view piece) { text += piece; });
     return text;
 }
 
@@ -94,7 +87,7 @@ schedule_id schedule_id::parse(const std::string& text) {
         bool good = take_number(rest, choice);
         if (good && take(rest, 'x'))
             good = take_number(rest, run);
-        if (!good || (!take(rest, '.') && !rest.empty()))
+        if (!good || run > most_choices || (!take(rest, '.') && !rest.empty()))
             refuse("a schedule", text);
         id.choices.insert(id.choices.end(), run, choice);
     }

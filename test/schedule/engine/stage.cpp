@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stage.hpp"
 
+#include "now_playing.hpp"
 #include "virtual_time.hpp"
 #include <corozk/testing/turn_clock.hpp>
 
@@ -130,7 +131,7 @@ void stage::note(const move& m) {
         if (m.kind == move_kind::deliver)
             text += ": " + model::text_of(c->answers.front());
     }
-    trace_.push_back(std::to_string(elapsed()) + " ms  " + text);
+    tell_(std::to_string(elapsed()) + " ms  " + text);
 }
 
 /// Of what a move touches, the server notes what happens there.
@@ -147,7 +148,7 @@ void stage::touch(const move& m) {
 
 void stage::apply(const move& m) {
     ++steps_;
-    if (tracing_)
+    if (tell_)
         note(m);
     touch(m);
     cause_ = m.kind;
@@ -290,13 +291,33 @@ bool stage::pass_time() {
 // ---------------------------------------------------------------------------------------------
 // A schedule
 
+/// What a handler throws, or a check, ends its schedule and is told like everything that fails.
+template <class Part>
+bool stage::catching(Part play) {
+    try {
+        return play();
+    } catch (const not_this_schedule&) {
+        throw;
+    } catch (const std::exception& problem) {
+        check(false, std::string("thrown: ") + problem.what());
+    } catch (...) {
+        check(false, "thrown: something that is no std::exception");
+    }
+    return true;
+}
+
 bool stage::run(chooser& c) {
-    return set_up() && play_out(c) && close_down();
+    now_playing::begin();
+    return catching([&] { return set_up() && play_out(c) && close_down(); });
 }
 
 bool stage::go_on_with(std::size_t chosen, chooser& c) {
-    apply(move(list_[chosen]));
-    return play_out(c) && close_down();
+    now_playing::begin();
+    note_choice(chosen);
+    return catching([&] {
+        apply(move(list_[chosen]));
+        return play_out(c) && close_down();
+    });
 }
 
 bool stage::set_up() {
@@ -378,10 +399,15 @@ bool stage::play_out(chooser& c) {
             chosen = c.choose(*this, list_);
             if (chosen >= list_.size())
                 return false;
+            note_choice(chosen);
         }
         apply(move(list_[chosen]));
     }
     return !violations_.empty() || c.look_at_the_end(*this);
+}
+
+void stage::note_choice(std::size_t chosen) {
+    now_playing::choose(choices_made_++, chosen);
 }
 
 /// Whatever is on its way arrives. @return whether there was something

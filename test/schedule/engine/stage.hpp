@@ -22,6 +22,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk::schedule {
@@ -103,15 +104,18 @@ public:
 
     // For the scheduler -----------------------------------------------------------------------
 
-    /// Plays one schedule. @return false if the chooser had enough of it
+    /// Plays one schedule. What is thrown meanwhile is a violation, too.
+    /// @return false if the chooser had enough of it
+    /// @throws not_this_schedule
     bool run(chooser& c);
 
     /// The same from a choice on, in the moment in which it was made.
     bool go_on_with(std::size_t chosen, chooser& c);
 
     const std::vector<std::string>& violations() const { return violations_; }
-    const std::vector<std::string>& trace() const { return trace_; }
-    void keep_trace() { tracing_ = true; }
+
+    /// Says of each move what it is, before it is made.
+    void trace_to(std::function<void(const std::string&)> tell) { tell_ = std::move(tell); }
 
     /// How long the clients have been busy at a stretch with what came of a kind of move: processor
     /// time, of one turn of their loop or several.
@@ -141,8 +145,11 @@ public:
 private:
     friend class tenure;
 
+    template <class Part>
+    bool catching(Part play);
     bool set_up();
     bool play_out(chooser& c);
+    void note_choice(std::size_t chosen);
     bool is_over();
     bool all_connected() const;
     bool all_wait() const;
@@ -190,8 +197,7 @@ private:
     std::set<int> ended_sessions_;  ///< clients whose session a fault has ended
     std::set<std::string> erased_nodes_;
     std::vector<std::string> violations_;
-    std::vector<std::string> trace_;
-    bool tracing_ = false;
+    std::function<void(const std::string&)> tell_;
     bool measuring_ = false;
     std::map<move_kind, stretch> stretches_;
     move_kind cause_ = move_kind::time;  ///< of what the clients do now
@@ -202,6 +208,7 @@ private:
     int switches_done_ = 0;
     int last_client_ = -1;
     std::size_t steps_ = 0;
+    std::size_t choices_made_ = 0;
     std::vector<move> list_;  ///< what may happen next
     bool half_done_ = false;  ///< all have waited once
 };

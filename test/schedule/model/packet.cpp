@@ -107,6 +107,9 @@ void add(hasher& h, const request& r) {
 void add(hasher& h, const answer& a, const change_names& names) {
     h.add(a.kind);
     h.add(a.rc);
+    // Where servers lag: how far this one was.
+    if (names.empty())
+        h.add(a.zxid);
     h.add(a.event);
     h.add(a.path);
     h.add(a.data);

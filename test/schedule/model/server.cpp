@@ -314,12 +314,19 @@ std::vector<std::string> server::empty_containers() const {
     return found;
 }
 
+/// What a server that lags has, and what will come to it.
+void server::add_what_is_behind(hasher& h, const replica& r) const {
+    r.nodes.add_to(h, names_, child_stats_);
+    for (std::size_t i = r.applied; i < log_.size(); ++i)
+        add(h, log_[i]);
+}
+
 void server::add_to(hasher& h) const {
     leader().add_to(h, names_, child_stats_);
     for (const replica& r : replicas_) {
-        h.add(r.applied == log_.size());
+        h.add(log_.size() - r.applied);
         if (r.applied != log_.size())
-            r.nodes.add_to(h, names_, child_stats_);
+            add_what_is_behind(h, r);
         for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
             h.add(list->size());
             for (const auto& [path, ids] : *list) {
@@ -336,10 +343,14 @@ void server::add_to(hasher& h) const {
         h.add(c.asked);
         h.add(c.client_gone);
         h.add(c.server_gone);
+        if (servers() > 1) {
+            h.add(c.at);
+            h.add(c.seen);
+        }
         for (const request& r : c.requests)
-            model::add(h, r);
+            add(h, r);
         for (const answer& a : c.answers)
-            model::add(h, a, names_);
+            add(h, a, names_);
     }
     for (const auto& [id, s] : sessions_) {
         h.add(id);

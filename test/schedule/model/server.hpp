@@ -138,6 +138,7 @@ private:
     Stat stat_of(const tree& t, const node& n) const;
     void forget_watches(int connection_id);
     void close_from_here(connection& c);
+    void add_what_is_behind(hasher& h, const replica& r) const;
     void retire_connections_of(std::int64_t session, int successor);
 
     std::vector<replica> replicas_;  ///< the leader is the first

@@ -2,6 +2,7 @@
 // What comes of a request.
 #include "server.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <stdexcept>
@@ -28,6 +29,21 @@ node_kind kind_of(int mode) {
     if (mode == ZOO_PERSISTENT_WITH_TTL || mode == ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL)
         return node_kind::timed;
     return node_kind::plain;
+}
+
+/// In no order that means anything, as the real server lists them: whoever needs one must sort.
+std::vector<std::string> listing_of(const node& n) {
+    std::vector<std::pair<std::uint64_t, std::string>> hashed;
+    for (const std::string& name : n.children) {
+        hasher h;
+        h.add(name);
+        hashed.emplace_back(h.value(), name);
+    }
+    std::sort(hashed.rbegin(), hashed.rend());
+    std::vector<std::string> names;
+    for (auto& [hash, name] : hashed)
+        names.push_back(std::move(name));
+    return names;
 }
 
 }  // namespace
@@ -239,7 +255,7 @@ void server::read(connection& c, const request& r, answer& a) {
         if (r.what == verb::get)
             a.data = n->data;
         if (r.what == verb::children)
-            a.names.assign(n->children.begin(), n->children.end());
+            a.names = listing_of(*n);
         if (r.what == verb::get_acl)
             a.acl = n->acl;
     }

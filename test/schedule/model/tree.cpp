@@ -12,6 +12,18 @@ std::string name_in_parent(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
+void add(hasher& h, const log_entry& entry) {
+    h.add(entry.zxid);
+    h.add(entry.changes.size());
+    for (const change& c : entry.changes) {
+        h.add(c.what);
+        h.add(c.path);
+        h.add(c.data);
+        h.add(c.owner);
+        h.add(c.kind);
+    }
+}
+
 tree::tree() {
     nodes_["/"].children.insert("zookeeper");
     nodes_["/zookeeper"].children.insert("config");

@@ -51,6 +51,8 @@ struct log_entry {
     std::vector<change> changes;
 };
 
+void add(hasher& h, const log_entry& entry);
+
 class tree {
 public:
     tree();

@@ -71,6 +71,7 @@ awaitable<void> put_for_much_later(actor& a) {
 /// @return whether to go on
 awaitable<bool> take(actor& a, delay_queue& q, bool alone) {
     bool both = a.on().notes("put").size() == 2 && a.on().notes("taken").empty();
+    a.on().remember(a.client_index(), both);
     auto item = co_await take_an_item(a, q);
     if (!item)
         co_return false;

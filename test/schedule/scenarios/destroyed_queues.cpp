@@ -35,7 +35,7 @@ awaitable<void> put_both(actor& a) {
 void a_taker(stage& s) {
     play_until_destroyed(s, queue(s.zk(0), queue_path), use_queue);
     s.play("producer", 1, put_both);
-    s.finally([](stage& end) { each_item_once(end, {}); });
+    settles_its_items(s);
 }
 
 awaitable<void> use_consumer(actor& a, std::optional<queue>& q) {
@@ -80,13 +80,13 @@ queue bounded_queue(client& zk) {
 void a_producer(stage& s) {
     play_until_destroyed(s, bounded_queue(s.zk(0)), use_producer);
     s.play("consumer", 1, take_for_a_while);
-    s.finally([](stage& end) { each_item_once(end, {}); });
+    settles_its_items(s);
 }
 
 void a_consumer(stage& s) {
     play_until_destroyed(s, queue(s.zk(0), queue_path), use_consumer);
     s.play("producer", 1, put_both);
-    s.finally([](stage& end) { each_item_once(end, {}); });
+    settles_its_items(s);
 }
 
 awaitable<void> use_counter(actor& a, std::optional<counter>& c) {

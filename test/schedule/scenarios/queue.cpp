@@ -177,7 +177,7 @@ void two_consumers(stage& s) {
 
 void work_off(stage& s, std::initializer_list<contender> all) {
     play_all(s, all);
-    s.finally([](stage& end) { each_item_once(end, effects(end)); });
+    settles_its_items(s, effects);
     s.finally(told_as_it_is);
 }
 

@@ -7,6 +7,7 @@
 #include <corozk/recipe/queue.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -15,11 +16,12 @@
 namespace corozk::schedule {
 
 inline constexpr const char* queue_path = "/f/q";
+inline constexpr const char* queue_control = "/f/q-control";
 
 /// Where an item and a ledger have their places.
 inline constexpr std::initializer_list<const char*> queue_folders = {"/f",
                                                                      queue_path,
-                                                                     "/f/q-control"};
+                                                                     queue_control};
 
 /// Puts one item, however often that takes.
 /// @param start  starts a put of it: `start(token)` gives an awaitable
@@ -70,10 +72,31 @@ inline void each_item_once(stage& s, const std::vector<std::string>& elsewhere) 
         s.check(std::count(found.begin(), found.end(), item) <= 1, "item " + item + " is doubled");
 }
 
+/// No item is claimed any more, and no object keeps a ledger. What a client leaves that is closed first,
+/// nobody does here.
+inline void nothing_but_items(stage& s) {
+    for (const std::string& item : s.children(queue_path)) {
+        for (const std::string& claim : s.children(std::string(queue_path) + "/" + item))
+            s.check(false, "a claim is left: " + item + "/" + claim);
+    }
+    for (const std::string& name : s.children(queue_control))
+        s.check(name == "bound", std::string("a node is left: ") + queue_control + "/" + name);
+}
+
+/// What holds in the end, whoever uses the queue.
+/// @param elsewhere  gives the items that are neither in the queue nor taken
+inline void settles_its_items(stage& s,
+                              std::function<std::vector<std::string>(stage&)> elsewhere = {}) {
+    s.finally([elsewhere](stage& end) {
+        each_item_once(end, elsewhere ? elsewhere(end) : std::vector<std::string>());
+    });
+    s.finally(nothing_but_items);
+}
+
 /// All of them use the queue, each with a session of its own, and nothing is lost.
 inline void pass_items(stage& s, std::initializer_list<contender> all) {
     play_all(s, all);
-    s.finally([](stage& end) { each_item_once(end, {}); });
+    settles_its_items(s);
 }
 
 }  // namespace corozk::schedule

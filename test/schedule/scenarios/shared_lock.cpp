@@ -103,6 +103,14 @@ void downgrade(stage& s) {
     contend_all(s, {{"downgrades", write_and_downgrade}, {"upgrades", read_and_upgrade}});
 }
 
+void downgrade_before_a_writer(stage& s) {
+    contend_all(s, {{"downgrades", write_and_downgrade}, {"writer", write}});
+}
+
+void downgrade_before_others(stage& s) {
+    contend_all(s, {{"downgrades", write_and_downgrade}, {"reader", read}, {"writer", write}});
+}
+
 void write_and_read(stage& s) {
     contend_all(s, {{"writer", write}, {"reader", read}});
 }
@@ -118,6 +126,10 @@ const registered all[] = {
     registered(scenario("shared_lock.upgrade", 2, upgrade_both).of_equals()),
     registered(scenario("shared_lock.upgrade-3", 3, upgrade_among_readers)),
     registered(scenario("shared_lock.downgrade", 2, downgrade)),
+    registered(scenario("shared_lock.downgrade-2", 2, downgrade_before_a_writer)),
+    registered(scenario("shared_lock.downgrade-2", 2, downgrade_before_a_writer).in_a_folder()),
+    registered(scenario("shared_lock.downgrade-3", 3, downgrade_before_others)),
+    registered(scenario("shared_lock.downgrade-3", 3, downgrade_before_others).in_a_folder()),
 };
 
 }  // namespace
