@@ -34,12 +34,17 @@ public:
         record_->value.reset();
     }
 
+    /// Told of a good result in the moment in which it comes, and not only when it is asked for.
+    void at_result(std::function<void(const Value&)> told) { record_->told = std::move(told); }
+
     /// A completion token; for one operation.
     auto token() {
         record_->started = true;
         auto handler = [record = record_](error_code ec, Value v = Value()) {
             ++record->calls;
             record->ec = ec;
+            if (!ec && !record->abandoned && record->told)
+                record->told(v);
             if (!record->abandoned)
                 record->value.emplace(std::move(v));
             record->wake.cancel();
@@ -79,6 +84,7 @@ private:
     struct with_value : call_record {
         using call_record::call_record;
         std::optional<Value> value;
+        std::function<void(const Value&)> told;
     };
 
     stage& stage_;
@@ -91,8 +97,9 @@ class object {
 public:
     template <class... Args>
     explicit object(stage& s, Args&&... args)
-        : value_(std::make_unique<T>(std::forward<Args>(args)...)),
-          destroy_(std::make_shared<std::function<void()>>([this] { value_.reset(); })) {
+        : value_(std::make_shared<T>(std::forward<Args>(args)...)),
+          destroy_(std::make_shared<destroyer>(
+              [this] { return std::exchange(value_, nullptr) != nullptr; })) {
         s.add_object(destroy_);
     }
     object(const object&) = delete;
@@ -106,9 +113,47 @@ public:
     }
     T& operator*() { return *operator->(); }
 
+    /// For whoever looks at it as long as it is there.
+    std::weak_ptr<T> weak() const { return value_; }
+
 private:
-    std::unique_ptr<T> value_;
-    std::shared_ptr<std::function<void()>> destroy_;
+    std::shared_ptr<T> value_;
+    std::shared_ptr<destroyer> destroy_;
+};
+
+/// What was granted (`ownership` and its like), which the engine may destroy: it is given back then.
+template <class Held>
+class droppable {
+public:
+    droppable(stage& s, Held held)
+        : held_(std::move(held)), drop_(std::make_shared<destroyer>([this] { return drop(); })) {
+        s.add_grant(drop_);
+    }
+    droppable(const droppable&) = delete;
+    droppable& operator=(const droppable&) = delete;
+
+    /// @throws scenario_over if it has been dropped
+    Held* operator->() {
+        if (dropped_)
+            throw scenario_over();
+        return &held_;
+    }
+    Held& operator*() { return *operator->(); }
+
+    bool holds() const { return held_.valid(); }
+
+private:
+    bool drop() {
+        bool there = held_.valid();
+        dropped_ = dropped_ || there;
+        if (there)
+            held_ = Held();
+        return there;
+    }
+
+    Held held_;
+    bool dropped_ = false;
+    std::shared_ptr<destroyer> drop_;
 };
 
 }  // namespace corozk::matrix

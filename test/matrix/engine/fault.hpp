@@ -22,6 +22,7 @@ enum class fault : std::uint8_t {
     cancel_partial,
     cancel_total,
     destroy_object,
+    drop_grant,  ///< what was granted is destroyed without a word
     close_client,
     destroy_client,
     expired,              ///< by somebody with its id and password, and the connection cut
@@ -72,6 +73,7 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::cancel_partial, "cancel partial", "c.part", places::answers, false},
     fault_traits{fault::cancel_total, "cancel total", "c.total", places::answers, false},
     fault_traits{fault::destroy_object, "destroy object", "destroy", places::answers, false},
+    fault_traits{fault::drop_grant, "drop grant", "let go", places::answers, false},
     fault_traits{fault::close_client, "close client", "close", places::answers, false},
     fault_traits{fault::destroy_client, "destroy client", "drop", places::answers, false},
     fault_traits{fault::expired, "expired", "expired", places::frames, false},
@@ -122,6 +124,16 @@ inline bool ends_session(fault f) {
            f == fault::client_stopped;
 }
 
+/// The connection breaks, or may: what is not repeated ends with that.
+inline constexpr std::array connection_breakers = {fault::request_lost,
+                                                   fault::answer_lost,
+                                                   fault::cut_after_answer,
+                                                   fault::server_restarted,
+                                                   fault::expired,
+                                                   fault::noticed_hole,
+                                                   fault::long_hole,
+                                                   fault::client_stopped};
+
 /// Somebody erases one or all of the nodes that our session has.
 inline bool deletes_own(fault f) {
     return f == fault::own_node_deleted || f == fault::oldest_node_deleted ||
@@ -132,6 +144,17 @@ inline bool deletes_own(fault f) {
 inline bool withholds(fault f) {
     return f == fault::may_not_read || f == fault::may_not_write || f == fault::may_not_create ||
            f == fault::may_not_delete;
+}
+
+/// The frame that it happens to may be an event of a watch.
+inline bool happens_to_notifications(fault f) {
+    return f == fault::answer_lost || f == fault::cut_after_answer || f == fault::answer_delayed ||
+           f == fault::expired || traits_of(f).where == places::answers;
+}
+
+/// Worth a second look when what it causes has come, and not only in the same moment.
+inline bool has_aftermath(fault f) {
+    return f == fault::short_hole || f == fault::server_restarted || ends_session(f);
 }
 
 /// Operations are ended by their own side.

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix.hpp"
 
-#include "run_case.hpp"
-#include "scenario.hpp"
+#include "tally.hpp"
 #include <corozk/testing/server.hpp>
 #include <corozk/testing/still_loop.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iomanip>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -29,27 +27,11 @@ testing::server_options options_of_servers() {
     return options;
 }
 
-struct one_case {
-    one_case(const scenario& s, fault f, place p) : what(&s), which(f), where(std::move(p)) {}
-
-    std::string name() const {
-        return what->full_name() + "/" + std::string(to_string(which)) + "/" + where.text();
-    }
-
-    const scenario* what;
-    fault which;
-    place where;
-};
-
-struct cell {
-    std::size_t run = 0;
-    std::size_t missed = 0;  ///< the fault had nothing to happen to
-    std::size_t failed = 0;
-};
-
 /// What a run without a fault shows.
 struct shape {
     std::uint64_t requests = 0;
+    std::uint64_t notifications = 0;
+    bool grants = false;
     std::vector<std::string> states;
 };
 
@@ -72,8 +54,6 @@ private:
     std::vector<place> places_for(const scenario& s, const fault_traits& f) const;
     void run_all();
     void run_restarts();
-    void record(const one_case& c, const outcome& o);
-    void print(std::ostream& out) const;
 
     request wanted_;
     /// One for each thread: a case has its server for itself.
@@ -81,14 +61,7 @@ private:
     std::map<std::string, shape> shapes_;
     std::vector<one_case> cases_;
     std::vector<one_case> restarts_;
-    std::mutex mutex_;
-    std::map<std::pair<std::string, fault>, cell> cells_;
-    std::map<fault, std::pair<std::chrono::nanoseconds, std::string>> longest_;
-    std::chrono::nanoseconds longest_of_nobody_{};
-    std::size_t total_ = 0;
-    std::size_t done_ = 0;
-    std::size_t failed_ = 0;
-    std::chrono::steady_clock::time_point said_{};
+    tally tally_;
 };
 
 one_case matrix::single() const {
@@ -121,6 +94,8 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
     const shape& seen = shapes_.at(s.full_name());
     std::vector<place> frames;
     std::vector<place> states;
+    if (f.id == fault::drop_grant && !seen.grants)
+        return frames;
     bool answers = f.where == places::answers;
     if (answers || f.where == places::frames || f.where == places::frames_only) {
         for (std::uint64_t k = 1; k <= seen.requests; ++k) {
@@ -129,9 +104,16 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
                 frames.emplace_back(place::kind::answer, k);
         }
     }
+    if (happens_to_notifications(f.id)) {
+        for (std::uint64_t k = 1; k <= seen.notifications; ++k)
+            frames.emplace_back(place::kind::notification, k);
+    }
     if (f.where != places::run && f.where != places::frames_only) {
-        for (const std::string& name : seen.states)
+        for (const std::string& name : seen.states) {
             states.emplace_back(name);
+            if (has_aftermath(f.id))
+                states.emplace_back(name, true);
+        }
     }
     if (f.where == places::run)
         states.emplace_back();
@@ -155,29 +137,6 @@ void matrix::collect(const scenario& s) {
     }
 }
 
-void matrix::record(const one_case& c, const outcome& o) {
-    std::lock_guard guard(mutex_);
-    cell& here = cells_[{c.what->full_name(), c.which}];
-    ++(o.hit ? here.run : here.missed);
-    ++done_;
-    auto& longest = longest_[c.which];
-    if (o.longest_turn > longest.first)
-        longest = {o.longest_turn, c.name()};
-    if (!o.failures.empty()) {
-        ++here.failed;
-        ++failed_;
-        std::cerr << "FAILED  '" << c.name() << "'\n";
-        for (const std::string& text : o.failures)
-            std::cerr << "    " << text << "\n";
-    }
-    auto now = std::chrono::steady_clock::now();
-    if (now - said_ > std::chrono::seconds(5)) {
-        said_ = now;
-        std::cerr << "matrix: " << done_ << " of " << total_ << ", " << failed_ << " failed; "
-                  << c.name() << "\n";
-    }
-}
-
 void matrix::run_all() {
     std::atomic<std::size_t> next{0};
     auto work = [&](const testing::server& s) {
@@ -186,7 +145,7 @@ void matrix::run_all() {
             if (i >= cases_.size())
                 return;
             const one_case& c = cases_[i];
-            record(c, run_case(*c.what, c.which, c.where, s.port()));
+            tally_.record(c, run_case(*c.what, c.which, c.where, s.port()));
         }
     };
     std::vector<std::jthread> workers;
@@ -206,7 +165,7 @@ void matrix::run_restarts() {
         for (std::size_t i = begin; i < end; ++i) {
             players.emplace_back([&, i] {
                 const one_case& c = restarts_[i];
-                record(c, run_case(*c.what, c.which, c.where, victim.port(), &party));
+                tally_.record(c, run_case(*c.what, c.which, c.where, victim.port(), &party));
             });
         }
         party.restart_when_all_are_there(victim);
@@ -223,20 +182,23 @@ void matrix::measure() {
     for (const scenario* s : wanted)
         cases_.emplace_back(*s, fault::none, place());
     std::atomic<std::size_t> next{0};
+    std::mutex seen_mutex;
     auto work = [&](const testing::server& server) {
         for (;;) {
             std::size_t i = next++;
             if (i >= wanted.size())
                 return;
             outcome o = run_case(*wanted[i], fault::none, place(), server.port());
-            record(cases_[i], o);
-            std::lock_guard guard(mutex_);
+            tally_.record(cases_[i], o);
+            std::lock_guard guard(seen_mutex);
             shape& seen = shapes_[wanted[i]->full_name()];
             seen.requests = o.requests;
+            seen.notifications = o.notifications;
+            seen.grants = o.grants;
             seen.states = o.states;
         }
     };
-    total_ = wanted.size();
+    tally_.expect(wanted.size());
     {
         std::vector<std::jthread> workers;
         for (const auto& s : servers_)
@@ -245,7 +207,7 @@ void matrix::measure() {
     cases_.clear();
     for (const scenario* s : wanted)
         collect(*s);
-    total_ += cases_.size() + restarts_.size();
+    tally_.expect(cases_.size() + restarts_.size());
 }
 
 bool matrix::run(std::ostream& out) {
@@ -265,16 +227,14 @@ bool matrix::run(std::ostream& out) {
         }
     }
     for (std::size_t i = 0; i < wanted_.repeat; ++i) {
-        testing::still_loop nobody([this](std::chrono::nanoseconds step) {
-            std::lock_guard guard(mutex_);
-            longest_of_nobody_ = std::max(longest_of_nobody_, step);
-        });
+        testing::still_loop nobody(
+            [this](std::chrono::nanoseconds step) { tally_.record_nobody(step); });
         cases_.clear();
         restarts_.clear();
         if (!wanted_.single.empty()) {
             one_case c = single();
             (c.which == fault::server_restarted ? restarts_ : cases_).push_back(c);
-            total_ += 1;
+            tally_.expect(1);
         } else {
             measure();
         }
@@ -283,68 +243,10 @@ bool matrix::run(std::ostream& out) {
             restarts = std::jthread([this] { run_restarts(); });
         run_all();
     }
-    print(out);
-    return failed_ == 0 && done_ > 0;
-}
-
-void matrix::print(std::ostream& out) const {
-    std::size_t width = 16;
-    std::vector<const scenario*> rows;
-    for (const scenario& s : all_scenarios()) {
-        if (std::none_of(cells_.begin(), cells_.end(), [&](const auto& c) {
-                return c.first.first == s.full_name();
-            })) {
-            continue;
-        }
-        rows.push_back(&s);
-        width = std::max(width, s.full_name().size());
-    }
-    auto pad = static_cast<int>(width + 1);
-    out << std::left << std::setw(pad) << "" << std::right;
-    for (const fault_traits& f : fault_table)
-        out << std::setw(9) << f.title;
-    out << "\n";
-    std::size_t run = 0;
-    std::size_t missed = 0;
-    for (const scenario* s : rows) {
-        out << std::left << std::setw(pad) << s->full_name() << std::right;
-        for (const fault_traits& f : fault_table) {
-            std::string text;
-            auto found = cells_.find({s->full_name(), f.id});
-            if (found != cells_.end()) {
-                const cell& c = found->second;
-                run += c.run;
-                missed += c.missed;
-                text = std::to_string(c.run) + "/" + std::to_string(c.failed);
-            } else if (!s->why_not(f.id).empty()) {
-                text = "-";
-            }
-            out << std::setw(9) << text;
-        }
-        out << "\n";
-    }
-    out << std::left << std::setw(pad) << "longest turn, ms" << std::right << std::fixed
-        << std::setprecision(2);
-    for (const fault_traits& f : fault_table) {
-        auto found = longest_.find(f.id);
-        out << std::setw(9);
-        if (found != longest_.end()) {
-            out << static_cast<double>(found->second.first.count()) / 1e6;
-        } else {
-            out << "";
-        }
-    }
-    out << "\n";
-    auto worst =
-        std::max_element(longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
-            return a.second.first < b.second.first;
-        });
-    if (worst != longest_.end())
-        out << "the longest turn of the loop: " << worst->second.second << "\n";
-    out << "the longest of a loop that does nothing, at the same time: "
-        << static_cast<double>(longest_of_nobody_.count()) / 1e6 << " ms\n";
-    out << run << " cases run, " << failed_ << " failed; " << missed
-        << " found nothing to happen to\n";
+    tally_.print(out);
+    // Who names one case wants to see it.
+    bool all_seen = wanted_.single.empty() || tally_.missed() == 0;
+    return tally_.failed() == 0 && tally_.run() > 0 && all_seen;
 }
 
 }  // namespace

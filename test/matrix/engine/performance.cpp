@@ -76,6 +76,7 @@ awaitable<void> performance::prepare() {
     set.what = &what_;
     set.which = which_;
     set.at_state = where_.state;
+    set.settled = where_.settled;
     set.server_port = port_;
     std::string base = fresh_folder();
     if (which_ == fault::chroot) {
@@ -108,7 +109,6 @@ awaitable<void> performance::prepare() {
     }
     session_ = ours.implementation();
     stage_ = std::make_unique<stage>(context_, std::move(set), std::move(ours), std::move(theirs));
-    stage_->owners.expired_by_force = which_ == fault::expired;
     stage_->observer().session().add_auth("digest", credential);
 }
 
@@ -124,12 +124,16 @@ awaitable<void> performance::play_and_end() {
         over = true;
     }
     result_.requests = proxy_.requests();
+    result_.notifications = proxy_.statistics().notifications;
+    result_.grants = stage_->has_granted();
     if (rule_)
         result_.hit = proxy_.fired(*rule_) > 0;
     if (in_a_state())
         result_.hit = stage_->applied();
     if (which_ == fault::none || where_.what == place::kind::whole)
         result_.hit = true;
+    if (stage_->in_vain())
+        result_.hit = false;
     if (stage_->forbidden() && !what_.needs_no_permission)
         stage_->check(stage_->refused(), "something was refused");
     // A brief session may end by itself where the machine is busy.
@@ -150,7 +154,10 @@ awaitable<void> performance::act() {
     co_await wait_until_quiet();
     if (what_.invariant)
         co_await what_.invariant(*stage_);
+    auto began = std::chrono::steady_clock::now();
     co_await what_.probe(stage_->theirs(), *stage_);
+    stage_->check(std::chrono::steady_clock::now() - began <= stage_->patience(),
+                  "the next one gets on in time");
     co_await wait_until_nothing_is_left();
     client ours = stage_->release_ours();
     client theirs = stage_->release_theirs();
@@ -176,6 +183,8 @@ outcome performance::operator()() {
     }
     if (party_ && !arrived_)
         party_->arrive();
+    // What its rules refer to goes before the proxy.
+    proxy_.disarm_all();
     result_.longest_turn = clock.longest();
     if (stage_) {
         if (failure.empty())

@@ -54,6 +54,9 @@ private:
 
     // performance_faults.cpp
     void arm();
+    void arm_at_notification();
+    void expire();
+    testing::action::callback interruption();
     awaitable<void> apply(stage& s);
     void delete_own_nodes();
     void plant_foreign();
@@ -64,6 +67,7 @@ private:
     awaitable<void> wait_until_quiet();
     awaitable<void> wait_until_nothing_is_left();
     awaitable<void> wait_until_nothing_is_watched();
+    bool only_what_may_stay();
     void take_foreign_back();
     std::string what_is_left();
 

@@ -3,7 +3,10 @@
 #include "performance.hpp"
 #include <corozk/testing/four_letter.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace corozk::matrix {
 
@@ -18,17 +21,26 @@ void performance::take_foreign_back() {
     stage_->planted.clear();
 }
 
+bool performance::only_what_may_stay() {
+    std::string folder = stage_->server_folder();
+    if (!what_.may_stay)
+        return stage_->observer().children(folder).empty();
+    std::vector<std::string> all = stage_->observer().tree(folder);
+    return std::all_of(all.begin(), all.end(), [&](const std::string& path) {
+        return path.size() <= folder.size() ||
+               what_.may_stay(*stage_, path.substr(folder.size() + 1));
+    });
+}
+
 awaitable<void> performance::wait_until_nothing_is_left() {
     std::string folder = stage_->server_folder();
     co_await eventually_async(
         [&] {
-            if (!what_.leaves_data && which_ != fault::may_not_delete)
-                return stage_->observer().children(folder).empty();
             for (const auto& [path, session] : testing::ephemerals(port_)) {
                 if (in_folder(path))
                     return false;
             }
-            return true;
+            return which_ == fault::may_not_delete || only_what_may_stay();
         },
         stage_->patience(),
         "no node is left");
@@ -39,8 +51,13 @@ awaitable<void> performance::wait_until_nothing_is_left() {
 
 /// Of all kinds: the list of watches by path has none on children. Costs the server a lot.
 awaitable<void> performance::wait_until_nothing_is_watched() {
-    if (party_)
-        co_return;  // the others of the party have theirs
+    if (party_) {
+        // At the server the others of the party have theirs.
+        co_await eventually_async([&] { return stage_->watches_of_ours() == 0; },
+                                  stage_->patience(),
+                                  "ours waits for no watch");
+        co_return;
+    }
     co_await eventually_async([&] { return testing::watch_count(port_) == 0; },
                               stage_->patience(),
                               "the server's count of watches is back");

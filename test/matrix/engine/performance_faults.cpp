@@ -3,6 +3,7 @@
 #include "performance.hpp"
 #include <corozk/testing/four_letter.hpp>
 #include <corozk/testing/raw_session.hpp>
+#include <corozk/testing/turn_clock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -29,29 +30,72 @@ const std::vector<std::string> foreign_names{"somebody",
                                              "lock-",
                                              "-lock-0000000001",
                                              "x-lock-00000000x1",
+                                             "x-lock--2147483649",
+                                             "x-lease-",
+                                             "x-n_",
+                                             "x-member-one",
+                                             "queue-abc",
+                                             "entry-1-",
                                              "ready-",
                                              "\xc3\xa4-write-1"};
 
-void expire(fault_proxy& proxy, std::uint16_t port) {
-    testing::session_record victim = proxy.session();
-    testing::expire_session(port, victim.session_id, victim.password);
-    proxy.cut();
+/// The whole process does, its clocks do not.
+void stand_still(std::chrono::milliseconds length) {
+    testing::aside not_the_loops;
+    std::this_thread::sleep_for(length);
 }
 
 }  // namespace
 
-void performance::arm() {
-    proxy_.reset_numbering();
-    if (where_.what != place::kind::request && where_.what != place::kind::answer)
-        return;
-    auto here = testing::at_request(where_.number);
-    auto set = [&](testing::action a) { rule_ = proxy_.arm(std::move(here), std::move(a)); };
-    auto interrupt = [this](const frame_info&) {
+/// Also on the proxy's thread.
+void performance::expire() {
+    testing::session_record victim = proxy_.session();
+    stage_->owners.ended_session = victim.session_id;
+    testing::expire_session(port_, victim.session_id, victim.password);
+    proxy_.cut();
+}
+
+/// Not on the proxy's thread, where it is called.
+testing::action::callback performance::interruption() {
+    return [this](const frame_info&) {
         boost::asio::post(context_, [this] {
             if (stage_)
                 stage_->interrupt();
         });
     };
+}
+
+void performance::arm_at_notification() {
+    auto set = [&](testing::action a) {
+        rule_ = proxy_.arm(testing::at_notification(where_.number), std::move(a));
+    };
+    switch (which_) {
+        case fault::answer_lost:
+            set(testing::swallow_reply_and_cut());
+            break;
+        case fault::cut_after_answer:
+            set(testing::cut_after_reply());
+            break;
+        case fault::answer_delayed:
+            set(testing::delay_reply(50ms));
+            break;
+        case fault::expired:
+            set(testing::call_at_reply([this](const frame_info&) { expire(); }));
+            break;
+        default:
+            if (interrupts(which_))
+                set(testing::call_at_reply(interruption()));
+    }
+}
+
+void performance::arm() {
+    proxy_.reset_numbering();
+    if (where_.what == place::kind::notification)
+        return arm_at_notification();
+    if (where_.what != place::kind::request && where_.what != place::kind::answer)
+        return;
+    auto here = testing::at_request(where_.number);
+    auto set = [&](testing::action a) { rule_ = proxy_.arm(std::move(here), std::move(a)); };
     switch (which_) {
         case fault::request_lost:
             set(testing::drop_request_and_cut());
@@ -75,15 +119,15 @@ void performance::arm() {
             set(testing::black_hole_from_here(beyond_session));
             break;
         case fault::expired:
-            set(testing::call_at_request([this](const frame_info&) { expire(proxy_, port_); }));
+            set(testing::call_at_request([this](const frame_info&) { expire(); }));
             break;
         default:
             if (!interrupts(which_))
                 break;
             if (where_.what == place::kind::answer) {
-                set(testing::call_at_reply(interrupt));
+                set(testing::call_at_reply(interruption()));
             } else {
-                set(testing::call_at_request(interrupt));
+                set(testing::call_at_request(interruption()));
             }
     }
 }
@@ -96,7 +140,7 @@ awaitable<void> performance::apply(stage& s) {
         case fault::expired:
             if (rival)
                 start_beside(s.theirs(), false);
-            expire(proxy_, port_);
+            expire();
             break;
         case fault::short_hole:
         case fault::noticed_hole:
@@ -114,15 +158,15 @@ awaitable<void> performance::apply(stage& s) {
         case fault::client_stopped:
             if (rival)
                 start_beside(s.theirs(), false);
-            // The whole process stands still, its clocks do not.
-            std::this_thread::sleep_for(beyond_session);
+            stand_still(beyond_session);
             s.owners.compare();
             break;
         case fault::server_restarted:
             if (!party_)
                 throw std::logic_error("no party for a restart");
             arrived_ = true;
-            party_->arrive();
+            if (!party_->arrive())
+                s.set_void();
             co_await eventually_async([&] { return party_->killed(); }, 90s, "the kill");
             break;
         case fault::own_node_deleted:
@@ -131,6 +175,7 @@ awaitable<void> performance::apply(stage& s) {
             delete_own_nodes();
             break;
         case fault::parent_deleted:
+            s.owners.erased_by_others();
             // Somebody may make nodes meanwhile.
             co_await eventually_async([&] {
                 s.observer().erase_recursively(s.server_folder());
@@ -170,6 +215,7 @@ void performance::delete_own_nodes() {
         any = stage_->observer().erase(path) || any;
     if (!any)
         stage_->set_void();
+    stage_->owners.erased_by_others(ours);
 }
 
 void performance::plant_foreign() {

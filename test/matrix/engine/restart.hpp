@@ -16,11 +16,12 @@ class restart_party {
 public:
     explicit restart_party(std::size_t cases) : awaited_(cases) {}
 
-    /// A case has come to its state, or has ended without.
-    void arrive() {
+    /// A case has come to its state, or has ended without. @return whether it is not too late
+    bool arrive() {
         std::lock_guard guard(mutex_);
         --awaited_;
         changed_.notify_all();
+        return !killed_;
     }
 
     /// Whether the server has been killed.

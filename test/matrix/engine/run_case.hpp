@@ -16,6 +16,8 @@ namespace corozk::matrix {
 struct outcome {
     bool hit = false;  ///< the fault had something to happen to
     std::uint64_t requests = 0;
+    std::uint64_t notifications = 0;
+    bool grants = false;                ///< something was granted that can be dropped
     std::vector<std::string> states;    ///< those of the scenario, in order
     std::vector<std::string> failures;  ///< what did not hold
     std::chrono::nanoseconds longest_turn{};

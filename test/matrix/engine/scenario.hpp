@@ -41,8 +41,9 @@ struct scenario {
     /// Goes on in the next session as if nothing had happened.
     bool outlives_session = false;
 
-    /// Leaves nodes that belong to nobody's session. Otherwise the folder is empty in the end.
-    bool leaves_data = false;
+    /// What may be left below the folder in the end, of nobody's session, by its path there.
+    /// Otherwise the folder is empty then.
+    bool (*may_stay)(stage&, const std::string& below_folder) = nullptr;
 
     /// Needs no permission at the server: an ACL that forbids everything forbids it nothing.
     bool needs_no_permission = false;

@@ -29,6 +29,10 @@ client& stage::ours() {
     return ours_;
 }
 
+void stage::enter_owner(const ownership& held, party whose, testing::share what) {
+    owners.enter(held, session_of(whose), what);
+}
+
 void stage::check(bool holds, std::string_view what) {
     if (!holds)
         failures_.emplace_back(what);
@@ -86,6 +90,8 @@ bool stage::permits(const error_code& ec, party whose) const {
         case fault::cancel_total:
         case fault::destroy_object:
             return ec == boost::asio::error::operation_aborted;
+        case fault::drop_grant:
+            return ec == boost::asio::error::operation_aborted || ec == errc::ownership_lost;
         case fault::close_client:
         case fault::destroy_client:
             return ec == errc::closed || ec == errc::ownership_lost || is_session_lost(ec) ||
@@ -118,7 +124,25 @@ awaitable<void> stage::enter_state(std::string_view name) {
         co_return;
     co_await settle();
     applied_ = true;
+    std::int64_t session = session_of(party::ours);
     co_await setting_.apply(*this);
+    if (setting_.settled)
+        co_await settle_down(session);
+}
+
+/// Ours is connected again, in another session where the old one is certain to be gone, and has
+/// heard what there is to hear.
+awaitable<void> stage::settle_down(std::int64_t session_before) {
+    bool another = ends_session(setting_.which) && setting_.which != fault::noticed_hole;
+    co_await testing::eventually_async(
+        [&] {
+            session_status now = ours_.status();
+            return now.state == session_state::connected &&
+                   !(another && now.session_id == session_before);
+        },
+        patience(),
+        "ours is connected again");
+    co_await settle();
 }
 
 awaitable<void> stage::settle() {
@@ -126,31 +150,50 @@ awaitable<void> stage::settle() {
         co_await ours_.sync("/", as_tuple());
 }
 
-void stage::interrupt() {
-    applied_ = true;
+std::size_t stage::cancel_all(cancellation_type type) {
     // Handlers never run inside what is done here, but what they resume may end calls.
     auto calls = calls_;
-    auto emit = [&](cancellation_type type) {
-        for (const auto& c : calls) {
-            if (c->whose == party::ours && c->started && c->calls == 0)
-                c->cancel.emit(type);
-        }
-    };
+    std::size_t pending = 0;
+    for (const auto& c : calls) {
+        if (c->whose != party::ours || !c->started || c->calls != 0)
+            continue;
+        ++pending;
+        c->cancel.emit(type);
+    }
+    return pending;
+}
+
+namespace {
+
+std::size_t destroy_all(const std::vector<std::weak_ptr<destroyer>>& all) {
+    std::size_t there = 0;
+    for (const auto& one : all) {
+        auto destroy = one.lock();
+        there += destroy && (*destroy)() ? 1 : 0;
+    }
+    return there;
+}
+
+}  // namespace
+
+void stage::interrupt() {
+    applied_ = true;
+    std::size_t touched = 1;
     switch (setting_.which) {
         case fault::cancel_terminal:
-            emit(cancellation_type::terminal);
+            touched = cancel_all(cancellation_type::terminal);
             break;
         case fault::cancel_partial:
-            emit(cancellation_type::partial);
+            touched = cancel_all(cancellation_type::partial);
             break;
         case fault::cancel_total:
-            emit(cancellation_type::total);
+            touched = cancel_all(cancellation_type::total);
             break;
         case fault::destroy_object:
-            for (const auto& o : objects_) {
-                if (auto destroy = o.lock())
-                    (*destroy)();
-            }
+            touched = destroy_all(objects_);
+            break;
+        case fault::drop_grant:
+            touched = destroy_all(grants_);
             break;
         case fault::close_client: {
             auto closing = std::make_shared<call_record>(executor(), "close", party::theirs);
@@ -169,6 +212,8 @@ void stage::interrupt() {
         default:
             break;
     }
+    if (touched == 0)
+        set_void();
 }
 
 awaitable<void> stage::close_ours() {

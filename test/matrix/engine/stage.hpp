@@ -50,6 +50,9 @@ struct call_record {
     boost::asio::steady_timer wake;
 };
 
+/// Destroys something. @return whether it was there
+using destroyer = std::function<bool()>;
+
 class stage {
 public:
     struct setting {
@@ -57,6 +60,7 @@ public:
         const scenario* what = nullptr;
         fault which = fault::none;
         std::string at_state;  ///< where a fault in a state goes
+        bool settled = false;  ///< what it causes is waited for there
         std::string folder;
         std::string root;  ///< the clients' chroot
         std::uint16_t server_port = 0;
@@ -124,6 +128,12 @@ public:
     /// ... of this node, too.
     bool deprived_of(const std::string& path);
 
+    /// Somebody owns what he was just granted, for as long as he believes so.
+    void enter_owner(const ownership& held, party whose, testing::share what = {});
+    std::int64_t session_of(party whose) const {
+        return (whose == party::ours ? ours_ : theirs_).status().session_id;
+    }
+
     /// The fault forbids: ours has no permission for anything.
     bool forbidden() const { return setting_.which == fault::forbidding_acl; }
     /// The server has refused something of ours.
@@ -132,9 +142,8 @@ public:
     // For calls and objects -------------------------------------------------------------------
 
     void add(std::shared_ptr<call_record> record) { calls_.push_back(std::move(record)); }
-    void add_object(std::weak_ptr<std::function<void()>> destroy) {
-        objects_.push_back(std::move(destroy));
-    }
+    void add_object(std::weak_ptr<destroyer> destroy) { objects_.push_back(std::move(destroy)); }
+    void add_grant(std::weak_ptr<destroyer> drop) { grants_.push_back(std::move(drop)); }
     /// Whether an operation may end like this here.
     bool permits(const error_code& ec, party whose) const;
     boost::asio::any_io_executor executor() const { return context_.get_executor(); }
@@ -147,6 +156,8 @@ public:
     awaitable<void> settle();
     /// With its session goes what it could not take away itself.
     awaitable<void> close_ours();
+    /// As ours counts them.
+    std::uint64_t watches_of_ours() const { return ours_gone_ ? 0 : ours_.counters().watches; }
     /// Every operation has come to its end.
     bool all_ended() const;
     /// Each was resumed exactly once.
@@ -160,8 +171,14 @@ public:
     const std::vector<std::string>& states() const { return states_; }
     std::vector<std::string>& failures() { return failures_; }
     bool applied() const { return applied_; }
-    /// It turned out that there is nothing to do in this state.
-    void set_void() { applied_ = false; }
+    /// It turned out that there is nothing to do.
+    void set_void() {
+        applied_ = false;
+        in_vain_ = true;
+    }
+    bool in_vain() const { return in_vain_; }
+    /// Something was granted that can be dropped.
+    bool has_granted() const { return !grants_.empty(); }
 
     testing::owner_registry owners;
     std::vector<std::string> planted;
@@ -183,6 +200,8 @@ private:
     }
 
     awaitable<void> enter_state(std::string_view name);
+    awaitable<void> settle_down(std::int64_t session_before);
+    std::size_t cancel_all(boost::asio::cancellation_type type);
 
     boost::asio::io_context& context_;
     setting setting_;
@@ -190,8 +209,10 @@ private:
     client theirs_;
     bool ours_gone_ = false;
     bool applied_ = false;
+    bool in_vain_ = false;
     std::vector<std::shared_ptr<call_record>> calls_;
-    std::vector<std::weak_ptr<std::function<void()>>> objects_;
+    std::vector<std::weak_ptr<destroyer>> objects_;
+    std::vector<std::weak_ptr<destroyer>> grants_;
     std::map<std::string, std::vector<std::string>> notes_;
     std::vector<std::string> states_;
     std::vector<std::string> failures_;

@@ -5,39 +5,26 @@
 #include "call.hpp"
 #include <corozk/recipe/ownership.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace corozk::matrix {
 
-/// Being an owner, as the registry has it.
-class tenure {
-public:
-    tenure(stage& s, const ownership& o, client& whose, bool alone = true, bool in_line = true)
-        : stage_(s), owned_(o) {
-        s.owners.enter(o, whose.status().session_id, alone, in_line);
-    }
-    tenure(const tenure&) = delete;
-    tenure& operator=(const tenure&) = delete;
-    ~tenure() { stage_.owners.leave(owned_); }
+using testing::share;
 
-private:
-    stage& stage_;
-    const ownership& owned_;
+/// An operation that is granted something: an owner has it from the moment of the grant.
+class grant : public call<ownership> {
+public:
+    grant(stage& s, std::string name, share what = {}) : call(s, std::move(name)) {
+        at_result([&s, what](const ownership& held) { s.enter_owner(held, party::ours, what); });
+    }
 };
 
 /// Waits for a grant, holds it (in the named state) until its own node is watched, and gives it
 /// back.
-awaitable<void> take_turn(stage& s,
-                          call<ownership>& asked,
-                          std::string_view state,
-                          bool alone = true,
-                          bool in_line = true);
+awaitable<void> take_turn(stage& s, grant& asked, std::string_view state);
 
 /// As a probe: somebody else's whole turn.
-awaitable<void> others_turn(stage& s,
-                            client& c,
-                            ownership held,
-                            bool alone = true,
-                            bool in_line = true);
+awaitable<void> others_turn(stage& s, client& c, ownership held, share what = {});
 
 }  // namespace corozk::matrix

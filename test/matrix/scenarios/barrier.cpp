@@ -62,7 +62,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.play = play;
     s.probe = probe;
     s.outlives_session = true;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) { return below == "gate"; };
     s.without[fault::own_node_deleted] = "the barrier is nobody's node";
     return s;
 }

@@ -94,6 +94,27 @@ awaitable<void> follow_node(stage& s) {
     }
 }
 
+awaitable<void> follow_children(stage& s) {
+    object<children_cache> cache(s, s.ours(), path(s));
+    co_await write(s, path(s) + "/a", "1");
+    std::uint64_t seen = 0;
+    for (const char* name : {"a", "b"}) {
+        co_await write(s, path(s) + "/" + name, "1");
+        for (;;) {
+            call<tree_state> next(s, "next");
+            cache->next(seen, next.token());
+            tree_state state = co_await next.result();
+            s.check(state.revision != seen, "a state is not told twice");
+            seen = state.revision;
+            s.check(!s.forbidden(), "who may not read is told nothing");
+            if (has(state, name, "1"))
+                break;
+        }
+        std::string at = std::string("has ") + name;
+        co_await s.state(at);
+    }
+}
+
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "cache";
@@ -101,7 +122,9 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.play = play;
     s.probe = probe;
     s.outlives_session = true;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) {
+        return below == "root" || below.starts_with("root/");
+    };
     s.foreign_in = "/root";
     s.without[fault::own_node_deleted] = "a cache has no node";
     return s;
@@ -109,6 +132,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("tree", follow_tree)),
+    registered(make("children", follow_children)),
     registered([] {
         scenario s = make("node", follow_node);
         s.needs_no_permission = true;  // to ask for a node that is not there

@@ -12,6 +12,10 @@ std::string path(const stage& s) {
     return s.folder() + "/c";
 }
 
+bool is_the_node(stage&, const std::string& below) {
+    return below == "c" || below.starts_with("c/");
+}
+
 /// Parts that show whether they are of one version.
 configuration_parts version(const std::string& value) {
     configuration_parts parts;
@@ -128,7 +132,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.probe = probe<Layout>;
     s.companion = reads_too<Layout>;
     s.invariant = whole<Layout>;
-    s.leaves_data = true;
+    s.may_stay = is_the_node;
     s.foreign_in = "/c";
     // The last step's answer, and the session with it.
     for (fault f : {fault::expired, fault::long_hole, fault::client_stopped})
@@ -143,6 +147,43 @@ scenario make_reader(std::string name) {
     s.may_end_with.clear();
     s.without[fault::own_node_deleted] = "a reader has no node";
     return s;
+}
+
+/// One znode: ours publishes, and somebody else's value comes in between.
+awaitable<void> publish_one(stage& s) {
+    configuration theirs(s.theirs(), path(s), s.entries());
+    object<configuration> mine(s, s.ours(), path(s), s.entries());
+    std::uint64_t seen = 0;
+    for (const char* value : {"1", "2"}) {
+        call<> publishing(s, "publish");
+        mine->publish(value, publishing.token());
+        co_await publishing.result();
+        s.note("published", value);
+        std::string name = std::string("published ") + value;
+        co_await s.state(name);
+        if (s.which() == fault::parent_deleted && s.applied())
+            throw scenario_over();
+        node_state state = co_await theirs.next(seen);
+        while (state.data != value)
+            state = co_await theirs.next(state.revision);
+        seen = state.revision;
+    }
+}
+
+/// Somebody else publishes, and is read.
+awaitable<void> probe_one(client& c, stage& s) {
+    configuration theirs(c, path(s), s.entries());
+    co_await theirs.publish("last");
+    node_state state = co_await theirs.next();
+    while (state.data != "last")
+        state = co_await theirs.next(state.revision);
+}
+
+/// What was published last is there, or what was published after it.
+awaitable<void> value_is_kept(stage& s) {
+    if (s.notes("published").empty() || s.which() == fault::parent_deleted)
+        co_return;
+    s.check(s.data(path(s)) >= s.notes("published").back(), "no value is lost");
 }
 
 constexpr const char* children_are_parts =
@@ -162,6 +203,21 @@ const registered all[] = {
     registered(
         make<versioned_configuration>("versions, publish", publish<versioned_configuration>)),
     registered(make_reader<versioned_configuration>("versions, read")),
+    registered([] {
+        scenario s;
+        s.recipe = "configuration";
+        s.name = "one node, publish";
+        // Nothing was sent in the time allowed.
+        s.may_end_with[fault::long_hole] = {errc::not_connected};
+        s.play = publish_one;
+        s.probe = probe_one;
+        s.invariant = value_is_kept;
+        s.outlives_session = true;
+        s.may_stay = is_the_node;
+        s.without[fault::own_node_deleted] = "the configuration is nobody's node";
+        s.without[fault::second_object] = "it would publish in between";
+        return s;
+    }()),
 };
 
 }  // namespace

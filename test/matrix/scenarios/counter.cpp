@@ -30,6 +30,33 @@ awaitable<void> add(stage& s) {
     }
 }
 
+/// Swaps that depend on each other: each finds what the one before it has left.
+awaitable<void> swap(stage& s) {
+    object<counter> mine(s, s.ours(), path(s), options_of<counter_options>(s));
+    std::int64_t value = 0;
+    for (const char* state : {"first", "second"}) {
+        call<counter_exchange> swapping(s, "compare_and_set");
+        s.note("tried", "1");
+        mine->compare_and_set(value, value + 1, swapping.token());
+        counter_exchange swapped = co_await swapping.result();
+        if (s.which() != fault::parent_deleted)
+            s.check(swapped.exchanged, "nobody else changes it");
+        s.note("done", "1");
+        call<std::int64_t> reading(s, "get");
+        mine->get(reading.token());
+        value = co_await reading.result();
+        co_await s.state(state);
+    }
+    call<std::int64_t> replacing(s, "exchange");
+    s.note("tried", "1");
+    mine->exchange(value + 1, replacing.token());
+    std::int64_t before = co_await replacing.result();
+    s.note("done", "1");
+    if (s.which() != fault::parent_deleted)
+        s.check(before == value, "the value before is what was read");
+    co_await s.state("third");
+}
+
 /// No addition is lost, and none is done twice.
 awaitable<void> exact(stage& s) {
     // With its parent the counter is gone.
@@ -40,22 +67,29 @@ awaitable<void> exact(stage& s) {
     s.check(value <= s.notes("tried").size(), "no addition is done twice");
 }
 
-scenario make() {
+scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "counter";
-    s.name = "add";
-    s.play = add;
+    s.name = std::move(name);
+    s.play = play;
     s.probe = probe;
     s.invariant = exact;
     s.outlives_session = true;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) { return below == "c"; };
     // Nothing was sent in the time allowed.
     s.may_end_with[fault::long_hole] = {errc::not_connected};
     s.without[fault::own_node_deleted] = "the counter is nobody's node";
     return s;
 }
 
-const registered it(make());
+const registered all[] = {
+    registered(make("add", add)),
+    registered([] {
+        scenario s = make("swap", swap);
+        s.without[fault::second_object] = "it would change the value in between";
+        return s;
+    }()),
+};
 
 }  // namespace
 

@@ -68,18 +68,11 @@ const registered it([] {
     s.play = search;
     s.probe = probe;
     s.companion = looks_too;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) { return below == "a" || below == "b"; };
     s.foreign_in = "/a";
     s.without[fault::own_node_deleted] = "who looks has no node";
     // A search is not repeated: an answer that did not come is an error, and so says its page.
-    for (fault f : {fault::request_lost,
-                    fault::answer_lost,
-                    fault::cut_after_answer,
-                    fault::server_restarted,
-                    fault::expired,
-                    fault::noticed_hole,
-                    fault::long_hole,
-                    fault::client_stopped})
+    for (fault f : connection_breakers)
         s.may_end_with[f] = {zk_errc::connection_loss, errc::not_connected};
     return s;
 }());

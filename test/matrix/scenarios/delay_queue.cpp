@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hand_clock.hpp"
-#include "matrix/engine/call.hpp"
+#include "queue_items.hpp"
 #include <corozk/recipe/delay_queue.hpp>
-
-#include <algorithm>
-#include <map>
 
 namespace corozk::matrix {
 
@@ -13,66 +10,19 @@ namespace {
 using namespace std::chrono_literals;
 using testing::hand_clock;
 
-std::string path(const stage& s) {
-    return s.folder() + "/q";
-}
-
 /// For companions, probes and invariants: everything is due.
 hand_clock::time_point the_last_day() {
     return hand_clock::time_point::max();
 }
 
-bool is_foreign(const std::string& data) {
-    return data == "not yours";
-}
-
-/// What was put successfully was taken or is there; nothing is there twice, or from nowhere.
-awaitable<void> nothing_lost(stage& s) {
-    // With its parent the whole queue is gone.
-    if (s.which() == fault::parent_deleted)
-        co_return;
-    auto found = [&] {
-        std::map<std::string, int> items;
-        for (const std::string& name : s.children(path(s))) {
-            std::string data = s.data(path(s) + "/" + name);
-            if (!is_foreign(data))
-                ++items[data];
-        }
-        for (const std::string& item : s.notes("taken"))
-            ++items[item];
-        return items;
-    };
-    // Handed over with the error that says so.
-    bool unknown = s.which() == fault::close_client || s.which() == fault::destroy_client;
-    std::size_t may_be_lost = unknown ? s.notes("unknown").size() : 0;
-    // An item that nobody waits for any more is put back in the background.
-    auto missing = [&] {
-        std::map<std::string, int> items = found();
-        return static_cast<std::size_t>(
-            std::count_if(s.notes("put").begin(), s.notes("put").end(), [&](const auto& item) {
-                return !items.contains(item);
-            }));
-    };
-    co_await testing::eventually_async(
-        [&] { return missing() <= may_be_lost; }, s.patience(), "no item is lost");
-    const auto& tried = s.notes("tried");
-    for (const auto& [item, times] : found()) {
-        s.check(times == 1, "the item is there once: " + item);
-        s.check(std::find(tried.begin(), tried.end(), item) != tried.end(),
-                "the item was put: " + item);
-    }
-}
-
 awaitable<void> put_as(client& c, stage& s, std::string item, due_time when) {
-    delay_queue q(c, path(s), options_of<queue_options>(s));
-    s.note("tried", item);
-    co_await q.put(item, when);
-    s.note("put", item);
+    delay_queue q(c, queue_path(s), options_of<queue_options>(s));
+    co_await put_noted(q, s, item, when);
 }
 
 /// Puts one more and takes whatever is there, until that has come out: as the last.
 awaitable<void> probe(client& c, stage& s) {
-    delay_queue q(c, path(s), options_of<queue_options>(s), the_last_day);
+    delay_queue q(c, queue_path(s), options_of<queue_options>(s), the_last_day);
     co_await q.put("last", the_last_day() - 1h);
     for (;;) {
         auto deadline = std::chrono::steady_clock::now() + s.patience();
@@ -85,7 +35,7 @@ awaitable<void> probe(client& c, stage& s) {
 /// Waits at an empty queue, then for the time, is overtaken, and takes both as they become due.
 awaitable<void> take(stage& s) {
     hand_clock wall;
-    object<delay_queue> q(s, s.ours(), path(s), options_of<queue_options>(s), wall.reader());
+    object<delay_queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s), wall.reader());
     auto start = wall.now();
     for (const char* expected : {"early", "late"}) {
         bool first = std::string(expected) == "early";
@@ -103,11 +53,7 @@ awaitable<void> take(stage& s) {
         }
         s.check(!taking.good(), "nothing comes early");
         wall.turn(20ms);
-        error_code ec = co_await taking.ended();
-        if (is_outcome_unknown(ec))
-            s.note("unknown", expected);
-        queue_item item = co_await taking.result();
-        s.note("taken", item.data);
+        queue_item item = co_await taken(s, taking, expected);
         s.check(item.data == expected, "the earlier due first");
         s.check(item.due <= wall.now(), "nothing comes early");
     }
@@ -117,7 +63,7 @@ awaitable<void> take(stage& s) {
 awaitable<void> waits_too(client& c, stage& s) {
     co_await put_as(c, s, "beside", the_last_day() - 2h);
     hand_clock stopped(0ms);
-    delay_queue q(c, path(s), options_of<queue_options>(s), stopped.reader());
+    delay_queue q(c, queue_path(s), options_of<queue_options>(s), stopped.reader());
     auto deadline = std::chrono::steady_clock::now() + 50ms;
     auto [ec, item] = co_await q.take_until(deadline, as_tuple());
     s.check(ec == errc::deadline_exceeded, "nothing comes early");
@@ -131,9 +77,9 @@ const registered all[] = {
         s.play = take;
         s.probe = probe;
         s.companion = waits_too;
-        s.invariant = nothing_lost;
+        s.invariant = no_item_lost;
         s.outlives_session = true;
-        s.leaves_data = true;
+        s.may_stay = is_of_a_queue;
         s.foreign_in = "/q";
         return s;
     }()),

@@ -21,6 +21,11 @@ awaitable<void> probe(client& c, stage& s) {
     co_await a_out.result();
 }
 
+/// Whether the fault may have taken the node of ours.
+bool may_have_died(const stage& s) {
+    return s.deprived() || ends_session(s.which());
+}
+
 /// Ours first, then somebody else's.
 awaitable<void> enter(stage& s) {
     double_barrier_options options = options_of<double_barrier_options>(s);
@@ -47,6 +52,7 @@ awaitable<void> enter(stage& s) {
     theirs.leave(their_out.token());
     co_await testing::eventually_async(
         [&] { return in.done() || their_out.done(); }, s.patience(), "it is in, or dead");
+    s.check(in.done() || may_have_died(s), "a living member is not passed over");
     if (!in.done())
         third.enter(third_in.token());
     co_await in.result();
@@ -74,6 +80,7 @@ awaitable<void> leave(stage& s) {
         theirs.leave(their_out.token());
         co_await testing::eventually_async(
             [&] { return in.done() || their_out.done(); }, s.patience(), "it is in, or dead");
+        s.check(in.done() || may_have_died(s), "a living member is not passed over");
     }
     if (!in.done())
         throw scenario_over();

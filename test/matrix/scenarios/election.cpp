@@ -17,13 +17,11 @@ awaitable<void> campaign(stage& s) {
     election_options options = options_of<election_options>(s);
     election theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.campaign();
+    s.enter_owner(first, party::theirs);
     object<election> mine(s, s.ours(), s.folder(), options);
-    call<ownership> asked(s, "campaign");
-    {
-        tenure owner(s, first, s.theirs());
-        mine->campaign(asked.token());
-        co_await s.state("candidate", [&] { return s.nodes() >= 2; });
-    }
+    grant asked(s, "campaign");
+    mine->campaign(asked.token());
+    co_await s.state("candidate", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "leading");
 }
@@ -31,18 +29,39 @@ awaitable<void> campaign(stage& s) {
 /// A whole term, with the acknowledgement.
 awaitable<void> acknowledge(stage& s) {
     object<election> mine(s, s.ours(), s.folder(), options_of<election_options>(s));
-    call<ownership> asked(s, "campaign");
+    grant asked(s, "campaign");
     mine->campaign(asked.token());
-    ownership term = co_await asked.result();
-    tenure owner(s, term, s.ours());
+    ownership given = co_await asked.result();
+    droppable<ownership> term(s, std::move(given));
     co_await s.state("leading");
+    ownership& own = *term;
     call<> acknowledged(s, "acknowledge");
-    mine->acknowledge(term, acknowledged.token());
+    mine->acknowledge(own, acknowledged.token());
     co_await acknowledged.result();
     co_await s.state("acknowledged");
     call<> released(s, "release");
-    term.release(released.token());
+    term->release(released.token());
     co_await released.result();
+}
+
+/// From one term into the next, behind somebody else's.
+awaitable<void> again(stage& s) {
+    election_options options = options_of<election_options>(s);
+    object<election> mine(s, s.ours(), s.folder(), options);
+    election theirs(s.theirs(), s.folder(), options);
+    grant asked(s, "campaign");
+    mine->campaign(asked.token());
+    ownership first = co_await asked.result();
+    call<ownership> rival(s, "their campaign", party::theirs);
+    rival.at_result([&s](const ownership& o) { s.enter_owner(o, party::theirs); });
+    theirs.campaign(rival.token());
+    co_await s.state("leading", [&] { return s.nodes() >= 2 || rival.done(); });
+    grant second(s, "campaign_again");
+    mine->campaign_again(std::move(first), second.token());
+    ownership between = co_await rival.result();
+    co_await s.state("candidate again");
+    co_await between.release();
+    co_await take_turn(s, second, "leading again");
 }
 
 /// Of somebody else's term.
@@ -79,6 +98,11 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 const registered all[] = {
     registered(make("campaign", campaign)),
     registered(make("acknowledge", acknowledge)),
+    registered([] {
+        scenario s = make("again", again);
+        s.without[fault::may_not_delete] = "the other one waits for a node that may not be erased";
+        return s;
+    }()),
     registered([] {
         scenario s = make("observe", observe);
         s.probe_takes_turns = false;

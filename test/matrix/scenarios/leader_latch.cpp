@@ -6,44 +6,52 @@ namespace corozk::matrix {
 
 namespace {
 
-awaitable<void> probe(client& c, stage& s) {
-    leader_latch next(c, s.folder(), options_of<election_options>(s));
-    next.start();
-    auto deadline = std::chrono::steady_clock::now() + s.patience();
-    co_await next.leadership_until(deadline);
-    s.check(next.has_leadership() || s.which() == fault::parent_deleted, "the next one leads");
-    co_await next.close();
+using latch_ptr = std::weak_ptr<leader_latch>;
+
+/// Who leads has its node there, alone, and first in line.
+void enter_leader(stage& s, const latch_ptr& latch, std::int64_t session_id) {
+    auto now = latch.lock();
+    // Somebody has erased the node, and the latch may not have heard of it yet.
+    bool node_may_be_gone =
+        s.applied() && (deletes_own(s.which()) || s.which() == fault::parent_deleted);
+    if (!now || now->term_path().empty() || node_may_be_gone)
+        return;
+    std::int64_t token = now->status().fencing_token;
+    auto leads = [latch, token] {
+        auto l = latch.lock();
+        return l && l->has_leadership() && l->status().fencing_token == token;
+    };
+    std::string path = now->term_path();
+    testing::owner_registry::owner leader{leads, [path] { return path; }, token, session_id};
+    s.owners.enter(std::move(leader));
 }
 
-/// Who still leads after the server was asked had its node there then.
-void check_term(stage& s, leader_latch& latch, client& whose) {
-    std::string node = latch.term_path();
-    std::int64_t token = latch.status().fencing_token;
-    // Somebody has erased the node, and the latch may not have heard of it yet.
-    if (node.empty() || s.owners.expired_by_force || s.deprived())
-        return;
-    auto record = s.stat(node);
-    if (!latch.has_leadership() || latch.status().fencing_token != token)
-        return;
-    s.check(record.has_value(), "the leader's node is there");
-    if (!record)
-        return;
-    s.check(record->ephemeral_owner == whose.status().session_id, "it is the session's");
-    s.check(record->czxid == token, "the fencing token is the node's creation");
-    for (const std::string& name : s.children(s.folder())) {
-        auto other = s.stat(s.folder() + "/" + name);
-        if (other && other->ephemeral_owner != 0)
-            s.check(other->czxid >= token, "no candidate is older than the leader");
-    }
+/// To be told in the moment in which it leads.
+template <class Call>
+void enter_when_it_leads(stage& s, Call& asked, const latch_ptr& latch, const client& whose) {
+    asked.at_result(
+        [&s, latch, &whose](std::int64_t) { enter_leader(s, latch, whose.session_id()); });
+}
+
+awaitable<void> probe(client& c, stage& s) {
+    auto next = std::make_shared<leader_latch>(c, s.folder(), options_of<election_options>(s));
+    next->start();
+    auto deadline = std::chrono::steady_clock::now() + s.patience();
+    call<std::int64_t> leads(s, "the next one's leadership", party::theirs);
+    enter_when_it_leads(s, leads, next, c);
+    next->leadership_until(deadline, leads.token());
+    co_await leads.result();
+    s.check(next->has_leadership() || s.which() == fault::parent_deleted, "the next one leads");
+    co_await next->close();
 }
 
 awaitable<void> lead_again(stage& s, object<leader_latch>& mine, std::int64_t& last) {
     call<std::int64_t> leads(s, "leadership");
+    enter_when_it_leads(s, leads, mine.weak(), s.ours());
     mine->leadership(leads.token());
     std::int64_t token = co_await leads.result();
     s.check(token >= last, "fencing tokens do not go back");
     last = token;
-    check_term(s, *mine, s.ours());
 }
 
 /// Leads, resigns, leads again; over lost sessions and erased nodes.
@@ -58,7 +66,8 @@ awaitable<void> lead(stage& s) {
     mine->resign(resigned.token());
     error_code ec = co_await resigned.ended();
     // The term may have ended otherwise.
-    if (ec != errc::ownership_lost && ec != zk_errc::session_expired)
+    bool may_have_ended = s.deprived() || ends_session(s.which());
+    if (!may_have_ended || (ec != errc::ownership_lost && ec != zk_errc::session_expired))
         co_await resigned.result();
     co_await lead_again(s, mine, token);
     co_await s.state("leading again");
@@ -71,21 +80,46 @@ awaitable<void> lead(stage& s) {
 /// After somebody else's term.
 awaitable<void> follow(stage& s) {
     election_options options = options_of<election_options>(s);
-    leader_latch theirs(s.theirs(), s.folder(), options);
-    theirs.start();
-    co_await theirs.leadership();
+    auto theirs = std::make_shared<leader_latch>(s.theirs(), s.folder(), options);
+    theirs->start();
+    co_await theirs->leadership();
+    enter_leader(s, theirs, s.theirs().session_id());
     object<leader_latch> mine(s, s.ours(), s.folder(), options);
     mine->start();
     call<std::int64_t> leads(s, "leadership");
+    enter_when_it_leads(s, leads, mine.weak(), s.ours());
     mine->leadership(leads.token());
     co_await s.state("candidate", [&] { return s.nodes() >= 2; });
-    check_term(s, theirs, s.theirs());
-    if (!s.owners.expired_by_force && !s.deprived())
-        s.check(!(theirs.has_leadership() && mine->has_leadership()), "there is one leader");
-    co_await theirs.close();
+    co_await theirs->close();
     co_await leads.result();
-    check_term(s, *mine, s.ours());
     co_await s.state("leading");
+    call<> closed(s, "close the latch");
+    mine->close(closed.token());
+    co_await closed.result();
+}
+
+/// Is told of each change of its state, and acknowledges what it has come to lead.
+awaitable<void> watch_changes(stage& s) {
+    object<leader_latch> mine(s, s.ours(), s.folder(), options_of<election_options>(s));
+    latch_status seen = mine->status();
+    mine->start();
+    call<std::int64_t> leads(s, "leadership");
+    enter_when_it_leads(s, leads, mine.weak(), s.ours());
+    mine->leadership(leads.token());
+    // Whoever may not lead is idle again.
+    do {
+        call<latch_status> changed(s, "changed");
+        mine->changed(seen, changed.token());
+        seen = co_await changed.result();
+    } while (seen.state == latch_state::candidate);
+    co_await leads.result();
+    co_await s.state("leading");
+    call<> acknowledged(s, "acknowledge");
+    mine->acknowledge(acknowledged.token());
+    error_code ec = co_await acknowledged.ended();
+    bool may_have_ended = s.deprived() || ends_session(s.which());
+    if (!may_have_ended || (ec != errc::ownership_lost && ec != zk_errc::session_expired))
+        co_await acknowledged.result();
     call<> closed(s, "close the latch");
     mine->close(closed.token());
     co_await closed.result();
@@ -105,6 +139,12 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 const registered all[] = {
     registered(make("lead", lead)),
     registered(make("follow", follow)),
+    registered([] {
+        scenario s = make("changes", watch_changes);
+        // What is done in a term ends as the term does.
+        s.may_end_with[fault::destroy_object] = {errc::ownership_lost};
+        return s;
+    }()),
 };
 
 }  // namespace

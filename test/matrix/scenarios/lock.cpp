@@ -15,7 +15,7 @@ awaitable<void> probe(client& c, stage& s) {
 awaitable<void> alone(stage& s) {
     object<lock> l(s, s.ours(), s.folder(), options_of<lock_options>(s));
     co_await s.state("idle");
-    call<ownership> asked(s, "acquire");
+    grant asked(s, "acquire");
     l->acquire(asked.token());
     co_await take_turn(s, asked, "holding");
 }
@@ -25,15 +25,13 @@ awaitable<void> wait(stage& s) {
     lock_options options = options_of<lock_options>(s);
     lock theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.acquire();
+    s.enter_owner(first, party::theirs);
     object<lock> mine(s, s.ours(), s.folder(), options);
-    call<ownership> second(s, "acquire");
-    call<ownership> third(s, "acquire too");
-    {
-        tenure owner(s, first, s.theirs());
-        mine->acquire(second.token());
-        mine->acquire(third.token());
-        co_await s.state("waiting", [&] { return s.nodes() >= 3; });
-    }
+    grant second(s, "acquire");
+    grant third(s, "acquire too");
+    mine->acquire(second.token());
+    mine->acquire(third.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 3; });
     co_await first.release();
     co_await take_turn(s, second, "holding");
     co_await take_turn(s, third, "holding again");
@@ -41,9 +39,92 @@ awaitable<void> wait(stage& s) {
 
 awaitable<void> tries(stage& s) {
     object<lock> l(s, s.ours(), s.folder(), options_of<lock_options>(s));
-    call<ownership> asked(s, "try_acquire");
+    grant asked(s, "try_acquire");
     l->try_acquire(asked.token());
     co_await take_turn(s, asked, "holding");
+}
+
+/// Ours is asked to give it back, and does.
+awaitable<void> revoked(stage& s) {
+    lock_options options = options_of<lock_options>(s);
+    object<lock> mine(s, s.ours(), s.folder(), options);
+    lock theirs(s.theirs(), s.folder(), options);
+    grant asked(s, "acquire");
+    mine->acquire(asked.token());
+    ownership given = co_await asked.result();
+    droppable<ownership> held(s, std::move(given));
+    call<> requested(s, "release_requested");
+    held->release_requested(requested.token());
+    co_await s.state("holding", [&] { return s.ours().counters().watches > 0; });
+    std::string path = held->path();
+    call<> asking(s, "their request_release", party::theirs);
+    theirs.request_release(path, asking.token());
+    error_code ec = co_await asking.ended();
+    s.check(!ec || ec == zk_errc::no_node, "their request: " + ec.message());
+    // Without a node there is nobody to be asked.
+    if (ec && s.disturbed())
+        throw scenario_over();
+    if (ec)
+        s.check(s.deprived() || ends_session(s.which()), "the owner's node is there");
+    co_await requested.result();
+    co_await s.state("asked");
+    call<> released(s, "release");
+    held->release(released.token());
+    co_await released.result();
+}
+
+/// Ours insists, and takes it from somebody who does not listen.
+awaitable<void> insist(stage& s) {
+    lock_options options = options_of<lock_options>(s);
+    lock theirs(s.theirs(), s.folder(), options);
+    ownership first = co_await theirs.acquire();
+    s.enter_owner(first, party::theirs);
+    object<lock> mine(s, s.ours(), s.folder(), options);
+    co_await s.state("before");
+    call<bool> insisting(s, "insist_on_release");
+    mine->insist_on_release(first.path(), std::chrono::milliseconds(100), insisting.token());
+    co_await s.state("insisting");
+    bool removed = co_await insisting.result();
+    // After a lost answer it is not known any more who has removed it.
+    if (s.which() == fault::none)
+        s.check(removed, "it had to be removed");
+    call<error_code> lost(s, "their loss", party::theirs);
+    first.lost(lost.token());
+    error_code reason = co_await lost.result();
+    s.check(reason == errc::ownership_lost, "who was removed is told why: " + reason.message());
+}
+
+/// A coroutine that runs under the lock, and writes what only an owner may.
+awaitable<void> under(stage& s) {
+    object<lock> mine(s, s.ours(), s.folder(), options_of<lock_options>(s));
+    grant asked(s, "acquire");
+    mine->acquire(asked.token());
+    ownership given = co_await asked.result();
+    droppable<ownership> held(s, std::move(given));
+    std::string effect = s.folder() + "-effect";
+    co_await s.state("holding");
+    transaction steps;
+    steps.create(effect, "1");
+    call<std::vector<transaction_result>> committing(s, "commit");
+    held->commit(steps, committing.token());
+    error_code ec = co_await committing.ended();
+    // Sent, and the answer lost: it is not repeated.
+    if (!is_outcome_unknown(ec) && ec != errc::not_connected)
+        co_await committing.result();
+    call<node_data> reading(s, "read");
+    held->read(effect, reading.token());
+    ec = co_await reading.ended();
+    bool may_be_missing = committing.error() && ec == zk_errc::no_node;
+    if (!may_be_missing && !is_recoverable(ec))
+        co_await reading.result();
+    call<> released(s, "release");
+    held->release(released.token());
+    co_await released.result();
+}
+
+awaitable<void> no_effect_left(stage& s) {
+    s.observer().erase(s.set().root + s.folder() + "-effect");
+    co_return;
 }
 
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
@@ -60,6 +141,28 @@ const registered all[] = {
     registered(make("alone", alone)),
     registered(make("wait", wait)),
     registered(make("try", tries)),
+    registered([] {
+        scenario s = make("revoked", revoked);
+        const char* why = "another contender waits for good reason: until ours is asked";
+        s.without[fault::second_object] = why;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("insist", insist);
+        s.probe_takes_turns = false;
+        s.without[fault::own_node_deleted] = "who insists has no node";
+        s.without[fault::second_object] = "it would wait for who does not listen";
+        // To insist is not repeated, and its page says so.
+        for (fault f : connection_breakers)
+            s.may_end_with[f] = {zk_errc::connection_loss, errc::not_connected};
+        s.may_end_with[fault::parent_deleted] = {zk_errc::no_node};
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("under", under);
+        s.invariant = no_effect_left;
+        return s;
+    }()),
 };
 
 }  // namespace

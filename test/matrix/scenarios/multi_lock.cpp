@@ -22,26 +22,34 @@ struct both_locks {
 };
 
 /// The server knows both nodes, and they are the session's.
-void check_parts(stage& s, multi_ownership& held, client& whose) {
+void enter_parts(stage& s, const multi_ownership& held, std::int64_t session_id) {
     s.check(held.parts().size() == 2, "all or nothing");
-    for (multi_part& part : held.parts()) {
+    for (const multi_part& part : held.parts()) {
         auto record = s.stat(part.held.path());
-        if (!held.valid() || s.owners.expired_by_force)
+        if (!held.valid() || session_id == s.owners.ended_session)
             return;
         s.check(record.has_value(), "the part's node is there");
         if (record) {
-            s.check(record->ephemeral_owner == whose.status().session_id,
-                    "the part's node is the session's");
+            s.check(record->ephemeral_owner == session_id, "the part's node is the session's");
         }
     }
+    // One of the parts stands for all.
+    s.owners.enter(held.parts().back().held, session_id);
 }
+
+class grant_of_both : public call<multi_ownership> {
+public:
+    explicit grant_of_both(stage& s) : call(s, "acquire") {
+        at_result(
+            [&s](const multi_ownership& held) { enter_parts(s, held, s.session_of(party::ours)); });
+    }
+};
 
 awaitable<void> probe(client& c, stage& s) {
     both_locks locks(c, s);
     multi_ownership held = co_await locks.all.acquire_for(s.patience());
     s.check(held.valid(), "the next one's grant is valid");
-    check_parts(s, held, c);
-    { tenure owner(s, held.parts().back().held, c); }
+    enter_parts(s, held, c.session_id());
     co_await held.release();
 }
 
@@ -49,44 +57,35 @@ awaitable<void> probe(client& c, stage& s) {
 awaitable<void> wait(stage& s) {
     lock theirs(s.theirs(), s.folder() + "/b", options_of<lock_options>(s));
     ownership first = co_await theirs.acquire();
+    s.enter_owner(first, party::theirs);
     object<both_locks> mine(s, s.ours(), s);
-    call<multi_ownership> asked(s, "acquire");
-    {
-        tenure owner(s, first, s.theirs());
-        mine->all.acquire(asked.token());
-        co_await s.state("waiting", [&] { return s.children(s.folder() + "/b").size() >= 2; });
-        s.check(!asked.good() || !first.valid() || s.owners.expired_by_force,
-                "not without all of them");
-    }
+    grant_of_both asked(s);
+    mine->all.acquire(asked.token());
+    co_await s.state("waiting", [&] { return s.children(s.folder() + "/b").size() >= 2; });
+    s.check(!asked.good() || !first.valid(), "not without all of them");
     co_await first.release();
-    multi_ownership held = co_await asked.result();
-    {
-        tenure owner(s, held.parts().back().held, s.ours());
-        check_parts(s, held, s.ours());
-        co_await s.state("holding");
-        if (s.deprived() && s.set().at_state == "holding") {
-            co_await testing::eventually_async(
-                [&] { return !held.valid(); }, s.patience(), "the loss is seen");
-        }
+    multi_ownership given = co_await asked.result();
+    droppable<multi_ownership> held(s, std::move(given));
+    co_await s.state("holding");
+    if (s.deprived() && s.set().at_state == "holding") {
+        co_await testing::eventually_async(
+            [&] { return !held->valid(); }, s.patience(), "the loss is seen");
     }
     call<> released(s, "release");
-    held.release(released.token());
+    held->release(released.token());
     co_await released.result();
 }
 
 /// Both are free.
 awaitable<void> alone(stage& s) {
     object<both_locks> mine(s, s.ours(), s);
-    call<multi_ownership> asked(s, "acquire");
+    grant_of_both asked(s);
     mine->all.acquire(asked.token());
-    multi_ownership held = co_await asked.result();
-    {
-        tenure owner(s, held.parts().back().held, s.ours());
-        check_parts(s, held, s.ours());
-        co_await s.state("holding");
-    }
+    multi_ownership given = co_await asked.result();
+    droppable<multi_ownership> held(s, std::move(given));
+    co_await s.state("holding");
     call<> released(s, "release");
-    held.release(released.token());
+    held->release(released.token());
     co_await released.result();
 }
 
@@ -97,7 +96,7 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.play = play;
     s.probe = probe;
     s.probe_takes_turns = true;
-    s.leaves_data = true;  // the folders of the two locks
+    s.may_stay = [](stage&, const std::string& below) { return below == "a" || below == "b"; };
     s.foreign_in = "/a";
     return s;
 }

@@ -2,6 +2,8 @@
 #include "matrix/engine/call.hpp"
 #include <corozk/recipe/name_service.hpp>
 
+#include <algorithm>
+
 namespace corozk::matrix {
 
 namespace {
@@ -57,6 +59,33 @@ awaitable<void> name(stage& s) {
         [&] { return !s.exists(node); }, s.patience(), "the name stays away");
 }
 
+/// Waits for a name that nobody has yet, and finds it in the list.
+awaitable<void> look_up(stage& s) {
+    name_service_options options = options_of<name_service_options>(s);
+    name_service theirs(s.theirs(), s.folder(), options);
+    object<name_service> names(s, s.ours(), s.folder(), options);
+    call<name_entry> waiting(s, "await");
+    names->await_for(s.patience(), "dir/a", waiting.token());
+    co_await s.state("nobody");
+    co_await theirs.register_name("dir/a", "1");
+    // The server tells nobody of changes of what he may not read.
+    if (s.forbidden())
+        co_return;
+    name_entry e = co_await waiting.result();
+    s.check(e.value == "1", "the name has its value");
+    co_await s.state("registered");
+    call<std::vector<name_entry>> listing(s, "list");
+    names->list("dir", listing.token());
+    std::vector<name_entry> all = co_await listing.result();
+    bool gone = s.which() == fault::parent_deleted;
+    bool listed = std::any_of(all.begin(), all.end(), [](const name_entry& one) {
+        return one.name == "a" && one.value == "1";
+    });
+    s.check(gone || listed, "the name is in the list");
+    auto [ec] = co_await theirs.unregister("dir/a", as_tuple());
+    s.check(!ec || gone, "their name could be taken away");
+}
+
 awaitable<void> follow(stage& s) {
     name_service_options options = options_of<name_service_options>(s);
     name_service theirs(s.theirs(), s.folder(), options);
@@ -93,8 +122,11 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.play = play;
     s.probe = probe;
     s.companion = registers_too;
+    s.foreign_in = "/dir";
     s.outlives_session = true;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) {
+        return below == "dir" || below == "dir/a";
+    };
     return s;
 }
 
@@ -103,6 +135,13 @@ const registered all[] = {
     registered([] {
         scenario s = make("persistent name", name<name_lifetime::persistent>);
         s.without[fault::own_node_deleted] = "a persistent name is nobody's node";
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("look up", look_up);
+        s.needs_no_permission = true;  // to ask for a name that is not there
+        s.without[fault::own_node_deleted] = "who looks has no node";
+        s.without[fault::second_object] = "another name would be in the list";
         return s;
     }()),
     registered([] {

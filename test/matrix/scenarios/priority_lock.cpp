@@ -6,20 +6,21 @@ namespace corozk::matrix {
 
 namespace {
 
-constexpr bool alone = true;
-constexpr bool not_in_line = false;  // a better priority goes first
+// A better priority goes first.
+constexpr share alone{.in_line = false};
+constexpr share together{.alone = false};
 
 awaitable<void> probe(client& c, stage& s) {
     priority_lock l(c, s.folder(), options_of<priority_lock_options>(s));
     ownership held = co_await l.acquire_for(9, s.patience());
-    co_await others_turn(s, c, std::move(held), alone, not_in_line);
+    co_await others_turn(s, c, std::move(held), alone);
 }
 
 awaitable<void> uncontended(stage& s) {
     object<priority_lock> l(s, s.ours(), s.folder(), options_of<priority_lock_options>(s));
-    call<ownership> asked(s, "acquire");
+    grant asked(s, "acquire", alone);
     l->acquire(5, asked.token());
-    co_await take_turn(s, asked, "holding", alone, not_in_line);
+    co_await take_turn(s, asked, "holding");
 }
 
 /// Two of ours behind somebody else's: the later one is the better one.
@@ -27,19 +28,17 @@ awaitable<void> overtake(stage& s) {
     priority_lock_options options = options_of<priority_lock_options>(s);
     priority_lock theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.acquire(5);
+    s.enter_owner(first, party::theirs, alone);
     object<priority_lock> mine(s, s.ours(), s.folder(), options);
-    call<ownership> worse(s, "acquire");
-    call<ownership> better(s, "acquire too");
-    {
-        tenure owner(s, first, s.theirs(), alone, not_in_line);
-        mine->acquire(7, worse.token());
-        mine->acquire(3, better.token());
-        // The holder's node and its record, and those who wait.
-        co_await s.state("waiting", [&] { return s.nodes() >= 4; });
-    }
+    grant worse(s, "acquire", alone);
+    grant better(s, "acquire too", alone);
+    mine->acquire(7, worse.token());
+    mine->acquire(3, better.token());
+    // The holder's node and its record, and those who wait.
+    co_await s.state("waiting", [&] { return s.nodes() >= 4; });
     co_await first.release();
-    co_await take_turn(s, better, "holding", alone, not_in_line);
-    co_await take_turn(s, worse, "holding again", alone, not_in_line);
+    co_await take_turn(s, better, "holding");
+    co_await take_turn(s, worse, "holding again");
 }
 
 /// Two readers behind somebody else's writer: together.
@@ -48,21 +47,19 @@ awaitable<void> readers(stage& s) {
     options.ask_holder_to_release = true;
     priority_lock theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.acquire(5);
+    s.enter_owner(first, party::theirs, alone);
     object<priority_lock> mine(s, s.ours(), s.folder(), options);
-    call<ownership> one(s, "acquire_read");
-    call<ownership> other(s, "acquire_read too");
-    {
-        tenure owner(s, first, s.theirs(), alone, not_in_line);
-        mine->acquire_read(2, one.token());
-        mine->acquire_read(2, other.token());
-        co_await s.state("waiting", [&] { return s.nodes() >= 4; });
-    }
+    grant one(s, "acquire_read", together);
+    grant other(s, "acquire_read too", together);
+    mine->acquire_read(2, one.token());
+    mine->acquire_read(2, other.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 4; });
     co_await first.release();
-    ownership held = co_await one.result();
-    tenure reader(s, held, s.ours(), !alone);
-    co_await take_turn(s, other, "reading", !alone);
+    ownership given = co_await one.result();
+    droppable<ownership> held(s, std::move(given));
+    co_await take_turn(s, other, "reading");
     call<> released(s, "release the other");
-    held.release(released.token());
+    held->release(released.token());
     co_await released.result();
 }
 

@@ -1,88 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "matrix/engine/call.hpp"
-#include <corozk/recipe/queue.hpp>
-
-#include <algorithm>
-#include <map>
+#include "queue_items.hpp"
 
 namespace corozk::matrix {
 
 namespace {
 
-std::string path(const stage& s) {
-    return s.folder() + "/q";
-}
-
-std::string effect(const stage& s) {
-    return s.folder() + "/effect-";
-}
-
-bool is_foreign(const std::string& data) {
-    return data == "not yours";
-}
-
-/// What is in the queue, by the server's own records.
-std::map<std::string, int> remaining(stage& s) {
-    std::map<std::string, int> items;
-    for (const std::string& name : s.children(path(s))) {
-        std::string data = s.data(path(s) + "/" + name);
-        if (!is_foreign(data))
-            ++items[data];
-    }
-    return items;
-}
-
-/// What was taken, had its effect, or is in the queue.
-std::map<std::string, int> accounted_for(stage& s) {
-    std::map<std::string, int> found = remaining(s);
-    for (const std::string& item : s.notes("taken"))
-        ++found[item];
-    for (const std::string& name : s.children(s.folder())) {
-        if (name.starts_with("effect-"))
-            ++found[name.substr(7)];
-    }
-    return found;
-}
-
-/// What was put successfully was taken or is there; nothing is there twice, or from nowhere.
-awaitable<void> nothing_lost(stage& s) {
-    // With its parent the whole queue is gone.
-    if (s.which() == fault::parent_deleted)
-        co_return;
-    // Handed over with the error that says so.
-    bool unknown = s.which() == fault::close_client || s.which() == fault::destroy_client;
-    std::size_t may_be_lost = unknown ? s.notes("unknown").size() : 0;
-    // An item that nobody waits for any more is put back in the background.
-    auto missing = [&] {
-        std::map<std::string, int> found = accounted_for(s);
-        std::size_t lost = 0;
-        for (const std::string& item : s.notes("put"))
-            lost += found.contains(item) ? 0 : 1;
-        return lost;
-    };
-    co_await testing::eventually_async(
-        [&] { return missing() <= may_be_lost; }, s.patience(), "no item is lost");
-    std::map<std::string, int> found = accounted_for(s);
-    for (const std::string& item : s.notes("refused"))
-        s.check(!found.contains(item), "what was not sent is not there: " + item);
-    const auto& tried = s.notes("tried");
-    for (const auto& [item, times] : found) {
-        s.check(times == 1, "the item is there once: " + item);
-        s.check(std::find(tried.begin(), tried.end(), item) != tried.end(),
-                "the item was put: " + item);
-    }
-}
-
 awaitable<void> put_as(client& c, stage& s, std::string item) {
-    queue q(c, path(s), options_of<queue_options>(s));
-    s.note("tried", item);
-    co_await q.put(item);
-    s.note("put", item);
+    queue q(c, queue_path(s), options_of<queue_options>(s));
+    co_await put_noted(q, s, item);
 }
 
 /// Puts one more and takes whatever is there, until that has come out.
 awaitable<void> probe(client& c, stage& s) {
-    queue q(c, path(s), options_of<queue_options>(s));
+    queue q(c, queue_path(s), options_of<queue_options>(s));
     co_await q.put("last");
     for (;;) {
         auto deadline = std::chrono::steady_clock::now() + s.patience();
@@ -96,106 +26,183 @@ awaitable<void> puts_too(client& c, stage& s) {
     co_await put_as(c, s, "beside");
 }
 
+/// Puts one and takes one.
+awaitable<void> takes_too(client& c, stage& s) {
+    co_await put_as(c, s, "beside");
+    queue q(c, queue_path(s), options_of<queue_options>(s));
+    queue_item item = co_await q.take();
+    s.note("taken", item.data);
+}
+
+/// Until its end: what was not sent is not there.
+awaitable<void> put_is_over(stage& s, call<>& putting, std::string item) {
+    error_code ec = co_await putting.ended();
+    if (ec == errc::not_connected)
+        s.note("refused", item);
+    co_await putting.result();
+    s.note("put", item);
+}
+
 awaitable<void> put(stage& s) {
-    object<queue> q(s, s.ours(), path(s), options_of<queue_options>(s));
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     for (const char* item : {"a", "b", "c"}) {
         call<> putting(s, std::string("put ") + item);
         s.note("tried", item);
         q->put(item, putting.token());
-        error_code ec = co_await putting.ended();
-        if (ec == errc::not_connected)
-            s.note("refused", item);
-        co_await putting.result();
-        s.note("put", item);
+        co_await put_is_over(s, putting, item);
         std::string name = std::string("put ") + item;
         co_await s.state(name);
     }
 }
 
+/// Two at once, and all or nothing of them.
+awaitable<void> put_many(stage& s) {
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
+    std::vector<std::string> items{"a", "b"};
+    call<> putting(s, "put_many");
+    for (const std::string& item : items)
+        s.note("tried", item);
+    q->put_many(items, putting.token());
+    co_await putting.result();
+    for (const std::string& item : items)
+        s.note("put", item);
+    co_await s.state("put");
+}
+
+/// Waits at a full queue until somebody else takes from it.
+awaitable<void> put_into_full(stage& s) {
+    queue_options options = options_of<queue_options>(s);
+    options.bound = 1;
+    queue theirs(s.theirs(), queue_path(s), options);
+    co_await put_noted(theirs, s, std::string("a"));
+    object<queue> q(s, s.ours(), queue_path(s), options);
+    call<> putting(s, "put b");
+    s.note("tried", "b");
+    q->put("b", putting.token());
+    co_await s.state("full");
+    // With its parent the whole queue is gone.
+    if (s.which() != fault::parent_deleted) {
+        s.check(!putting.good() || !s.exists(queue_path(s)), "there is no place for another one");
+        queue_item item = co_await theirs.take();
+        s.note("taken", item.data);
+    }
+    co_await put_is_over(s, putting, "b");
+}
+
 /// Waits at an empty queue, and takes what comes.
 awaitable<void> take(stage& s) {
-    object<queue> q(s, s.ours(), path(s), options_of<queue_options>(s));
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_item> taking(s, "take");
     q->take(taking.token());
     co_await s.state("waiting");
     co_await put_as(s.theirs(), s, "a");
     co_await put_as(s.theirs(), s, "b");
-    error_code ec = co_await taking.ended();
-    if (is_outcome_unknown(ec))
-        s.note("unknown", "a");
-    queue_item item = co_await taking.result();
-    s.note("taken", item.data);
+    co_await taken(s, taking, "a");
     co_await s.state("taken");
     // With its parent the other item is gone.
     if (s.which() == fault::parent_deleted)
         throw scenario_over();
     call<queue_item> another(s, "take another");
     q->take(another.token());
-    ec = co_await another.ended();
-    if (is_outcome_unknown(ec))
-        s.note("unknown", "b");
-    item = co_await another.result();
-    s.note("taken", item.data);
-}
-
-/// Puts one and takes one.
-awaitable<void> takes_too(client& c, stage& s) {
-    co_await put_as(c, s, "beside");
-    queue q(c, path(s), options_of<queue_options>(s));
-    queue_item item = co_await q.take();
-    s.note("taken", item.data);
+    co_await taken(s, another, "b");
 }
 
 awaitable<void> consume(stage& s) {
-    object<queue> q(s, s.ours(), path(s), options_of<queue_options>(s));
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_claim> consuming(s, "consume");
     q->consume(consuming.token());
     co_await s.state("waiting");
     co_await put_as(s.theirs(), s, "a");
-    queue_claim claim = co_await consuming.result();
+    queue_claim given = co_await consuming.result();
+    droppable<queue_claim> claim(s, std::move(given));
     co_await s.state("claimed");
+    std::string effect = effect_of(s, claim->data());
     transaction steps;
-    steps.create(effect(s) + claim.data());
+    steps.create(effect);
     call<> acknowledging(s, "acknowledge");
-    claim.acknowledge(steps, acknowledging.token());
+    claim->acknowledge(steps, acknowledging.token());
     co_await acknowledging.result();
-    s.check(s.exists(effect(s) + claim.data()), "the effect is there");
+    s.check(s.exists(effect), "the effect is there");
     co_await s.state("acknowledged");
 }
 
-scenario make(std::string name, awaitable<void> (*play)(stage&)) {
+/// Gives an item back that somebody else waits for.
+awaitable<void> give_back(stage& s) {
+    queue_options options = options_of<queue_options>(s);
+    co_await put_as(s.theirs(), s, "a");
+    object<queue> q(s, s.ours(), queue_path(s), options);
+    call<queue_claim> consuming(s, "consume");
+    q->consume(consuming.token());
+    queue_claim given = co_await consuming.result();
+    droppable<queue_claim> claim(s, std::move(given));
+    queue theirs(s.theirs(), queue_path(s), options);
+    call<queue_claim> next(s, "their consume", party::theirs);
+    std::int64_t session = s.session_of(party::ours);
+    next.at_result([&](const queue_claim&) {
+        // Who cannot know yet: its session was ended, or its claim erased.
+        bool may_be_deaf = session == s.owners.ended_session || deletes_own(s.which());
+        s.check(may_be_deaf || !claim.holds(), "a claimed item is nobody else's");
+    });
+    theirs.consume(next.token());
+    co_await s.state("claimed");
+    call<> released(s, "release the claim");
+    claim->release(released.token());
+    co_await released.result();
+    queue_claim other = co_await next.result();
+    s.check(other.data() == "a", "the next one has the item");
+    transaction steps;
+    steps.create(effect_of(s, other.data()));
+    co_await other.acknowledge(steps);
+}
+
+scenario make(std::string name,
+              awaitable<void> (*play)(stage&),
+              awaitable<void> (*companion)(client&, stage&)) {
     scenario s;
     s.recipe = "queue";
     s.name = std::move(name);
     s.play = play;
     s.probe = probe;
-    s.invariant = nothing_lost;
-    s.leaves_data = true;
+    s.companion = companion;
+    s.invariant = no_item_lost;
+    s.may_stay = is_of_a_queue;
     s.foreign_in = "/q";
     return s;
 }
 
+scenario make_producer(std::string name,
+                       awaitable<void> (*play)(stage&),
+                       awaitable<void> (*companion)(client&, stage&)) {
+    scenario s = make(std::move(name), play, companion);
+    s.outlives_session = true;
+    // Nothing was sent in the time allowed.
+    s.may_end_with[fault::long_hole] = {errc::not_connected};
+    return s;
+}
+
 const registered all[] = {
+    registered(make_producer("put", put, puts_too)),
+    registered(make_producer("put many", put_many, puts_too)),
     registered([] {
-        scenario s = make("put", put);
-        s.companion = puts_too;
-        s.outlives_session = true;
-        // Nothing was sent in the time allowed.
-        s.may_end_with[fault::long_hole] = {errc::not_connected};
+        scenario s = make_producer("put into full", put_into_full, takes_too);
+        s.without[fault::foreign_children] = "whatever stands in the folder takes a place";
         return s;
     }()),
     registered([] {
-        scenario s = make("take", take);
-        s.companion = takes_too;
+        scenario s = make("take", take, takes_too);
         s.outlives_session = true;
         return s;
     }()),
     registered([] {
-        scenario s = make("consume", consume);
-        s.companion = puts_too;
+        scenario s = make("consume", consume, puts_too);
         // The answer to an acknowledgement, and the session with it.
         for (fault f : {fault::expired, fault::long_hole, fault::client_stopped})
             s.may_end_with[f] = {zk_errc::connection_loss};
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("give back", give_back, puts_too);
+        s.without[fault::parent_deleted] = "the item that the other one waits for is gone then";
         return s;
     }()),
 };

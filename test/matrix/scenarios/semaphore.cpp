@@ -6,44 +6,74 @@ namespace corozk::matrix {
 
 namespace {
 
+constexpr share permits(int weight) {
+    return {.alone = false, .weight = weight};
+}
+
 /// No permit is lost: all of them can be had.
 awaitable<void> probe(client& c, stage& s) {
+    s.owners.limit = 2;
     semaphore all(c, s.folder(), 2, options_of<semaphore_options>(s));
     ownership held = co_await all.acquire_for(s.patience(), 2);
-    s.check(held.valid(), "the next one's permits are valid");
-    { tenure owner(s, held, c, false); }
-    co_await held.release();
+    co_await others_turn(s, c, std::move(held), permits(2));
 }
 
 /// One permit behind somebody else's two.
 awaitable<void> wait(stage& s) {
+    s.owners.limit = 2;
     semaphore_options options = options_of<semaphore_options>(s);
     semaphore theirs(s.theirs(), s.folder(), 2, options);
     ownership first = co_await theirs.acquire(2);
+    s.enter_owner(first, party::theirs, permits(2));
     object<semaphore> mine(s, s.ours(), s.folder(), 2, options);
-    call<ownership> asked(s, "acquire");
-    {
-        tenure owner(s, first, s.theirs());
-        mine->acquire(1, asked.token());
-        co_await s.state("waiting", [&] { return s.nodes() >= 2; });
-    }
+    grant asked(s, "acquire", permits(1));
+    mine->acquire(1, asked.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
-    co_await take_turn(s, asked, "holding", false);
+    co_await take_turn(s, asked, "holding");
 }
 
 /// Both permits, one after the other.
 awaitable<void> both(stage& s) {
+    s.owners.limit = 2;
     object<semaphore> mine(s, s.ours(), s.folder(), 2, options_of<semaphore_options>(s));
-    call<ownership> first(s, "acquire");
-    call<ownership> second(s, "acquire too");
+    grant first(s, "acquire", permits(1));
+    grant second(s, "acquire too", permits(1));
     mine->acquire(1, first.token());
     mine->acquire(1, second.token());
-    ownership one = co_await first.result();
-    tenure owner(s, one, s.ours(), false);
-    co_await take_turn(s, second, "holding both", false);
+    ownership given = co_await first.result();
+    droppable<ownership> one(s, std::move(given));
+    co_await take_turn(s, second, "holding both");
     call<> released(s, "release the other");
-    one.release(released.token());
+    one->release(released.token());
     co_await released.result();
+}
+
+/// Waits for more than there is, until somebody else makes more of it.
+awaitable<void> raised(stage& s) {
+    s.owners.limit = 2;
+    semaphore_options options = options_of<semaphore_options>(s);
+    semaphore theirs(s.theirs(), s.folder(), 1, options);
+    ownership first = co_await theirs.acquire(1);
+    s.enter_owner(first, party::theirs, permits(1));
+    object<semaphore> mine(s, s.ours(), s.folder(), 1, options);
+    grant asked(s, "acquire", permits(1));
+    mine->acquire(1, asked.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 2; });
+    co_await theirs.set_limit(2);
+    co_await take_turn(s, asked, "holding");
+    call<> lowering(s, "set_limit");
+    mine->set_limit(1, lowering.token());
+    co_await lowering.result();
+    co_await s.state("lowered");
+    co_await first.release();
+}
+
+/// Whoever comes next finds the limit that there is in the end.
+awaitable<void> probe_of_any_limit(client& c, stage& s) {
+    semaphore all(c, s.folder(), 2, options_of<semaphore_options>(s));
+    co_await all.set_limit(2);
+    co_await probe(c, s);
 }
 
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
@@ -59,6 +89,14 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 const registered all[] = {
     registered(make("wait", wait)),
     registered(make("both", both)),
+    registered([] {
+        scenario s = make("raised", raised);
+        s.probe = probe_of_any_limit;
+        s.probe_takes_turns = false;  // it changes the limit
+        s.without[fault::second_object] = "there are no permits for another one";
+        s.without[fault::parent_deleted] = "the limit goes with the folder: it is not raised then";
+        return s;
+    }()),
 };
 
 }  // namespace

@@ -6,6 +6,8 @@ namespace corozk::matrix {
 
 namespace {
 
+constexpr share together{.alone = false};
+
 awaitable<void> probe(client& c, stage& s) {
     shared_lock l(c, s.folder(), options_of<shared_lock_options>(s));
     ownership held = co_await l.acquire_write_for(s.patience());
@@ -17,15 +19,13 @@ awaitable<void> reader(stage& s) {
     shared_lock_options options = options_of<shared_lock_options>(s);
     shared_lock theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.acquire_write();
+    s.enter_owner(first, party::theirs);
     object<shared_lock> mine(s, s.ours(), s.folder(), options);
-    call<ownership> asked(s, "acquire_read");
-    {
-        tenure owner(s, first, s.theirs());
-        mine->acquire_read(asked.token());
-        co_await s.state("waiting", [&] { return s.nodes() >= 2; });
-    }
+    grant asked(s, "acquire_read", together);
+    mine->acquire_read(asked.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
-    co_await take_turn(s, asked, "reading", false);
+    co_await take_turn(s, asked, "reading");
 }
 
 /// A writer behind somebody else's reader.
@@ -33,13 +33,11 @@ awaitable<void> writer(stage& s) {
     shared_lock_options options = options_of<shared_lock_options>(s);
     shared_lock theirs(s.theirs(), s.folder(), options);
     ownership first = co_await theirs.acquire_read();
+    s.enter_owner(first, party::theirs, together);
     object<shared_lock> mine(s, s.ours(), s.folder(), options);
-    call<ownership> asked(s, "acquire_write");
-    {
-        tenure owner(s, first, s.theirs(), false);
-        mine->acquire_write(asked.token());
-        co_await s.state("waiting", [&] { return s.nodes() >= 2; });
-    }
+    grant asked(s, "acquire_write");
+    mine->acquire_write(asked.token());
+    co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "writing");
 }
@@ -47,21 +45,74 @@ awaitable<void> writer(stage& s) {
 /// From writer to reader and back.
 awaitable<void> change(stage& s) {
     object<shared_lock> l(s, s.ours(), s.folder(), options_of<shared_lock_options>(s));
-    call<ownership> asked(s, "acquire_write");
+    grant asked(s, "acquire_write");
     l->acquire_write(asked.token());
-    ownership held = co_await asked.result();
+    ownership given = co_await asked.result();
+    droppable<ownership> held(s, std::move(given));
     co_await s.state("writing");
+    ownership& for_down = *held;
     call<> down(s, "downgrade");
-    l->downgrade(held, down.token());
+    l->downgrade(for_down, down.token());
     co_await down.result();
     co_await s.state("reading");
+    ownership& for_up = *held;
     call<> up(s, "upgrade");
-    l->upgrade(held, up.token());
+    l->upgrade(for_up, up.token());
     co_await up.result();
     co_await s.state("writing again");
     call<> released(s, "release");
-    held.release(released.token());
+    held->release(released.token());
     co_await released.result();
+}
+
+/// A reader among others', who wants to write: when the other one has gone.
+awaitable<void> upgrade(stage& s) {
+    shared_lock_options options = options_of<shared_lock_options>(s);
+    shared_lock theirs(s.theirs(), s.folder(), options);
+    ownership other = co_await theirs.acquire_read();
+    s.enter_owner(other, party::theirs, together);
+    object<shared_lock> l(s, s.ours(), s.folder(), options);
+    grant asked(s, "acquire_read", together);
+    l->acquire_read(asked.token());
+    ownership given = co_await asked.result();
+    droppable<ownership> held(s, std::move(given));
+    ownership& for_up = *held;
+    call<> up(s, "upgrade");
+    l->upgrade(for_up, up.token());
+    co_await s.state("upgrading", [&] { return s.ours().counters().watches > 0; });
+    s.check(!up.good() || !other.valid(), "nobody writes beside a reader");
+    co_await other.release();
+    co_await up.result();
+    co_await s.state("writing");
+    call<> released(s, "release");
+    held->release(released.token());
+    co_await released.result();
+}
+
+/// A writer that becomes a reader, before somebody else's writer.
+awaitable<void> downgrade(stage& s) {
+    shared_lock_options options = options_of<shared_lock_options>(s);
+    object<shared_lock> l(s, s.ours(), s.folder(), options);
+    grant asked(s, "acquire_write");
+    l->acquire_write(asked.token());
+    ownership given = co_await asked.result();
+    droppable<ownership> held(s, std::move(given));
+    shared_lock theirs(s.theirs(), s.folder(), options);
+    call<ownership> next(s, "their acquire_write", party::theirs);
+    next.at_result([&s](const ownership& o) { s.enter_owner(o, party::theirs); });
+    theirs.acquire_write(next.token());
+    co_await s.state("writing", [&] { return s.nodes() >= 2 || next.done(); });
+    ownership& for_down = *held;
+    call<> down(s, "downgrade");
+    l->downgrade(for_down, down.token());
+    co_await down.result();
+    s.check(!next.good() || !held->valid(), "the next writer waits for who reads now");
+    co_await s.state("reading");
+    call<> released(s, "release");
+    held->release(released.token());
+    co_await released.result();
+    ownership last = co_await next.result();
+    co_await last.release();
 }
 
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
@@ -74,16 +125,20 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     return s;
 }
 
+scenario alone_among_writers(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s = make(std::move(name), play);
+    const char* why = "an upgrade with another writer waiting is refused: it could never end";
+    s.without[fault::second_object] = why;
+    s.without[fault::noticed_hole] = why;  // where the session outlives it
+    return s;
+}
+
 const registered all[] = {
     registered(make("reader", reader)),
     registered(make("writer", writer)),
-    registered([] {
-        scenario s = make("change", change);
-        const char* why = "an upgrade with another writer waiting is refused: it could never end";
-        s.without[fault::second_object] = why;
-        s.without[fault::noticed_hole] = why;  // where the session outlives it
-        return s;
-    }()),
+    registered(make("downgrade", downgrade)),
+    registered(alone_among_writers("change", change)),
+    registered(alone_among_writers("upgrade", upgrade)),
 };
 
 }  // namespace

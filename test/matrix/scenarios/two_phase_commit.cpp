@@ -160,6 +160,36 @@ awaitable<void> coordinate(stage& s) {
     co_await cleaning.result();
 }
 
+/// Ours takes over what another coordinator has begun, and ends it.
+awaitable<void> take_over(stage& s) {
+    commit_options options = options_for(s, commit_form::coordinator);
+    commit_coordinator theirs(s.theirs(), path(s), options);
+    co_await theirs.begin(sites, "payload");
+    object<commit_coordinator> mine(s, s.ours(), path(s), options);
+    call<commit_transaction> resuming(s, "resume");
+    mine->resume(resuming.token());
+    commit_transaction t = co_await resuming.result();
+    s.check(t.payload == "payload" && !t.outcome, "it is the one that was begun");
+    co_await s.state("resumed");
+    commit_site a(s.theirs(), path(s), "mine", options);
+    co_await a.join();
+    call<commit_outcome> voting(s, "their vote", party::theirs);
+    a.vote(commit_vote::abort, voting.token());
+    co_await s.state("refused by one");
+    call<commit_outcome> aborting(s, "abort");
+    mine->abort("over", aborting.token());
+    commit_outcome o = co_await aborting.result();
+    told(s, o);
+    s.check(!o.committed, "who votes against it aborts it");
+    o = co_await voting.result();
+    told(s, o);
+    co_await a.finish();
+    co_await s.state("decided");
+    call<> cleaning(s, "clean_up");
+    mine->clean_up(true, cleaning.token());
+    co_await cleaning.result();
+}
+
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "two_phase_commit";
@@ -167,7 +197,9 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     s.play = play;
     s.probe = probe;
     s.invariant = agreed;
-    s.leaves_data = true;
+    s.may_stay = [](stage&, const std::string& below) {
+        return below == "tx" || below.starts_with("tx/");
+    };
     // Every call ends with "no node" then, or waits for the next transaction (`join`): another
     // scenario, which the integration test has.
     s.without[fault::parent_deleted] = "a transaction that others have deleted has no outcome";
@@ -189,9 +221,8 @@ scenario make_asker(std::string name) {
     return s;
 }
 
-template <commit_form Form>
-scenario make_coordinator(std::string name) {
-    scenario s = make(std::move(name), coordinate<Form>);
+scenario make_coordinator(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s = make(std::move(name), play);
     s.outlives_session = true;
     s.without[fault::own_node_deleted] = "the coordinator has no node of its own";
     return s;
@@ -201,8 +232,9 @@ const registered all[] = {
     registered(make_site<commit_form::all_sites>("site, all sites")),
     registered(make_site<commit_form::coordinator>("site, coordinator")),
     registered(make_asker("asker")),
-    registered(make_coordinator<commit_form::all_sites>("coordinator, all sites")),
-    registered(make_coordinator<commit_form::coordinator>("coordinator")),
+    registered(make_coordinator("coordinator, all sites", coordinate<commit_form::all_sites>)),
+    registered(make_coordinator("coordinator", coordinate<commit_form::coordinator>)),
+    registered(make_coordinator("take over", take_over)),
 };
 
 }  // namespace

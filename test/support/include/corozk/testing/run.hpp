@@ -34,6 +34,24 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/**
+ * @brief Runs one handler, and tells the clock of that turn.
+ * @return false if there was none before the deadline
+ */
+inline bool run_one(boost::asio::io_context& context,
+                    turn_clock& clock,
+                    std::chrono::steady_clock::time_point deadline) {
+    clock.begin();
+    bool ran = context.poll_one() > 0;
+    clock.end(true);
+    if (!ran) {
+        clock.begin();
+        ran = context.run_one_until(deadline) > 0;
+        clock.end(false);
+    }
+    return ran;
+}
+
 namespace detail {
 
 template <class T>
@@ -59,13 +77,8 @@ inline void run_until(boost::asio::io_context& context,
     turn_clock* const clock = turn_clock::current();
     bool ran = true;
     while (!done && ran) {
-        if (clock != nullptr) {
-            clock->begin();
-        }
-        ran = context.run_one_until(deadline) > 0;
-        if (clock != nullptr) {
-            clock->end();
-        }
+        ran = clock != nullptr ? run_one(context, *clock, deadline)
+                               : context.run_one_until(deadline) > 0;
     }
 }
 

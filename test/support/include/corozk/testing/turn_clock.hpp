@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include "corozk/testing/waiting_for_core.hpp"
+
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <sys/resource.h>
@@ -14,8 +17,11 @@ namespace corozk::testing {
  * what a busy machine takes away does not count, and neither does what the test kit itself does in
  * between (see aside).
  *
+ * What a handler waits for without a processor (a lock, a peer, a clock) counts as well, where the
+ * loop had not to wait for the handler itself: see end().
+ *
  * The last one that was made on a thread is the thread's: run() and run_to_idle() tell it of each
- * turn. A turn that blocks costs no processor time: for that, look at the clock on the wall.
+ * turn.
  *
  * Thread safety: of one thread.
  */
@@ -25,7 +31,8 @@ public:
 
     /** @brief How long a turn took, and what tells whose time that was. */
     struct turn {
-        duration took{};       ///< processor time
+        duration took{};       ///< processor time, and what it was blocked
+        duration blocked{};    ///< of it, without a processor that it could have had
         duration in_kernel{};  ///< of it, as far as the kernel's ticks (of some ms) tell
         long page_faults = 0;
         long preemptions = 0;  ///< how often others got the processor
@@ -38,18 +45,28 @@ public:
 
     void begin() noexcept {
         aside_before_ = aside_total_;
+        aside_on_the_wall_before_ = aside_on_the_wall_;
         used_before_ = used();
+        waited_before_ = core_.total();
+        began_on_the_wall_ = std::chrono::steady_clock::now();
         began_ = now();
     }
 
-    void end() noexcept {
-        const auto took = now() - began_ - (aside_total_ - aside_before_);
+    /**
+     * @param ready  whether the handler was there already: a turn that begins with waiting for one
+     *               tells nothing of what it waits for afterwards
+     */
+    void end(bool ready) noexcept {
+        const auto worked = now() - began_ - (aside_total_ - aside_before_);
+        const auto blocked = ready ? blocked_beside(worked) : duration{};
+        const auto took = worked + blocked;
         if (took <= longest_.took) {
             return;
         }
         const rusage after = used();
         longest_ = {
             took,
+            blocked,
             of(after.ru_stime) - of(used_before_.ru_stime),
             after.ru_minflt + after.ru_majflt - used_before_.ru_minflt - used_before_.ru_majflt,
             after.ru_nivcsw - used_before_.ru_nivcsw};
@@ -73,6 +90,20 @@ public:
 private:
     friend class aside;
 
+    /** Neither at work nor waiting for a core. What is too little to matter is not looked at. */
+    duration blocked_beside(duration worked) const noexcept {
+        const duration passed = std::chrono::steady_clock::now() - began_on_the_wall_ -
+                                (aside_on_the_wall_ - aside_on_the_wall_before_);
+        if (passed - worked < std::chrono::milliseconds{1}) {
+            return {};
+        }
+        // Who was put aside by others only, was not blocked.
+        if (used().ru_nvcsw == used_before_.ru_nvcsw) {
+            return {};
+        }
+        return std::max(duration{}, passed - worked - (core_.total() - waited_before_));
+    }
+
     static rusage used() noexcept {
         rusage u{};
         ::getrusage(RUSAGE_THREAD, &u);
@@ -84,12 +115,17 @@ private:
 
     static inline thread_local turn_clock* current_ = nullptr;
     static inline thread_local duration aside_total_{};
+    static inline thread_local duration aside_on_the_wall_{};
     static inline thread_local int aside_depth_ = 0;
 
     turn_clock* before_;
     duration began_{};
+    std::chrono::steady_clock::time_point began_on_the_wall_{};
     duration aside_before_{};
+    duration aside_on_the_wall_before_{};
+    duration waited_before_{};
     rusage used_before_{};
+    waiting_for_core core_;
     turn longest_{};
 };
 
@@ -99,11 +135,13 @@ public:
     aside() noexcept {
         if (turn_clock::aside_depth_++ == 0) {
             began_ = turn_clock::now();
+            began_on_the_wall_ = std::chrono::steady_clock::now();
         }
     }
     ~aside() {
         if (--turn_clock::aside_depth_ == 0) {
             turn_clock::aside_total_ += turn_clock::now() - began_;
+            turn_clock::aside_on_the_wall_ += std::chrono::steady_clock::now() - began_on_the_wall_;
         }
     }
     aside(const aside&) = delete;
@@ -111,6 +149,7 @@ public:
 
 private:
     turn_clock::duration began_{};
+    std::chrono::steady_clock::time_point began_on_the_wall_{};
 };
 
 }  // namespace corozk::testing

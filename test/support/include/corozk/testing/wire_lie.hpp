@@ -64,6 +64,27 @@ enum class wire_lie : std::uint8_t {
     event_for_nobody,
     spurious_events,  ///< of every kind, for the path of the answer
     session_event,    ///< that the session has expired, as an event
+    // An answer whose form is right and whose content is not.
+    child_without_name,  ///< as the first of the children
+    child_named_dot,
+    child_below_a_child,          ///< with a slash in its name
+    child_twice,                  ///< two of the same name
+    children_with_one_long_name,  ///< of 500 KB, in front of very many short ones
+    created_elsewhere,            ///< not at the path that was asked for
+    created_nowhere,              ///< at an empty path
+    created_at_short_path,        ///< too short for a sequence number
+    owned_by_another_session,     ///< in a node's record, as all that follow
+    created_by_no_transaction,    ///< of number 0
+    created_before_all,           ///< by a transaction of a negative number
+    version_minus_one,            ///< which stands for any version
+    negative_number_of_children,
+    // An event, spoilt on its way.
+    event_lost,
+    event_doubled,
+    event_for_another_path,
+    event_of_another_type,
+    event_cut_short,     ///< inside its path, as a frame of its own
+    event_stops_inside,  ///< half of it, then what follows
     // The answer to a connect request.
     no_timeout,
     negative_timeout,
@@ -81,13 +102,37 @@ const std::vector<wire_lie>& all_wire_lies();
 std::string_view to_string(wire_lie lie) noexcept;
 std::optional<wire_lie> wire_lie_named(std::string_view name);
 
-/** @brief Whether it is told in the answer to a connect request. */
-bool concerns_connecting(wire_lie lie) noexcept;
+/** @brief What has to come for a lie to be told. */
+enum class wire_occasion : std::uint8_t {
+    answer,      ///< to any request but a ping
+    list,        ///< an answer with the names of children
+    creation,    ///< an answer with the path of a node that was made
+    record,      ///< an answer with the record of a node
+    event,       ///< of a watch
+    connecting,  ///< the answer to a connect request
+};
+
+/** @brief All of them. */
+const std::vector<wire_occasion>& all_wire_occasions();
+
+std::string_view to_string(wire_occasion occasion) noexcept;
+std::optional<wire_occasion> wire_occasion_named(std::string_view name);
+
+wire_occasion occasion_of(wire_lie lie) noexcept;
+
+/** @brief Whether this frame to the client is one; to be asked while its payload is valid. */
+bool is_occasion(wire_occasion occasion, const frame_info& frame);
+
+/** @brief How often a liar lies. */
+enum class lie_span : std::uint8_t {
+    once,       ///< at one frame
+    from_then,  ///< at this frame, and at each that it suits from then on
+};
 
 /**
- * @brief Tells one lie, at the n-th frame to the client that it suits; for fault_proxy::edit().
+ * @brief Tells a lie at the n-th frame to the client that it suits; for fault_proxy::edit().
  *
- * With the same seed and the same traffic always the same bytes. Copies tell it once together.
+ * With the same seed and the same traffic always the same bytes. Copies count together.
  *
  * @code
  * liar tells(wire_lie::another_xid, 3, seed);
@@ -99,24 +144,29 @@ bool concerns_connecting(wire_lie lie) noexcept;
 class liar {
 public:
     /** @brief `at`: from 1; 0 tells nothing and only counts. */
-    liar(wire_lie lie, std::uint64_t at, std::uint64_t seed);
+    liar(wire_lie lie, std::uint64_t at, std::uint64_t seed, lie_span span = lie_span::once);
 
     std::string operator()(const frame_info& frame, std::string bytes);
 
     /** @brief How many frames it would have suited. */
     std::uint64_t chances() const noexcept { return shared_->chances; }
-    bool told() const noexcept { return shared_->told; }
+    /** @brief How often it has lied. */
+    std::uint64_t lies() const noexcept { return shared_->lies; }
+    bool told() const noexcept { return lies() != 0; }
 
 private:
     struct state {
         std::atomic<std::uint64_t> chances{0};
-        std::atomic<bool> told{false};
+        std::atomic<std::uint64_t> lies{0};
         std::string kept;  // until the next answer
     };
+
+    bool lies_at(std::uint64_t chance) const noexcept;
 
     wire_lie lie_;
     std::uint64_t at_;
     std::uint64_t seed_;
+    lie_span span_;
     std::shared_ptr<state> shared_ = std::make_shared<state>();
 };
 
