@@ -8,6 +8,7 @@
 #include <corozk/recipe/leader_latch.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/queue.hpp>
+#include <corozk/testing/run.hpp>
 #include <corozk/testing/turn_clock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -101,9 +102,9 @@ public:
         });
         testing::turn_clock clock;
         clock_ = &clock;
-        do {
-            clock.begin();
-        } while (context_.run_one() > 0 && (clock.end(), true));
+        constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+        while (testing::run_one(context_, clock, no_deadline)) {
+        }
         try {
             if (failure)
                 std::rethrow_exception(failure);
@@ -119,7 +120,7 @@ private:
 
     awaitable<void> whole() {
         client_options options(role_.hosts);
-        options.session_timeout = 3s;
+        options.session_timeout = session_timeout;
         options.connect_timeout = 60s;
         options.logger.level = log_level::off;
         // However long nobody serves.
@@ -129,8 +130,9 @@ private:
                 break;
             zk_ = client(context_.get_executor(), options);
         }
-        constexpr worker workers[] = {
-            &life::own, &life::put, &life::consume, &life::add, &life::lead, &life::witness};
+        const worker use_items = is_taker() ? &life::take : &life::consume;
+        const worker workers[] = {
+            &life::own, &life::put, use_items, &life::add, &life::lead, &life::witness};
         std::exception_ptr failed;
         int running = 0;
         asio::steady_timer all_done(context_, asio::steady_timer::time_point::max());
@@ -152,6 +154,8 @@ private:
         co_await zk_.close(as_tuple());
     }
 
+    bool is_taker() const { return std::stoul(role_.name) == taker; }
+
     awaitable<void> run(worker w) {
         reporter told(context_, role_);
         co_await (this->*w)(told);
@@ -172,6 +176,7 @@ private:
         lock l(zk_, std::string(root) + "/lock");
         std::string guarded = std::string(root) + "/guarded";
         while (!stopping_) {
+            co_await told.tell("asked", 0);
             auto [ec, held] = co_await l.acquire_for(3s, as_tuple());
             if (ec) {
                 co_await pause(50);
@@ -207,7 +212,9 @@ private:
                 continue;
             }
             std::string item = own_name("item");
-            co_await told.tell("putting " + item);
+            bool wanted = co_await told.tell("putting " + item);
+            if (!wanted)
+                break;
             auto deadline = std::chrono::steady_clock::now() + 3s;
             auto [ec] = co_await q.put_until(item, deadline, as_tuple());
             if (!ec) {
@@ -220,7 +227,7 @@ private:
     }
 
     /// Each item has one effect, written with its acknowledgement.
-    awaitable<void> consume(reporter&) {
+    awaitable<void> consume(reporter& told) {
         queue q(zk_, std::string(root) + "/queue");
         while (!stopping_) {
             auto deadline = std::chrono::steady_clock::now() + 1s;
@@ -233,8 +240,25 @@ private:
             another.mode = create_mode::persistent_sequential;
             transaction steps;
             steps.create(std::string(root) + "/effects/" + claim.data() + "-", "", another);
-            co_await claim.acknowledge(steps, as_tuple());
+            auto [failed] = co_await claim.acknowledge(steps, as_tuple());
+            if (!failed)
+                co_await told.tell("done " + claim.data());
             co_await pause(10);
+        }
+    }
+
+    /// Each item is gone with its removal, and what became of it only the taker can say.
+    awaitable<void> take(reporter& told) {
+        queue q(zk_, std::string(root) + "/queue");
+        while (!stopping_) {
+            auto deadline = std::chrono::steady_clock::now() + 1s;
+            auto [ec, item] = co_await q.take_until(deadline, as_tuple());
+            if (!ec) {
+                co_await told.tell("took " + item.data);
+            } else if (!item.data.empty()) {
+                co_await told.tell("perhaps_took " + item.data);
+            }
+            co_await pause(20);
         }
     }
 

@@ -2,9 +2,7 @@
 // The course of a run: who is started, what follows what.
 #include "conductor.hpp"
 
-#include "client.hpp"
 #include <corozk/testing/admin.hpp>
-#include <corozk/testing/eventually.hpp>
 #include <corozk/testing/still_loop.hpp>
 
 #include <csignal>
@@ -24,7 +22,11 @@ void say(const std::string& what) {
 }  // namespace
 
 conductor::conductor(std::string self, plan p)
-    : self_(std::move(self)), plan_(p), random_(p.seed), clients_(p.clients) {}
+    : self_(std::move(self)),
+      plan_(p),
+      random_(p.seed),
+      deck_(weights(), random_),
+      clients_(p.clients) {}
 
 void conductor::check(bool holds, const std::string& what) {
     if (!holds)
@@ -79,37 +81,6 @@ void conductor::look_after_clients() {
     }
 }
 
-void conductor::calm_down() {
-    calm_ = true;
-    run_undone(true);
-    watch_owner();
-    resource_.let_go();
-    for (std::size_t i = 0; i < 3; ++i) {
-        if (!(*servers_)[i].running())
-            (*servers_)[i].launch();
-    }
-    servers_->wait_until_serving();
-}
-
-/// Everybody gets on, now that nothing goes wrong.
-void conductor::see_progress() {
-    auto before = resource_.entries();
-    auto all_have = [&] {
-        auto now = resource_.entries();
-        for (std::size_t i = 0; i < clients_.size(); ++i) {
-            std::string name = std::to_string(i);
-            if (now[name] <= before[name])
-                return false;
-        }
-        return true;
-    };
-    try {
-        testing::eventually(all_have, 60s, "every client owns again");
-    } catch (const std::exception& e) {
-        check(false, e.what());
-    }
-}
-
 void conductor::end_clients() {
     for (member& m : clients_)
         m.process->signal(SIGTERM);
@@ -138,13 +109,20 @@ void conductor::set_up() {
         start_client(i);
 }
 
-/// One fault after the other, and several at a time.
+/// Long enough for each kind of fault to happen, so that it has to.
+bool conductor::is_long() const {
+    return plan_.length >= 60s;
+}
+
+/// One fault after the other, and several at a time. A slow machine gets a minute more for the first
+/// round of them: its servers need their time to serve again.
 void conductor::break_things() {
     auto end = clock::now() + plan_.length;
+    auto at_latest = is_long() ? end + 60s : end;
     auto next_word = clock::now() + 20s;
-    while (clock::now() < end) {
+    while (clock::now() < (deck_.first_round_is_over() ? end : at_latest)) {
         fault();
-        auto until = clock::now() + between(50, 800);
+        auto until = clock::now() + between(50ms, 800ms);
         while (clock::now() < until) {
             run_undone(false);
             watch_owner();
@@ -169,7 +147,9 @@ bool conductor::operator()() {
     break_things();
     say("all faults are over");
     calm_down();
+    settle();
     see_progress();
+    drain_queue();
     end_clients();
     final_state last;
     try {

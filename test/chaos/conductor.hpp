@@ -2,6 +2,8 @@
 // Three servers, many clients, and everything that can go wrong with them.
 #pragma once
 
+#include "client.hpp"
+#include "deck.hpp"
 #include "resource.hpp"
 #include <corozk/testing/ensemble.hpp>
 #include <corozk/testing/fault_proxy.hpp>
@@ -17,7 +19,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <random>
 #include <string>
 #include <vector>
@@ -48,34 +49,68 @@ private:
         bool busy = false;  ///< a fault of it is under way
     };
 
+    /// `happen` begins it, and returns false if it cannot be now.
+    struct fault_kind {
+        const char* name;
+        int weight;  ///< how often, beside the others
+        bool (conductor::*happen)(const std::string& what);
+    };
+    static constexpr const char* owner_stopped = "owner stopped";
+    static const std::vector<fault_kind>& fault_kinds();
+    static std::vector<int> weights();
+
     // The course.
     void set_up();
     testing::ensemble_options with_routes();
     void start_client(std::size_t which);
     std::string hosts_of(std::size_t client) const;
     void break_things();
+    bool is_long() const;
     void look_after_clients();
-    void calm_down();
-    void see_progress();
     void end_clients();
     void check(bool holds, const std::string& what);
 
-    // What goes wrong.
-    void fault();
-    void fault_of_server();
+    // When nothing goes wrong any more.
+    void calm_down();
+    void settle();
+    void see_progress();
+    void drain_queue();
+    /// False, and a problem, if it does not come.
+    bool wait_for(const std::function<bool()>& state, const std::string& what);
+
+    // What goes wrong: with servers,
+    bool kill_server(const std::string& what);
+    bool stop_servers(const std::string& what);
+    void stop_server(const std::string& what, std::size_t which, milliseconds length);
+    bool slow_disk(const std::string& what);
+    void write_slowly(std::size_t which, clock::time_point end);
+    bool cut_off_server(const std::string& what);
+    void hold_quorum_traffic(std::size_t which, bool on);
     bool all_serve();
-    void stop_server(std::size_t which, milliseconds length);
-    void slow_disk(std::size_t which, clock::time_point end);
-    void fault_of_client();
+
+    // ... with clients,
+    bool kill_client(const std::string& what);
+    bool stop_client(const std::string& what);
+    bool stop_next_owner(const std::string& what);
     void watch_owner();
     void see_a_late_owner();
-    void fault_of_network();
-    void jump_clock();
+    bool jump_ahead(const std::string& what);
+    bool jump_wall_clock(const std::string& what);
+    bool jump_clock(const std::string& what, int signal, milliseconds length);
+
+    // ... and between them.
+    testing::fault_proxy& any_proxy();
+    bool cut_connections(const std::string& what);
+    bool lose_direction(const std::string& what);
+    bool delay_network(const std::string& what);
+    bool part_network(const std::string& what);
+
+    void fault();
     /// A fault begins, and is over after a while: then `undo` is called.
     void begin(const std::string& what, milliseconds length, std::function<void()> undo = {});
     void later(milliseconds in, std::function<void()> undo);
     void run_undone(bool all);
-    milliseconds between(int least, int most);
+    milliseconds between(milliseconds least, milliseconds most);
     std::size_t one_of(std::size_t count);
     bool one_in(int n) { return one_of(static_cast<std::size_t>(n)) == 0; }
 
@@ -83,13 +118,15 @@ private:
     final_state look();
     std::vector<std::string> differences();
     bool report(const final_state& last);
-    void report_turns();
+    void report_faults();
+    void see_every_fault();
     void keep_servers();
     void describe_servers();
 
     std::string self_;
     plan plan_;
     std::mt19937_64 random_;
+    deck deck_;
     testing::temporary_directory folder_;
     resource resource_;
     /// Between servers: who asks, and whom.

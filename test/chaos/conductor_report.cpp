@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is left at the end, and the judgement.
-#include "client.hpp"
 #include "conductor.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/error.hpp>
@@ -94,12 +93,13 @@ bool conductor::report(const final_state& last) {
               << "guarded writes     " << j.guarded_writes << "\n"
               << "leaders' terms     " << j.terms << "\n"
               << "items              " << j.put << " put, " << last.effects.size() << " done, "
-              << last.queued.size() << " left\n"
+              << j.taken << " taken, " << last.queued.size() << " left\n"
               << "additions          " << j.added << ", the counter is " << last.counter << "\n"
               << "in doubt           " << j.in_doubt << "\n"
               << "witnessed          " << j.witnessed << " changes; the servers lost or differ in "
               << j.taken_back.size() << "\n\n";
-    report_turns();
+    report_faults();
+    see_every_fault();
     std::cout << "\n";
     constexpr std::size_t enough = 20;
     for (std::size_t i = 0; i < std::min(j.taken_back.size(), enough); ++i)
@@ -131,15 +131,19 @@ bool conductor::report(const final_state& last) {
     return good;
 }
 
-/// How long each kind of fault has stopped a client's loop at most, and the machine an idle one.
-void conductor::report_turns() {
+/// How often each kind of fault came, how long it has stopped a client's loop at most, and the machine
+/// an idle one.
+void conductor::report_faults() {
     auto in_ms = [](std::chrono::nanoseconds t) { return static_cast<double>(t.count()) / 1e6; };
     std::cout << std::left << std::setw(34) << "fault" << std::right << std::setw(7) << "times"
               << std::setw(18) << "longest turn, ms" << std::setw(11) << "in kernel"
               << std::setw(13) << "page faults" << std::setw(13) << "preemptions" << std::setw(21)
               << "of an idle loop, ms"
               << "\n";
-    for (const auto& [what, longest] : resource_.longest_turns()) {
+    auto longest_turns = resource_.longest_turns();
+    for (const fault_kind& kind : fault_kinds())
+        longest_turns.try_emplace(kind.name);
+    for (const auto& [what, longest] : longest_turns) {
         const testing::turn_clock::turn& turn = longest.of_clients;
         std::cout << std::left << std::setw(34) << (what.empty() ? "none" : what) << std::right
                   << std::setw(7) << (what.empty() ? "" : std::to_string(faults_[what]))
@@ -148,6 +152,14 @@ void conductor::report_turns() {
                   << std::setw(13) << turn.preemptions << std::setw(21) << in_ms(longest.of_nobody)
                   << "\n";
     }
+}
+
+/// A run that is long enough says nothing about a fault that it has not seen.
+void conductor::see_every_fault() {
+    if (!is_long())
+        return;
+    for (const fault_kind& kind : fault_kinds())
+        check(faults_[kind.name] > 0, std::string("a fault that never happened: ") + kind.name);
 }
 
 /// Their logs and transaction logs, for whoever looks for the cause.

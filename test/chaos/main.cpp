@@ -20,7 +20,7 @@ Runs client processes against three servers, kills, stops and cuts off both, mov
 that no owner was doubled, no item lost or doubled, and nothing miscounted.
   --minutes N   how long things go wrong (30)
   --seconds N   the same
-  --clients N   how many processes (6)
+  --clients N   how many processes (6, at least 2)
   --seed N      chooses the faults (random)
   --keep DIR    where a run that fails leaves the servers' logs and transaction logs
 )";
@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
         }
         if (!role.name.empty())
             return run_client(role);
-        if (wanted.clients == 0)
-            throw std::invalid_argument("--clients must be positive");
+        if (wanted.clients < 2)
+            throw std::invalid_argument("--clients must be at least 2");
         conductor all(std::filesystem::read_symlink("/proc/self/exe").string(), wanted);
         return all() ? EXIT_SUCCESS : EXIT_FAILURE;
     } catch (const std::exception& e) {

@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -66,18 +67,32 @@ struct resource::impl {
 namespace {
 
 std::optional<deed> deed_named(const std::string& name) {
-    static const std::map<std::string, deed> all = {{"left", deed::left},
+    static const std::map<std::string, deed> all = {{"asked", deed::asked},
+                                                    {"left", deed::left},
                                                     {"wrote", deed::wrote},
                                                     {"leads", deed::leads},
                                                     {"putting", deed::putting},
                                                     {"put", deed::put},
                                                     {"refused", deed::refused},
+                                                    {"done", deed::done},
+                                                    {"took", deed::took},
+                                                    {"perhaps_took", deed::perhaps_took},
                                                     {"adding", deed::adding},
                                                     {"added", deed::added},
-                                                    {"witnessed", deed::witnessed},
-                                                    {"not_added", deed::not_added}};
+                                                    {"not_added", deed::not_added},
+                                                    {"witnessed", deed::witnessed}};
     auto found = all.find(name);
     return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool is_about_an_item(deed what) {
+    constexpr deed all[] = {
+        deed::putting, deed::put, deed::refused, deed::done, deed::took, deed::perhaps_took};
+    return std::find(std::begin(all), std::end(all), what) != std::end(all);
+}
+
+std::string client_of(const record& r) {
+    return r.who.substr(0, r.who.find('.'));
 }
 
 }  // namespace
@@ -100,40 +115,47 @@ std::string resource::answer(const std::string& line) {
     words >> r.who >> what;
     std::lock_guard guard(mutex_);
     if (what == "turn") {
-        std::int64_t took = 0;
-        std::int64_t in_kernel = 0;
-        turns seen;
-        words >> took >> in_kernel >> seen.of_clients.page_faults >> seen.of_clients.preemptions;
-        seen.of_clients.took = std::chrono::nanoseconds(took);
-        seen.of_clients.in_kernel = std::chrono::nanoseconds(in_kernel);
-        note_turns(seen);
+        note_turn_of_client(words);
         return "ok";
     }
     if (what == "enter" || what == "use") {
+        r.what = what == "enter" ? deed::entered : deed::used;
         words >> r.token;
-        bool late = r.token < highest_;
-        r.what = late ? deed::fenced : what == "enter" ? deed::entered : deed::used;
-        highest_ = std::max(highest_, r.token);
-        if (r.what == deed::entered) {
-            std::string client = r.who.substr(0, r.who.find('.'));
-            ++entries_[client];
-            if (std::exchange(hold_next_, false))
-                held_ = client;
-        }
-        history_.add(std::move(r));
-        return late ? "late" : "ok";
+        return answer_access(std::move(r));
     }
     auto known = deed_named(what);
     if (!known)
         return "what?";
     r.what = *known;
-    if (r.what == deed::putting || r.what == deed::put || r.what == deed::refused) {
+    if (r.what == deed::putting && refuses_items_)
+        return "enough";
+    if (is_about_an_item(r.what)) {
         words >> r.item;
     } else {
         words >> r.token >> r.number;
     }
-    history_.add(std::move(r));
+    note(std::move(r));
     return "ok";
+}
+
+/// Told under the mutex.
+std::string resource::answer_access(record r) {
+    if (r.token < highest_) {
+        r.what = deed::fenced;
+        note(std::move(r));
+        return "late";
+    }
+    highest_ = r.token;
+    if (r.what == deed::entered && std::exchange(hold_next_, false))
+        held_ = client_of(r);
+    note(std::move(r));
+    return "ok";
+}
+
+/// Told under the mutex.
+void resource::note(record r) {
+    ++done_so_far_[client_of(r)][r.what];
+    history_.add(std::move(r));
 }
 
 history resource::told() const {
@@ -141,9 +163,9 @@ history resource::told() const {
     return history_;
 }
 
-std::map<std::string, std::size_t> resource::entries() const {
+resource::progress resource::done_so_far() const {
     std::lock_guard guard(mutex_);
-    return entries_;
+    return done_so_far_;
 }
 
 std::int64_t resource::highest() const {
@@ -173,6 +195,16 @@ bool resource::holds(const std::string& line) const {
            line.find(" enter ") != std::string::npos;
 }
 
+void resource::settle() {
+    std::lock_guard guard(mutex_);
+    history_.add(record(deed::settled, "conductor"));
+}
+
+void resource::refuse_items() {
+    std::lock_guard guard(mutex_);
+    refuses_items_ = true;
+}
+
 void resource::begin_of(const std::string& fault) {
     std::lock_guard guard(mutex_);
     ++effects_[fault].under_way;
@@ -184,6 +216,17 @@ void resource::end_of(const std::string& fault) {
     effect& of_it = effects_[fault];
     --of_it.under_way;
     of_it.until = clock::now() + aftermath;
+}
+
+/// Told under the mutex.
+void resource::note_turn_of_client(std::istream& words) {
+    std::int64_t took = 0;
+    std::int64_t in_kernel = 0;
+    turns seen;
+    words >> took >> in_kernel >> seen.of_clients.page_faults >> seen.of_clients.preemptions;
+    seen.of_clients.took = std::chrono::nanoseconds(took);
+    seen.of_clients.in_kernel = std::chrono::nanoseconds(in_kernel);
+    note_turns(seen);
 }
 
 /// Told under the mutex.

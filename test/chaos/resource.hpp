@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <istream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@ namespace corozk::chaos {
 ///
 ///   WHO enter TOKEN      "ok", or "late" if a later token was here
 ///   WHO use TOKEN        the same
+///   WHO putting ITEM     "ok", or "enough" if no more items are wanted
 ///   WHO left TOKEN       and so on for the other deeds: "ok"
 ///   WHO turn TOOK IN_KERNEL PAGE_FAULTS PREEMPTIONS
 ///                        the longest turn of the client's loop since it last said so; nanoseconds
@@ -35,8 +37,9 @@ public:
 
     std::uint16_t port() const noexcept { return port_; }
     history told() const;
-    /// How often each client has entered, all lives of it together.
-    std::map<std::string, std::size_t> entries() const;
+    /// How often each client has done what, all lives of it together.
+    using progress = std::map<std::string, std::map<deed, std::size_t>>;
+    progress done_so_far() const;
     /// The highest token so far.
     std::int64_t highest() const;
 
@@ -46,6 +49,10 @@ public:
     std::string held() const;
     /// ... and nobody else is going to wait for it.
     void let_go();
+
+    /// No fault is in effect any more, and none has an after-effect.
+    void settle();
+    void refuse_items();
 
     /// A fault is in effect, until it is over (and a little longer: what it causes takes its time).
     void begin_of(const std::string& fault);
@@ -69,13 +76,17 @@ private:
     };
     struct impl;
     bool holds(const std::string& line) const;
-    void note_turns(const turns& seen);
     std::string answer(const std::string& line);
+    std::string answer_access(record r);
+    void note(record r);
+    void note_turn_of_client(std::istream& words);
+    void note_turns(const turns& seen);
 
     mutable std::mutex mutex_;
     history history_;
     std::int64_t highest_ = 0;
-    std::map<std::string, std::size_t> entries_;
+    progress done_so_far_;
+    bool refuses_items_ = false;
     bool hold_next_ = false;
     std::string held_;
     std::map<std::string, effect> effects_;
