@@ -2,6 +2,8 @@
 #include "child.hpp"
 
 #include "crash_report.hpp"
+#include "foreign_nodes.hpp"
+#include "lie_witness.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/fault_proxy.hpp>
@@ -33,8 +35,32 @@ using testing::frame_info;
 
 constexpr long memory_limit_kb = 400L * 1024;
 
+// What a client asks a server that lies all the time, within ten seconds. Whoever asks again without
+// any pause gets many times as far.
+constexpr std::uint64_t most_requests = 20'000;
+constexpr std::uint64_t most_connections = 1'000;
+
 auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
+}
+
+/// Under these, whoever follows a node reads it again at each answer, as beside a writer who never
+/// stops; and of very many children each is looked at.
+bool asks_for_requests(testing::wire_lie lie) {
+    using testing::wire_lie;
+    return lie == wire_lie::spurious_events || lie == wire_lie::event_of_unknown_state ||
+           lie == wire_lie::children_with_one_long_name;
+}
+
+/// Paths may be long.
+testing::fault_proxy_options short_log() {
+    testing::fault_proxy_options options;
+    options.log_capacity = 100;
+    return options;
+}
+
+testing::lie_span span_of(const wire_case& what) {
+    return what.persistent ? testing::lie_span::from_then : testing::lie_span::once;
 }
 
 const scenario& scenario_named(const std::string& name) {
@@ -50,55 +76,6 @@ std::string own_root() {
     char text[32];
     std::snprintf(text, sizeof text, "/wire-%08ld", static_cast<long>(::getpid()));
     return text;
-}
-
-/// Data as other programs have it.
-std::string foreign_data(std::mt19937_64& random) {
-    static const std::vector<std::string> kinds = {
-        "",
-        "0",
-        "-1",
-        "1",
-        "2147483648",
-        "99999999999999999999",
-        "not a number",
-        "{\"json\": [1, 2, 3]}",
-        std::string("\0\0\0\x7f", 4),
-        "\xff\xfe\x80",
-        "unlock",
-        "commit\nabort\n",
-        "1\n1\n1\n1\n1\n1\n1\n1\n",
-        std::string(60'000, 'x'),
-        std::string(8, '\xff'),
-        "12 34 56\nabc:def\n",
-    };
-    return kinds[random() % kinds.size()];
-}
-
-/// A name that is nearly the same, or the same.
-std::string near_miss(std::string name, std::mt19937_64& random) {
-    auto at = [&] { return name.empty() ? 0 : random() % name.size(); };
-    switch (random() % 8) {
-        case 0:
-            return name + "0000000000";
-        case 1:
-            return name + "-2147483648";
-        case 2:
-            return name + "99999999999999999999";
-        case 3:
-            name.erase(at());
-            return name;
-        case 4:
-            if (!name.empty())
-                name[at()] = "-_0aZ\xc3."[random() % 7];
-            return name;
-        case 5:
-            return name.substr(at());
-        case 6:
-            return name + name;
-        default:
-            return name;
-    }
 }
 
 /// Where the client makes nodes: the paths below the folder, without the server's digits.
@@ -120,50 +97,21 @@ private:
     std::set<std::string> paths_;
 };
 
-void plant_if_possible(admin& hand, const std::string& path, const std::string& data) {
-    try {
-        hand.plant(path, data);
-    } catch (const std::exception&) {
-        // It is there, or is no path.
-        try {
-            hand.set(path, data);
-        } catch (const std::exception&) {
-        }
-    }
-}
-
-void plant_near(admin& hand,
-                const std::string& folder,
-                const std::set<std::string>& below,
-                std::mt19937_64& random) {
-    for (const std::string& relative : below) {
-        std::size_t slash = relative.rfind('/');
-        bool folder_itself = slash == std::string::npos;
-        std::string parent = folder_itself ? folder : folder + relative.substr(0, slash);
-        std::string name = folder_itself ? std::string() : relative.substr(slash + 1);
-        for (int i = 0; i < 3; ++i) {
-            std::string path = folder_itself ? folder : parent + "/" + near_miss(name, random);
-            plant_if_possible(hand, path, foreign_data(random));
-        }
-    }
-}
-
 class performance {
 public:
     performance(const wire_case& what, std::uint16_t port)
         : what_(what),
           play_(scenario_named(what.scenario)),
           port_(port),
-          proxy_(port),
-          random_(what.seed) {
-        auto lie = testing::wire_lie_named(what.attack);
-        tells_.emplace(lie.value_or(testing::wire_lie::none), lie ? what.at : 0, what.seed);
-    }
+          lie_(testing::wire_lie_named(what.attack).value_or(testing::wire_lie::none)),
+          witness_(testing::liar(lie_, what.at, what.seed, span_of(what))),
+          proxy_(port, short_log()),
+          random_(what.seed) {}
 
     int operator()() {
         try {
             testing::run(
-                context_, [this] { return act(); }, 40s);
+                context_, [this] { return act(); }, 70s);
             testing::run_to_idle(context_, 10s);
         } catch (const testing::timeout_error& e) {
             std::cout << "hung: " << e.what() << "\n" << proxy_.describe_log(40) << std::endl;
@@ -174,10 +122,12 @@ public:
         }
         rusage usage{};
         ::getrusage(RUSAGE_SELF, &usage);
-        std::cout << "chances " << tells_->chances() << "\nmemory " << usage.ru_maxrss << " KiB"
+        std::cout << witness_.describe_occasions() << "memory " << usage.ru_maxrss << " KiB"
                   << std::endl;
         if (usage.ru_maxrss > memory_limit_kb)
             return too_much_memory;
+        if (asked_too_often_)
+            return too_many_requests;
         if (!ended_)
             return hung;
         return healed_ ? went_well : did_not_heal;
@@ -191,7 +141,10 @@ private:
             proxy_.arm(testing::at_request(what_.at),
                        testing::call_at_reply([this](const frame_info&) { vandalise(); }));
         }
-        proxy_.edit(testing::direction::to_client, *tells_);
+        proxy_.edit(testing::direction::to_client,
+                    [this](const frame_info& frame, std::string bytes) {
+                        return witness_(frame, std::move(bytes));
+                    });
         client_options options(proxy_.hosts());
         options.session_timeout = 2s;
         options.connect_timeout = 5s;
@@ -201,8 +154,11 @@ private:
         client c(context_.get_executor(), options);
         auto [ec] = co_await c.connect(as_tuple());
         std::cout << "connect: " << ec.message() << std::endl;
+        if (is_told_at_reconnect())
+            proxy_.cut();
         if (!ec)
             co_await within_reason(c, root_ + "/folder");
+        count_requests();
         // The server is honest from now on.
         proxy_.edit(testing::direction::to_client, nullptr);
         co_await heal(c);
@@ -210,15 +166,29 @@ private:
         std::cout << "close: " << closed.message() << std::endl;
     }
 
-    /// With an end in any case.
+    bool is_told_at_reconnect() const {
+        return occasion_of(lie_) == testing::wire_occasion::connecting && what_.at > 1;
+    }
+
+    void count_requests() {
+        testing::proxy_statistics seen = proxy_.statistics();
+        std::cout << "requests " << seen.requests << ", connections " << seen.connections_accepted
+                  << std::endl;
+        asked_too_often_ =
+            !asks_for_requests(lie_) &&
+            (seen.requests > most_requests || seen.connections_accepted > most_connections);
+    }
+
+    /// With an end in any case. From a server that never stops lying nothing need come.
     awaitable<void> within_reason(client& c, std::string folder) {
         using namespace boost::asio::experimental::awaitable_operators;
         // A lie about a list stops the loop for half a second, and on a busy machine for many.
-        boost::asio::steady_timer budget(context_, 15s);
+        boost::asio::steady_timer budget(context_, what_.persistent ? 5s : 15s);
         auto first = co_await (played(c, std::move(folder)) ||
                                budget.async_wait(boost::asio::use_awaitable));
-        ended_ = first.index() == 0;
-        std::string said = ended_ ? std::get<0>(first) : "given up";
+        bool by_itself = first.index() == 0;
+        ended_ = by_itself || what_.persistent;
+        std::string said = by_itself ? std::get<0>(first) : "given up";
         std::cout << "played: " << said << std::endl;
     }
 
@@ -294,37 +264,16 @@ private:
     std::uint16_t port_;
     std::string root_ = own_root();
     boost::asio::io_context context_;
+    testing::wire_lie lie_;
+    lie_witness witness_;  // the proxy's thread uses it
     testing::fault_proxy proxy_;
     std::mt19937_64 random_;
-    std::optional<testing::liar> tells_;
     bool ended_ = true;
     bool healed_ = false;
+    bool asked_too_often_ = false;
 };
 
 }  // namespace
-
-std::string wire_case::text() const {
-    return scenario + "/" + attack + "/" + std::to_string(at) + "/" + std::to_string(seed);
-}
-
-wire_case wire_case::parse(const std::string& text) {
-    std::vector<std::string> parts(1);
-    for (char c : text) {
-        if (c == '/') {
-            parts.emplace_back();
-        } else {
-            parts.back() += c;
-        }
-    }
-    if (parts.size() != 4)
-        throw std::invalid_argument("a case is SCENARIO/ATTACK/FRAME/SEED");
-    wire_case result;
-    result.scenario = parts[0];
-    result.attack = parts[1];
-    result.at = std::stoull(parts[2]);
-    result.seed = std::stoull(parts[3]);
-    return result;
-}
 
 int run_child(const wire_case& what, std::uint16_t server_port) {
     testing::report_crashes();

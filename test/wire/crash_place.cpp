@@ -69,6 +69,29 @@ std::vector<std::string> frames_of_handler(const std::string& stack) {
     return frames;
 }
 
+/// What the signal has interrupted; with what is common, such as the C library's `free`.
+std::string first_behind_handler(const std::string& output) {
+    std::size_t stack = output.find(testing::crash_head);
+    if (stack == output.npos)
+        return std::string();
+    bool behind_the_handler = false;
+    for (const std::string& line : lines_of(output.substr(stack))) {
+        if (behind_the_handler)
+            return line;
+        behind_the_handler = in_c_library(line);
+    }
+    return std::string();
+}
+
+/// `module(+0x10)[0x5561]`: with a name in front of the plus where there is one.
+bool in_nameless_function(const std::string& frame) {
+    return in_c_client(frame) && frame.find("(+0x") != frame.npos;
+}
+
+bool asserts(const std::string& output, const std::string& what) {
+    return output.find(": " + what + " failed.") != output.npos;
+}
+
 /// `#3 0x5561 in function file:line`, or with the module in place of what is not known. The
 /// sanitizer's own functions have neither of our names.
 std::vector<std::string> frames_of_sanitizer(const std::string& stack) {
@@ -104,6 +127,17 @@ std::string place_in_c_client(const std::string& output) {
     if (frames.empty() || !in_c_client(frames.front()))
         return std::string();
     return short_name(frames.front());
+}
+
+c_client_end how_c_client_ended(const std::string& output) {
+    if (place_in_c_client(output).empty())
+        return c_client_end::elsewhere;
+    if (asserts(output, "zookeeper_process: Assertion `cptr'"))
+        return c_client_end::nobody_waits;
+    if (asserts(output, "deserialize_multi: Assertion `entry'"))
+        return c_client_end::no_result_wanted;
+    bool wrong_access = in_nameless_function(first_behind_handler(output));
+    return wrong_access ? c_client_end::wrong_access : c_client_end::elsewhere;
 }
 
 std::string with_function_names(const std::string& output, const std::string& program) {

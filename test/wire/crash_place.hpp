@@ -11,7 +11,19 @@ namespace corozk::wire {
 /// client had called what did.
 std::string place_in_c_client(const std::string& output);
 
-/// The same with functions in place of addresses in `program`, as far as `addr2line` knows them.
+/// How the C client has ended the process. Of its functions only those have a name that it exports:
+/// what it says of itself, and how the stack looks, must do.
+enum class c_client_end {
+    elsewhere,         ///< another crash, if any
+    nobody_waits,      ///< `zookeeper_process` asserts that somebody waits for an answer
+    no_result_wanted,  ///< `deserialize_multi` asserts that an operation is left for a result
+    wrong_access,  ///< by itself, in a function that it does not export: never what frees memory
+};
+
+/// Of a process whose stack report_crashes() has written.
+c_client_end how_c_client_ended(const std::string& output);
+
+/// The output with functions in place of addresses in `program`, as far as `addr2line` knows them.
 std::string with_function_names(const std::string& output, const std::string& program);
 
 }  // namespace corozk::wire

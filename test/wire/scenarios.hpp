@@ -20,4 +20,11 @@ struct scenario {
 
 const std::vector<scenario>& all_scenarios();
 
+// What they are put together from.
+const std::vector<scenario>& line_scenarios();
+const std::vector<scenario>& inspection_scenarios();
+const std::vector<scenario>& queue_scenarios();
+const std::vector<scenario>& data_scenarios();
+const std::vector<scenario>& barrier_scenarios();
+
 }  // namespace corozk::wire

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who keeps data for others, and follows theirs.
+#include "bounded_wait.hpp"
+#include "scenarios.hpp"
+#include <corozk/recipe/cache.hpp>
+#include <corozk/recipe/configuration.hpp>
+#include <corozk/recipe/counter.hpp>
+#include <corozk/recipe/membership.hpp>
+#include <corozk/recipe/name_service.hpp>
+#include <corozk/recipe/rendezvous.hpp>
+
+#include <chrono>
+
+namespace corozk::wire {
+
+namespace {
+
+using boost::asio::awaitable;
+using namespace std::chrono_literals;
+
+awaitable<void> caches(client& c, std::string folder) {
+    co_await c.ensure_path(folder + "/a/b");
+    tree_cache cache(c, folder);
+    co_await for_a_second(cache.next());
+    auto [ec, made] = co_await c.create(folder + "/a/c", "1", create_options(), as_tuple());
+    co_await for_a_second(cache.next(cache.current().revision));
+}
+
+awaitable<void> single_configurations(client& c, std::string folder) {
+    configuration mine(c, folder + "/c");
+    co_await mine.publish("1");
+    node_state first = co_await mine.next();
+    co_await mine.publish("2");
+    co_await for_a_second(mine.next(first.revision));
+}
+
+template <class Layout>
+awaitable<void> configurations(client& c, std::string folder) {
+    Layout mine(c, folder + "/c");
+    configuration_parts parts{{"one", "1"}, {"two", "2"}};
+    co_await mine.publish(parts);
+    configuration_version v = co_await mine.next();
+    parts["one"] = "3";
+    co_await mine.publish(parts);
+    co_await for_a_second(mine.next(v.revision));
+}
+
+awaitable<void> counters(client& c, std::string folder) {
+    counter mine(c, folder + "/c");
+    co_await mine.add(1);
+    co_await mine.get();
+    co_await mine.compare_and_set(1, 5);
+    co_await mine.add(1);
+}
+
+awaitable<void> members(client& c, std::string folder) {
+    membership group(c, folder);
+    co_await group.join_for(2s, "a", "1");
+    co_await group.members();
+    co_await for_a_second(group.set_data("2"));
+    co_await group.leave();
+}
+
+awaitable<void> name_services(client& c, std::string folder) {
+    name_service names(c, folder);
+    co_await names.register_name("mail/smtp", "10.0.0.5:25");
+    co_await names.resolve("mail/smtp");
+    co_await names.await_for(1s, "mail/smtp");
+    co_await names.list("mail");
+    name_watch followed = names.follow("mail/smtp");
+    co_await for_a_second(followed.next());
+    co_await names.unregister("mail/smtp");
+    co_await for_a_second(followed.next());
+}
+
+awaitable<void> meetings(client& c, std::string folder) {
+    rendezvous point(c, folder + "/point");
+    co_await point.publish_for(2s, "host-1:5000");
+    co_await point.await_for(1s);
+    co_await for_a_second(point.next());
+    co_await for_a_second(point.update("host-2:5000"));
+    co_await point.withdraw();
+}
+
+}  // namespace
+
+const std::vector<scenario>& data_scenarios() {
+    static const std::vector<scenario> all = {
+        {"cache", caches},
+        {"configuration", configurations<versioned_configuration>},
+        {"ready_configuration", configurations<ready_configuration>},
+        {"single_configuration", single_configurations},
+        {"counter", counters},
+        {"membership", members},
+        {"name_service", name_services},
+        {"rendezvous", meetings},
+    };
+    return all;
+}
+
+}  // namespace corozk::wire
