@@ -24,7 +24,7 @@ void work(std::chrono::nanoseconds how_long) {
 
 }  // namespace
 
-TEST_CASE("turn clock: the longest turn, without what is set aside and without waiting") {
+TEST_CASE("turn clock: the longest turn, without what is set aside") {
     boost::asio::io_context context;
     boost::asio::post(context, [] { work(1ms); });
     boost::asio::post(context, [] {
@@ -34,12 +34,25 @@ TEST_CASE("turn clock: the longest turn, without what is set aside and without w
         const aside more;
         work(1ms);
     });
-    boost::asio::post(context, [] { std::this_thread::sleep_for(60ms); });
+    boost::asio::post(context, [] {
+        const aside test;
+        std::this_thread::sleep_for(60ms);
+    });
     turn_clock clock;
     run_to_idle(context);
     CHECK(clock.longest() >= 5ms);
     CHECK(clock.longest() < 50ms);
     CHECK(turn_clock::current() == &clock);
+}
+
+TEST_CASE("turn clock: a turn that waits for something else than a handler") {
+    boost::asio::io_context context;
+    boost::asio::post(context, [] { std::this_thread::sleep_for(60ms); });
+    turn_clock clock;
+    run_to_idle(context);
+    const turn_clock::turn longest = clock.take_longest();
+    CHECK(longest.took >= 50ms);
+    CHECK(longest.blocked >= 50ms);
 }
 
 TEST_CASE("turn clock: what the longest turn was made of") {
