@@ -118,6 +118,8 @@ private:
     void resolve(std::size_t index);
     void next_attempt();
     void round_over();
+    void pause(std::size_t failures);
+    void reconnect();
     void attempt_failed();
     void established(bool read_only);
     void verify_chroot();
@@ -130,6 +132,7 @@ private:
     error_code connect_problem() const;
 
     // Ending.
+    void session_over();
     void session_lost(error_code reason);
     void fail_for_good(error_code reason);
     void begin_closing();
@@ -153,6 +156,10 @@ private:
     bool past_deadline() noexcept;
     bool closing() const noexcept {
         return phase_ == phase_type::draining || phase_ == phase_type::parting;
+    }
+    bool connection_made() const noexcept {
+        return phase_ == phase_type::verifying || phase_ == phase_type::open ||
+               phase_ == phase_type::draining;
     }
     bool can_send() const noexcept;
     bool sends_left() const noexcept { return !outbox_.empty() && can_send(); }
@@ -213,6 +220,7 @@ private:
     std::size_t servers_in_round_ = 0;
     std::uint64_t round_ = 0;
     std::size_t failed_rounds_ = 0;
+    std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
     std::size_t resolving_ = 0;
     std::vector<std::vector<std::string>> resolved_;  ///< by host; kept for when a look-up fails
     bool refused_connection_ = false;                 ///< nobody listened at one of the servers

@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 
@@ -155,6 +156,11 @@ void session::retire_handle() {
     if (!abandoned_ && answered && watches_.size() + watches_.untold() > many)
         reap(std::move(handle_));
     handle_.reset();
+    // What it has said of its own session is nothing to the next one's.
+    auto about_it = [](const arrival& a) { return a.kind == arrival::kind_type::session_event; };
+    auto ahead = batch_.begin() + static_cast<std::ptrdiff_t>(next_arrival_);
+    batch_.erase(std::remove_if(ahead, batch_.end(), about_it), batch_.end());
+    std::erase_if(inbox_, about_it);
 }
 
 void session::reap(std::unique_ptr<handle> last) {

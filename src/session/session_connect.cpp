@@ -21,7 +21,14 @@ using namespace std::chrono_literals;
 
 constexpr auto first_retry = 100ms;
 constexpr auto last_retry = 1000ms;
+constexpr auto shortest_pause = 10ms;
 constexpr auto shortest_attempt = 500ms;
+
+// A connection that has lasted for this long was a good one.
+constexpr auto lasting_connection = 1000ms;
+
+// Whose session expires meanwhile loses two at once: the old one, and the one that tells of it.
+constexpr std::size_t short_connections_in_order = 2;
 
 std::string numeric_address(const boost::asio::ip::address& address, std::uint16_t port) {
     std::string text = address.to_string();
@@ -115,7 +122,7 @@ void session::connect(user_call<> call) {
     connect_calls_.push_back(std::move(shared));
     if (ended) {
         refused_connection_ = silent_server_ = false;
-        failed_rounds_ = 0;
+        failed_rounds_ = short_connections_ = 0;
         timeout_ = options_.session_timeout;
         set_state(session_state::connecting);
         begin_round();
@@ -232,8 +239,14 @@ void session::next_attempt() {
 
 void session::round_over() {
     ++failed_rounds_;
-    auto delay = first_retry * (1 << std::min<std::size_t>(failed_rounds_ - 1, 4));
-    delay = std::min<std::chrono::milliseconds>(delay, last_retry);
+    pause(failed_rounds_);
+}
+
+void session::pause(std::size_t failures) {
+    auto delay = first_retry * (1 << std::min<std::size_t>(failures - 1, 4));
+    // Several of them must not cost the session.
+    auto longest = std::clamp<std::chrono::milliseconds>(timeout_ / 10, shortest_pause, last_retry);
+    delay = std::min<std::chrono::milliseconds>(delay, longest);
     // Not all clients of a restarted server at once.
     std::uniform_int_distribution<std::int64_t> spread(delay.count() / 2, delay.count());
     phase_ = phase_type::waiting;
@@ -268,10 +281,23 @@ void session::connection_down() {
         case phase_type::open:
             set_state(status_.state == session_state::connecting ? session_state::connecting
                                                                  : session_state::suspended);
-            begin_round();
+            reconnect();
             break;
         default:
             break;
+    }
+}
+
+/// At once, unless connections end as soon as they are made: by a server that cannot be understood,
+/// that hangs up on a request which is asked again each time, or whose sessions are over at once.
+void session::reconnect() {
+    if (now() - attempt_started_ >= lasting_connection)
+        short_connections_ = 0;
+    ++short_connections_;
+    if (short_connections_ <= short_connections_in_order) {
+        begin_round();
+    } else {
+        pause(short_connections_ - short_connections_in_order);
     }
 }
 
@@ -322,7 +348,7 @@ void session::verify_chroot() {
     phase_ = phase_type::verifying;
     verification_ =
         std::make_unique<internal_operation>(op_code::exists, "/", [this](operation& op) {
-            if (phase_ != phase_type::verifying ||
+            if (phase_ != phase_type::verifying || is_session_lost(op.error) ||
                 op.error == zk_errc::session_closed_require_sasl_auth) {
                 return;
             }
@@ -342,6 +368,7 @@ void session::verify_chroot() {
     operation& op = *verification_;
     op.state = operation::progress::sent;
     op.sent_at = now();
+    op.sent_in = status_.generation;
     if (handle_->submit(op)) {
         sent_.push_back(op);
         ++in_flight_;
@@ -409,6 +436,15 @@ void session::connect_failed(error_code reason) {
     fail_for_good(reason);
 }
 
+/// The server has said so.
+void session::session_over() {
+    if (closing()) {
+        finish_closing(error_code());
+    } else {
+        session_lost(zk_errc::session_expired);
+    }
+}
+
 void session::session_lost(error_code reason) {
     ++counters_.expirations;
     readable_ = writable_ = false;
@@ -423,7 +459,7 @@ void session::session_lost(error_code reason) {
     watches_.drop_all(reason);
     fail_queued(reason);
     if (options_.renew_session && !hosts_.hosts.empty()) {
-        begin_round();
+        reconnect();
     } else {
         fail_for_good(reason);
     }

@@ -151,6 +151,8 @@ void session::dispatch_answer(operation& op) {
     }
     bool stranger = op.state == operation::progress::sent &&
                     op.error == zk_errc::session_closed_require_sasl_auth;
+    bool over = op.state == operation::progress::sent && op.error == zk_errc::session_expired &&
+                op.sent_in == status_.generation && connection_made();
     bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
@@ -175,8 +177,13 @@ void session::dispatch_answer(operation& op) {
     // Those that were armed before were dropped when the session ended, or the closing began.
     if (too_late)
         watches_.drop_all(status_.reason);
-    if (stranger && !abandoned_)
+    if (abandoned_)
+        return;
+    if (stranger)
         authentication_demanded();
+    // Whoever is told so must not find the same session in order when it looks.
+    if (over)
+        session_over();
 }
 
 void session::dispatch_session_event(handle_state state) {
@@ -189,11 +196,7 @@ void session::dispatch_session_event(handle_state state) {
             established(true);
             break;
         case handle_state::expired:
-            if (closing()) {
-                finish_closing(error_code());
-            } else {
-                session_lost(zk_errc::session_expired);
-            }
+            session_over();
             break;
         case handle_state::auth_failed:
             authentication_failed();

@@ -60,6 +60,28 @@ long most_memory_so_far() {
 
 }  // namespace
 
+TEST_CASE(
+    "an answer says that the session is over: it is, for whoever looks, and a new one begins") {
+    // A server's own word for it; the connection would end with it, or a moment later.
+    auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        session_status before = zk.status();
+        watched_data w = co_await zk.watch_data(path);
+        {
+            spoilt lie(proxy, tell(wire_lie::session_over));
+            auto [ec, data] = co_await zk.get(path, as_tuple());
+            CHECK(ec == zk_errc::session_expired);
+            CHECK(zk.status().state != session_state::connected);
+        }
+        auto [ec, event] = co_await w.changed.next(as_tuple());
+        CHECK(ec == zk_errc::session_expired);
+        co_await zk.get(path);
+        CHECK(zk.generation() == before.generation + 1);
+        CHECK(zk.session_id() != before.session_id);
+        CHECK(zk.counters().expirations == 1);
+    };
+    with_proxy(body);
+}
+
 TEST_CASE("children that were announced and do not come: an error, and the client goes on") {
     auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/a");
