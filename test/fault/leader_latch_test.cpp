@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fault_engine.hpp"
+#include "read_only_server.hpp"
 #include <corozk/recipe/leader_latch.hpp>
 
 using namespace corozk;
@@ -231,20 +232,7 @@ TEST_CASE("leader_latch: a candidate has closed when its node is gone") {
 }
 
 TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    // The last byte of the answer to a connect request says whether the server only reads.
-    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
-        if (frame.kind == frame_kind::connect)
-            bytes.back() = 1;
-        return bytes;
-    });
-    run(context, [&]() -> awaitable<void> {
-        client_options options = options_for(proxy.hosts());
-        options.allow_read_only = true;
-        client zk = co_await client::connect(co_await boost::asio::this_coro::executor, options);
-        REQUIRE(zk.state() == session_state::read_only);
-        std::string path = fresh_path();
+    with_read_only_server([](client& zk, auto& regain_quorum, std::string path) -> awaitable<void> {
         leader_latch latch(zk, path);
         latch.start();
         pending_result<std::int64_t> leads;
@@ -252,15 +240,12 @@ TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
         co_await settle(zk);
         CHECK_FALSE(leads.done());
         CHECK(observer().children(path).empty());
-        proxy.edit(direction::to_client, nullptr);
-        proxy.cut();
+        regain_quorum();
         error_code ec = co_await finished(leads);
         CHECK_FALSE(ec);
         co_await latch.close();
         co_await nothing_left(path);
-        co_await zk.close(as_tuple());
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("leader_latch: sessions that end again and again: never two leaders, always a next one") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
+#include "read_only_server.hpp"
 #include <corozk/recipe/membership.hpp>
 
 #include <set>
@@ -189,33 +190,17 @@ TEST_CASE("membership: a server that takes no changes now is asked again") {
 }
 
 TEST_CASE("membership: a server without a quorum is not asked to change anything") {
-    boost::asio::io_context context;
-    fault_proxy proxy(shared_server().port());
-    // The last byte of the answer to a connect request says whether the server only reads.
-    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
-        if (frame.kind == frame_kind::connect)
-            bytes.back() = 1;
-        return bytes;
-    });
-    run(context, [&]() -> awaitable<void> {
-        client_options options = options_for(proxy.hosts());
-        options.allow_read_only = true;
-        client zk = co_await client::connect(co_await boost::asio::this_coro::executor, options);
-        REQUIRE(zk.state() == session_state::read_only);
-        std::string path = fresh_path();
+    with_read_only_server([](client& zk, auto& regain_quorum, std::string path) -> awaitable<void> {
         membership g(zk, path);
         pending_result<> joining;
         g.join("a", "1", joining.handler());
         co_await settle(zk);
         CHECK_FALSE(joining.done());
         CHECK_FALSE(observer().exists(path));
-        proxy.edit(direction::to_client, nullptr);
-        proxy.cut();
+        regain_quorum();
         CHECK(!co_await finished(joining));
         CHECK(g.joined());
-        co_await zk.close();
     });
-    run_to_idle(context);
 }
 
 TEST_CASE("membership: the server killed and restarted") {

@@ -54,7 +54,8 @@ private:
 
     // performance_faults.cpp
     void arm();
-    void arm_at_notification();
+    std::optional<testing::action> at_request();
+    std::optional<testing::action> at_reply();
     void expire();
     testing::action::callback interruption();
     awaitable<void> apply(stage& s);

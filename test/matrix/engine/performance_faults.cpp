@@ -11,6 +11,7 @@
 
 #include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -65,71 +66,55 @@ testing::action::callback performance::interruption() {
     };
 }
 
-void performance::arm_at_notification() {
-    auto set = [&](testing::action a) {
-        rule_ = proxy_.arm(testing::at_notification(where_.number), std::move(a));
-    };
+/// What befalls an answer, or an event.
+std::optional<testing::action> performance::at_reply() {
     switch (which_) {
         case fault::answer_lost:
-            set(testing::swallow_reply_and_cut());
-            break;
+            return testing::swallow_reply_and_cut();
         case fault::cut_after_answer:
-            set(testing::cut_after_reply());
-            break;
+            return testing::cut_after_reply();
         case fault::answer_delayed:
-            set(testing::delay_reply(50ms));
-            break;
+            return testing::delay_reply(50ms);
         case fault::expired:
-            set(testing::call_at_reply([this](const frame_info&) { expire(); }));
-            break;
+            return testing::call_at_reply([this](const frame_info&) { expire(); });
         default:
             if (interrupts(which_))
-                set(testing::call_at_reply(interruption()));
+                return testing::call_at_reply(interruption());
+            return std::nullopt;
+    }
+}
+
+/// What befalls a request; or its answer, if that is what the fault is about.
+std::optional<testing::action> performance::at_request() {
+    switch (which_) {
+        case fault::request_lost:
+            return testing::drop_request_and_cut();
+        case fault::short_hole:
+            return testing::black_hole_from_here(50ms);
+        case fault::noticed_hole:
+            return testing::black_hole_from_here(noticed);
+        case fault::long_hole:
+            return testing::black_hole_from_here(beyond_session);
+        case fault::expired:
+            return testing::call_at_request([this](const frame_info&) { expire(); });
+        default:
+            if (interrupts(which_) && where_.what == place::kind::request)
+                return testing::call_at_request(interruption());
+            return at_reply();
     }
 }
 
 void performance::arm() {
     proxy_.reset_numbering();
-    if (where_.what == place::kind::notification)
-        return arm_at_notification();
-    if (where_.what != place::kind::request && where_.what != place::kind::answer)
+    if (where_.what == place::kind::whole || in_a_state())
         return;
-    auto here = testing::at_request(where_.number);
-    auto set = [&](testing::action a) { rule_ = proxy_.arm(std::move(here), std::move(a)); };
-    switch (which_) {
-        case fault::request_lost:
-            set(testing::drop_request_and_cut());
-            break;
-        case fault::answer_lost:
-            set(testing::swallow_reply_and_cut());
-            break;
-        case fault::cut_after_answer:
-            set(testing::cut_after_reply());
-            break;
-        case fault::answer_delayed:
-            set(testing::delay_reply(50ms));
-            break;
-        case fault::short_hole:
-            set(testing::black_hole_from_here(50ms));
-            break;
-        case fault::noticed_hole:
-            set(testing::black_hole_from_here(noticed));
-            break;
-        case fault::long_hole:
-            set(testing::black_hole_from_here(beyond_session));
-            break;
-        case fault::expired:
-            set(testing::call_at_request([this](const frame_info&) { expire(); }));
-            break;
-        default:
-            if (!interrupts(which_))
-                break;
-            if (where_.what == place::kind::answer) {
-                set(testing::call_at_reply(interruption()));
-            } else {
-                set(testing::call_at_request(interruption()));
-            }
-    }
+    bool event = where_.what == place::kind::notification;
+    std::optional<testing::action> what = event ? at_reply() : at_request();
+    if (!what)
+        return;
+    rule_ = proxy_.arm(
+        event ? testing::at_notification(where_.number) : testing::at_request(where_.number),
+        std::move(*what));
 }
 
 /// A fault in a state.

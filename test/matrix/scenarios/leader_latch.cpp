@@ -54,6 +54,14 @@ awaitable<void> lead_again(stage& s, object<leader_latch>& mine, std::int64_t& l
     last = token;
 }
 
+/// The term may have ended otherwise before.
+awaitable<void> ended_with_its_term(stage& s, call<>& done) {
+    error_code ec = co_await done.ended();
+    bool may_have_ended = s.deprived() || ends_session(s.which());
+    if (!may_have_ended || (ec != errc::ownership_lost && ec != zk_errc::session_expired))
+        co_await done.result();
+}
+
 /// Leads, resigns, leads again; over lost sessions and erased nodes.
 awaitable<void> lead(stage& s) {
     object<leader_latch> mine(s, s.ours(), s.folder(), options_of<election_options>(s));
@@ -64,11 +72,7 @@ awaitable<void> lead(stage& s) {
     co_await lead_again(s, mine, token);
     call<> resigned(s, "resign");
     mine->resign(resigned.token());
-    error_code ec = co_await resigned.ended();
-    // The term may have ended otherwise.
-    bool may_have_ended = s.deprived() || ends_session(s.which());
-    if (!may_have_ended || (ec != errc::ownership_lost && ec != zk_errc::session_expired))
-        co_await resigned.result();
+    co_await ended_with_its_term(s, resigned);
     co_await lead_again(s, mine, token);
     co_await s.state("leading again");
     call<> closed(s, "close the latch");
@@ -116,10 +120,7 @@ awaitable<void> watch_changes(stage& s) {
     co_await s.state("leading");
     call<> acknowledged(s, "acknowledge");
     mine->acknowledge(acknowledged.token());
-    error_code ec = co_await acknowledged.ended();
-    bool may_have_ended = s.deprived() || ends_session(s.which());
-    if (!may_have_ended || (ec != errc::ownership_lost && ec != zk_errc::session_expired))
-        co_await acknowledged.result();
+    co_await ended_with_its_term(s, acknowledged);
     call<> closed(s, "close the latch");
     mine->close(closed.token());
     co_await closed.result();
