@@ -37,7 +37,7 @@ constexpr long memory_limit_kb = 400L * 1024;
 
 // What a client asks a server that lies all the time, within ten seconds. Whoever asks again without
 // any pause gets many times as far.
-constexpr std::uint64_t most_requests = 5'000;
+constexpr std::uint64_t most_requests = 20'000;
 constexpr std::uint64_t most_connections = 100;
 
 auto as_tuple() {
