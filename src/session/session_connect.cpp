@@ -244,8 +244,10 @@ void session::round_over() {
 
 void session::pause(std::size_t failures) {
     auto delay = first_retry * (1 << std::min<std::size_t>(failures - 1, 4));
-    // Several of them must not cost the session.
-    auto longest = std::clamp<std::chrono::milliseconds>(timeout_ / 10, shortest_pause, last_retry);
+    // Several of them must not cost the session. (What a server grants may be anything, even negative.)
+    auto lives =
+        timeout_ > 0ms ? std::min(timeout_, options_.session_timeout) : options_.session_timeout;
+    auto longest = std::clamp<std::chrono::milliseconds>(lives / 10, shortest_pause, last_retry);
     delay = std::min<std::chrono::milliseconds>(delay, longest);
     // Not all clients of a restarted server at once.
     std::uniform_int_distribution<std::int64_t> spread(delay.count() / 2, delay.count());
