@@ -112,7 +112,8 @@ std::chrono::system_clock::time_point queue_claim::due() const noexcept {
 }
 
 bool queue_claim::valid() const noexcept {
-    return impl_ && impl_->valid();
+    // Whoever gives it back does not know when somebody else has it.
+    return impl_ && impl_->valid() && !impl_->given_back();
 }
 
 void queue_claim::start_acknowledge(const session_ptr& session,

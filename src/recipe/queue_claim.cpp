@@ -194,6 +194,7 @@ void claim_impl::release(std::unique_ptr<pending_call<>> call) {
         return;
     }
     state_ = state_type::ending;
+    given_back_ = true;
     port_.spawn(run_release(shared_from_this(), std::move(call)));
 }
 

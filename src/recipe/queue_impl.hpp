@@ -246,6 +246,7 @@ public:
     const std::string& path() const noexcept { return claim_path_; }
     std::int64_t token() const noexcept { return token_; }
     bool valid() const noexcept;
+    bool given_back() const noexcept { return given_back_; }
     bool stopped() const noexcept { return abandoned_; }
 
     void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
@@ -281,6 +282,7 @@ private:
     bool watching_ = false;
     bool abandoned_ = false;
     bool acknowledged_ = false;
+    bool given_back_ = false;  ///< or about to be
     std::vector<std::unique_ptr<pending_call<>>> lost_calls_;
 };
 
