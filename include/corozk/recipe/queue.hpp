@@ -124,7 +124,8 @@ public:
     std::int64_t fencing_token() const noexcept;
 
     /**
-     * @brief Whether the claim was not ended, as far as this client knows without asking.
+     * @brief Whether the claim was not ended, as far as this client knows without asking: false from
+     *        `release` on, true while an `acknowledge` is on its way.
      *
      * Notices a lost session by itself, and an administrator's deletion of the claim while `lost`
      * waits. In any case `acknowledge` asks the server.
