@@ -82,6 +82,12 @@ target_compile_options(
     INTERFACE
         $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
 )
+# In a unity build g++ takes our own files for headers, whose types others might define differently.
+if(CMAKE_UNITY_BUILD)
+    target_compile_options(
+        corozk_project_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
+    )
+endif()
 if(COROZK_WERROR)
     target_compile_options(corozk_project_options INTERFACE -Werror)
 endif()

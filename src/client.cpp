@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/parents.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/session.hpp"
 #include "session/user_operation.hpp"
@@ -249,11 +250,7 @@ void client::start_ensure_path(const impl_ptr& impl,
                                handler_of<> handler) {
     if (!acceptable<>(impl, "ensure_path", path, handler))
         return;
-    auto call = std::make_shared<user_call<>>(*impl, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
         *impl, std::move(path), std::move(entries), options.mode, std::move(call)));
 }

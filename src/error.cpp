@@ -53,7 +53,8 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::not_empty:
             return "the node has children";
         case zk_errc::session_expired:
-            return "the session was lost, and its ephemeral nodes with it; nothing was sent";
+            return "the session was lost, and its ephemeral nodes with it; this was not carried "
+                   "out";
         case zk_errc::invalid_callback:
             return "invalid callback";
         case zk_errc::invalid_acl:

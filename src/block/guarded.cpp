@@ -2,6 +2,7 @@
 #include "block/guarded.hpp"
 
 #include "block/behind_sync.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 
@@ -11,14 +12,7 @@ task<> guarded_commit(port& p,
                       std::vector<std::string> nodes,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call) {
-    auto shared = std::make_shared<decltype(call)>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto c = weak.lock();
-        if (stops_waiting && c)
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), stops_waiting);
     for (const auto& step : steps.steps()) {
         if (path_problem(step.path, true)) {
             shared->fail(errc::bad_path);
@@ -42,11 +36,7 @@ task<> guarded_commit(port& p,
 }
 
 task<> synced_read(port& p, std::string path, user_call<node_data> call) {
-    auto shared = std::make_shared<decltype(call)>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), any_cancellation);
     if (path_problem(path)) {
         shared->fail(errc::bad_path);
         co_return;

@@ -3,6 +3,7 @@
 
 #include "block/limit.hpp"
 #include "block/release_request.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 
@@ -12,16 +13,6 @@
 namespace corozk::detail {
 
 namespace {
-
-template <class... Values>
-std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call) {
-    auto shared = std::make_shared<user_call<Values...>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
-    return shared;
-}
 
 /// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
 void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
@@ -129,7 +120,7 @@ task<> list_contenders(port& p,
                        line_settings settings,
                        std::vector<std::string> kinds,
                        user_call<std::vector<contender_info>> call) {
-    auto shared = cancellable(std::move(call));
+    auto shared = cancellable(std::move(call), any_cancellation);
     line_survey found;
     error_code ec = co_await survey(p, settings, kinds, found);
     if (ec)
@@ -162,7 +153,7 @@ task<error_code> erase_contender(port& p, const line_settings& settings, std::st
 }
 
 task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
-    auto shared = cancellable(std::move(call));
+    auto shared = cancellable(std::move(call), any_cancellation);
     bool contender_of_ours =
         parent_path(path) == settings.directory && settings.names.parse(base_name(path));
     if (!contender_of_ours) {

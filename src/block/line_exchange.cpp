@@ -2,6 +2,7 @@
 // A holder changes what it holds: its kind, or its place.
 #include "block/ask_again.hpp"
 #include "block/line_parts.hpp"
+#include "session/cancellable.hpp"
 #include "session/request.hpp"
 
 #include <algorithm>
@@ -14,15 +15,7 @@ void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> ca
         return call.fail(errc::busy);
     c->converting_ = true;
     ++operations_;
-    auto shared = std::make_shared<user_call<>>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type type) {
-        bool stops_waiting = (type & (cancellation_type::terminal | cancellation_type::partial)) !=
-                             cancellation_type::none;
-        auto cancelled = weak.lock();
-        if (stops_waiting && cancelled)
-            cancelled->fail(boost::asio::error::operation_aborted);
-    });
-    port_.spawn(conversion(c, new_kind, std::move(shared)));
+    port_.spawn(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
 }
 
 /// Erases the old node and creates the new one in one step. Whoever asks for a release writes that

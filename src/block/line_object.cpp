@@ -3,6 +3,7 @@
 
 #include "block/inspection.hpp"
 #include "block/release_request.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 
 namespace corozk::detail {
@@ -29,11 +30,7 @@ namespace {
 task<> list_contenders(port& p,
                        std::shared_ptr<const line_object> impl,
                        user_call<std::vector<contender_info>> call) {
-    auto shared = std::make_shared<decltype(call)>(std::move(call));
-    shared->on_cancel([weak = std::weak_ptr(shared)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
+    auto shared = cancellable(std::move(call), any_cancellation);
     line_survey found;
     error_code ec = co_await impl->look(p, found);
     if (ec)

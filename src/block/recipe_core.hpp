@@ -85,6 +85,18 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
     return false;
 }
 
+/// The same where the object's path has to be a good one, too.
+template <class Core, class... Values>
+bool usable_at_path(const std::shared_ptr<Core>& core,
+                    any_handler<void(error_code, Values...)>& handler) {
+    if (!usable(core, handler))
+        return false;
+    if (core->path_is_good())
+        return true;
+    immediate_result<Values...>(core->executor(), std::move(handler), errc::bad_path, Values()...);
+    return false;
+}
+
 inline constexpr time_point no_deadline = time_point::max();
 
 /// The latest point in time that a duration from now can mean.

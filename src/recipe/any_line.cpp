@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/line_object.hpp"
 #include "recipe/known_lines.hpp"
+#include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include <corozk/recipe/any_line.hpp>
 
@@ -32,24 +33,18 @@ public:
 namespace {
 
 using infos = std::vector<contender_info>;
-using impl_ptr = std::shared_ptr<any_line_impl>;
-
 template <class... Values>
 using call_ptr = std::shared_ptr<user_call<Values...>>;
 
 /// The call, which the user may cancel; or null, and the handler is told why nothing can be done.
 template <class... Values>
-call_ptr<Values...> begin(const impl_ptr& impl, any_handler<void(error_code, Values...)> handler) {
+call_ptr<Values...> begin(const std::shared_ptr<any_line_impl>& impl,
+                          any_handler<void(error_code, Values...)> handler) {
     if (impl->problem) {
         refuse<Values...>(impl->owner, impl->problem, std::move(handler));
         return nullptr;
     }
-    auto call = std::make_shared<user_call<Values...>>(*impl->owner, std::move(handler));
-    call->on_cancel([weak = std::weak_ptr(call)](cancellation_type) {
-        if (auto c = weak.lock())
-            c->fail(boost::asio::error::operation_aborted);
-    });
-    return call;
+    return cancellable(user_call<Values...>(*impl->owner, std::move(handler)), any_cancellation);
 }
 
 /// The recipe in whose line this contender stands.
@@ -70,7 +65,7 @@ task<error_code> recipe_of(port& p,
     co_return error_code();
 }
 
-task<> list(port& p, impl_ptr impl, call_ptr<infos> call) {
+task<> list(port& p, std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
     found_line found;
     error_code ec = co_await recognise(p, impl->path, impl->recipes, found);
     if (ec)
@@ -78,7 +73,10 @@ task<> list(port& p, impl_ptr impl, call_ptr<infos> call) {
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> break_one(port& p, impl_ptr impl, std::string contender_path, call_ptr<> call) {
+task<> break_one(port& p,
+                 std::shared_ptr<any_line_impl> impl,
+                 std::string contender_path,
+                 call_ptr<> call) {
     const known_line* recipe = nullptr;
     error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
     if (!ec && call->waiting()) {
@@ -93,7 +91,7 @@ task<> break_one(port& p, impl_ptr impl, std::string contender_path, call_ptr<> 
 }
 
 task<> insist(port& p,
-              impl_ptr impl,
+              std::shared_ptr<any_line_impl> impl,
               std::string contender_path,
               any_line::duration grace,
               call_ptr<bool> call) {

@@ -19,15 +19,17 @@ public:
     barrier_impl(port& p, std::string path_, barrier_options options_)
         : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "barrier", path); }
+
     const std::string path;
     const barrier_options options;
 };
 
 namespace {
 
-using impl_ptr = std::shared_ptr<barrier_impl>;
-
-task<> wait_driver(impl_ptr self, any_handler<void(error_code)> handler, time_point deadline) {
+task<> wait_driver(std::shared_ptr<barrier_impl> self,
+                   any_handler<void(error_code)> handler,
+                   time_point deadline) {
     port& p = self->get_port();
     signal wake(p);
     watch_signal changed(wake);
@@ -63,7 +65,8 @@ task<> wait_driver(impl_ptr self, any_handler<void(error_code)> handler, time_po
     call.end();
 }
 
-task<> is_set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler) {
+task<> is_set_driver(std::shared_ptr<barrier_impl> self,
+                     any_handler<void(error_code, bool)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
@@ -77,7 +80,7 @@ task<> is_set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler)
     }
 }
 
-task<> set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler) {
+task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_code, bool)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
@@ -111,25 +114,14 @@ task<> set_driver(impl_ptr self, any_handler<void(error_code, bool)> handler) {
     }
 }
 
-task<> remove_driver(impl_ptr self, any_handler<void(error_code, bool)> handler) {
+task<> remove_driver(std::shared_ptr<barrier_impl> self,
+                     any_handler<void(error_code, bool)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
     bool removed = false;
     error_code ec = co_await erase_one(p, self->path, removed);
     call.complete(ec, removed);
-}
-
-template <class... Values>
-bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler))
-        return false;
-    if (!path_is_good(impl->get_port(), "barrier", impl->path)) {
-        immediate_result<Values...>(
-            impl->executor(), std::move(handler), errc::bad_path, Values()...);
-        return false;
-    }
-    return true;
 }
 
 }  // namespace
@@ -153,19 +145,19 @@ std::string barrier::path() const {
 }
 
 void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::set_driver(impl, std::move(handler)));
 }
 
 void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::remove_driver(impl, std::move(handler)));
 }
 
 void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
 }
@@ -173,7 +165,7 @@ void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
 void barrier::start_wait(const impl_ptr& impl,
                          std::chrono::nanoseconds limit,
                          handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     p.spawn(detail::wait_driver(impl, std::move(handler), detail::deadline_after(p, limit)));

@@ -70,6 +70,8 @@ public:
         }
     }
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "double barrier", path); }
+
     const std::string path;
     const std::uint32_t size;
     const double_barrier_options options;
@@ -80,18 +82,14 @@ public:
 
 namespace {
 
-bool ready(const std::shared_ptr<double_barrier_impl>& impl,
-           any_handler<void(error_code)>& handler) {
-    if (!usable(impl, handler))
+bool can_start(const std::shared_ptr<double_barrier_impl>& impl,
+               any_handler<void(error_code)>& handler) {
+    if (!usable_at_path(impl, handler))
         return false;
-    error_code problem;
-    if (!path_is_good(impl->get_port(), "double barrier", impl->path))
-        problem = errc::bad_path;
-    if (impl->size == 0)
-        problem = errc::bad_option;
-    if (problem)
-        immediate_result<>(impl->executor(), std::move(handler), problem);
-    return !problem;
+    if (impl->size != 0)
+        return true;
+    immediate_result<>(impl->executor(), std::move(handler), errc::bad_option);
+    return false;
 }
 
 }  // namespace
@@ -130,7 +128,7 @@ std::uint64_t double_barrier::round() const noexcept {
 void double_barrier::start_enter(const impl_ptr& impl,
                                  std::chrono::nanoseconds limit,
                                  handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::can_start(impl, handler))
         return;
     impl->enter(std::move(handler), detail::deadline_after(impl->get_port(), limit));
 }
@@ -138,7 +136,7 @@ void double_barrier::start_enter(const impl_ptr& impl,
 void double_barrier::start_leave(const impl_ptr& impl,
                                  std::chrono::nanoseconds limit,
                                  handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::can_start(impl, handler))
         return;
     impl->leave(std::move(handler), detail::deadline_after(impl->get_port(), limit));
 }

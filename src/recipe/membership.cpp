@@ -160,6 +160,8 @@ public:
             observer->forget();
     }
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "membership", path); }
+
     const std::string path;
     const membership_options options;
     std::string name;
@@ -249,17 +251,6 @@ task<> change_driver(std::shared_ptr<membership_impl> self,
         observer->forget();
 }
 
-template <class... Values>
-bool ready(const std::shared_ptr<membership_impl>& impl,
-           any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler))
-        return false;
-    if (path_is_good(impl->get_port(), "membership", impl->path))
-        return true;
-    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
-    return false;
-}
-
 }  // namespace
 }  // namespace detail
 
@@ -293,7 +284,7 @@ void membership::start_join(const impl_ptr& impl,
                             std::string name,
                             std::string data,
                             handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     if (name.empty())
@@ -317,7 +308,7 @@ void membership::start_join(const impl_ptr& impl,
 }
 
 void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->own) {
         impl->own->change(std::move(data), std::move(handler));
@@ -327,7 +318,7 @@ void membership::start_set_data(const impl_ptr& impl, std::string data, handler_
 }
 
 void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->own) {
         impl->own->release(std::move(handler));
@@ -337,13 +328,13 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
 }
 
 void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::members_driver(impl, std::move(handler)));
 }
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->observing) {
         detail::immediate_result<membership_change>(

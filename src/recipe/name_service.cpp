@@ -60,11 +60,13 @@ public:
 
 namespace {
 
-using impl_ptr = std::shared_ptr<name_service_impl>;
 using entry_handler = any_handler<void(error_code, name_entry)>;
 
 /// One attempt to give a persistent name a value.
-task<error_code> register_once(port& p, impl_ptr self, std::string path, std::string value) {
+task<error_code> register_once(port& p,
+                               std::shared_ptr<name_service_impl> self,
+                               std::string path,
+                               std::string value) {
     request create(p, op_code::create, path);
     create.data = value;
     create.entries = self->options.acl;
@@ -100,7 +102,7 @@ task<error_code> register_once(port& p, impl_ptr self, std::string path, std::st
     co_return again ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<> register_driver(impl_ptr self,
+task<> register_driver(std::shared_ptr<name_service_impl> self,
                        std::string path,
                        std::string value,
                        any_handler<void(error_code)> handler) {
@@ -114,7 +116,9 @@ task<> register_driver(impl_ptr self,
     }
 }
 
-task<> unregister_driver(impl_ptr self, std::string path, any_handler<void(error_code)> handler) {
+task<> unregister_driver(std::shared_ptr<name_service_impl> self,
+                         std::string path,
+                         any_handler<void(error_code)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
@@ -125,7 +129,10 @@ task<> unregister_driver(impl_ptr self, std::string path, any_handler<void(error
     call.complete(ec);
 }
 
-task<> resolve_driver(impl_ptr self, std::string name, std::string path, entry_handler handler) {
+task<> resolve_driver(std::shared_ptr<name_service_impl> self,
+                      std::string name,
+                      std::string path,
+                      entry_handler handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<name_entry> call(*self, std::move(handler), wake);
@@ -145,7 +152,7 @@ task<> resolve_driver(impl_ptr self, std::string name, std::string path, entry_h
     }
 }
 
-task<> await_driver(impl_ptr self,
+task<> await_driver(std::shared_ptr<name_service_impl> self,
                     std::string name,
                     std::string path,
                     entry_handler handler,
@@ -202,7 +209,7 @@ task<error_code> list_once(port& p, std::string folder, std::map<std::string, na
     co_return problem;
 }
 
-task<> list_driver(impl_ptr self,
+task<> list_driver(std::shared_ptr<name_service_impl> self,
                    std::string folder,
                    any_handler<void(error_code, std::vector<name_entry>)> handler) {
     port& p = self->get_port();
@@ -251,7 +258,7 @@ task<> next_driver(std::shared_ptr<name_watch_impl> self, entry_handler handler)
 }
 
 template <class... Values>
-bool fail_with(const impl_ptr& impl,
+bool fail_with(const std::shared_ptr<name_service_impl>& impl,
                any_handler<void(error_code, Values...)>& handler,
                error_code ec) {
     immediate_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
@@ -260,10 +267,10 @@ bool fail_with(const impl_ptr& impl,
 
 /// Whether it can work on this name; then `path` is its node's.
 template <class... Values>
-bool ready(const impl_ptr& impl,
-           const std::string& name,
-           std::string& path,
-           any_handler<void(error_code, Values...)>& handler) {
+bool can_start(const std::shared_ptr<name_service_impl>& impl,
+               const std::string& name,
+               std::string& path,
+               any_handler<void(error_code, Values...)>& handler) {
     if (!usable(impl, handler))
         return false;
     auto found = path_problem(impl->root) ? std::nullopt : name_path(impl->root, name);
@@ -338,7 +345,7 @@ void name_service::start_register(const impl_ptr& impl,
                                   name_lifetime lifetime,
                                   handler_of<> handler) {
     std::string path;
-    if (!detail::ready(impl, name, path, handler))
+    if (!detail::can_start(impl, name, path, handler))
         return;
     if (value.empty()) {
         detail::fail_with(impl, handler, errc::bad_option);
@@ -374,7 +381,7 @@ void name_service::start_register(const impl_ptr& impl,
 
 void name_service::start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler) {
     std::string path;
-    if (!detail::ready(impl, name, path, handler))
+    if (!detail::can_start(impl, name, path, handler))
         return;
     auto at = impl->kept.find(path);
     if (at != impl->kept.end() && at->second->wanted()) {
@@ -390,7 +397,7 @@ void name_service::start_resolve(const impl_ptr& impl,
                                  std::chrono::nanoseconds limit,
                                  handler_of<name_entry> handler) {
     std::string path;
-    if (!detail::ready(impl, name, path, handler))
+    if (!detail::can_start(impl, name, path, handler))
         return;
     detail::port& p = impl->get_port();
     if (limit < std::chrono::nanoseconds(0)) {

@@ -25,6 +25,8 @@ public:
             follower.forget();
     }
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "rendezvous", path); }
+
     const std::string path;
     const rendezvous_options options;
     const std::shared_ptr<kept_node> own;
@@ -36,10 +38,11 @@ public:
 
 namespace {
 
-using impl_ptr = std::shared_ptr<rendezvous_impl>;
 using point_handler = any_handler<void(error_code, rendezvous_point)>;
 
-task<> await_driver(impl_ptr self, point_handler handler, time_point deadline) {
+task<> await_driver(std::shared_ptr<rendezvous_impl> self,
+                    point_handler handler,
+                    time_point deadline) {
     port& p = self->get_port();
     followed_node node(p, self->path);
     waiting_call<rendezvous_point> call(*self, std::move(handler), node.wake, deadline);
@@ -56,7 +59,7 @@ task<> await_driver(impl_ptr self, point_handler handler, time_point deadline) {
     call.end();
 }
 
-task<> next_driver(impl_ptr self, point_handler handler) {
+task<> next_driver(std::shared_ptr<rendezvous_impl> self, point_handler handler) {
     port& p = self->get_port();
     followed_node& node = self->follower;
     self->following = true;
@@ -79,16 +82,6 @@ task<> next_driver(impl_ptr self, point_handler handler) {
     self->following = false;
     if (self->stopped())
         node.forget();
-}
-
-template <class... Values>
-bool ready(const impl_ptr& impl, any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler))
-        return false;
-    if (path_is_good(impl->get_port(), "rendezvous", impl->path))
-        return true;
-    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
-    return false;
 }
 
 }  // namespace
@@ -119,7 +112,7 @@ void rendezvous::start_publish(const impl_ptr& impl,
                                std::chrono::nanoseconds limit,
                                std::string data,
                                handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->own->keep(std::move(data),
                     impl->options.wait_for_predecessor,
@@ -128,13 +121,13 @@ void rendezvous::start_publish(const impl_ptr& impl,
 }
 
 void rendezvous::start_update(const impl_ptr& impl, std::string data, handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->own->change(std::move(data), std::move(handler));
 }
 
 void rendezvous::start_withdraw(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->own->release(std::move(handler));
 }
@@ -142,14 +135,14 @@ void rendezvous::start_withdraw(const impl_ptr& impl, handler_of<> handler) {
 void rendezvous::start_await(const impl_ptr& impl,
                              std::chrono::nanoseconds limit,
                              handler_of<rendezvous_point> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     p.spawn(detail::await_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
 }
 
 void rendezvous::start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler) {
-    if (!detail::ready(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->following) {
         detail::immediate_result<rendezvous_point>(

@@ -27,6 +27,8 @@ public:
         header = std::move(found);
     }
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
+
     const std::string path;
     const commit_form form;
     std::optional<commit_header> header;
@@ -258,7 +260,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
                                      std::vector<std::string> sites,
                                      std::string payload,
                                      handler_of<> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     error_code problem;
     std::size_t decision = detail::request_overhead;
@@ -287,7 +289,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
 
 void commit_coordinator::start_resume(const impl_ptr& impl,
                                       handler_of<commit_transaction> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::resume_driver(impl, std::move(handler)));
 }
@@ -295,7 +297,7 @@ void commit_coordinator::start_resume(const impl_ptr& impl,
 void commit_coordinator::start_decide(const impl_ptr& impl,
                                       std::chrono::nanoseconds limit,
                                       handler_of<commit_outcome> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->header) {
         detail::refuse(impl, std::move(handler), errc::not_a_member);
@@ -308,13 +310,13 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
 void commit_coordinator::start_abort(const impl_ptr& impl,
                                      std::string reason,
                                      handler_of<commit_outcome> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::abort_driver(impl, std::move(reason), std::move(handler)));
 }
 
 void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(detail::clean_up_driver(impl, force, std::move(handler)));
 }

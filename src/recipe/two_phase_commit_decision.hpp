@@ -108,18 +108,6 @@ task<error_code> await_decision(port& p,
 /// Ends an operation that was to give an outcome.
 void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome);
 
-/// Whether an operation can start; if not, its handler has been completed.
-template <class Impl, class... Values>
-bool can_start(const std::shared_ptr<Impl>& impl,
-               any_handler<void(error_code, Values...)>& handler) {
-    if (!usable(impl, handler))
-        return false;
-    if (path_is_good(impl->get_port(), "two-phase commit", impl->path))
-        return true;
-    immediate_result<Values...>(impl->executor(), std::move(handler), errc::bad_path, Values()...);
-    return false;
-}
-
 template <class Impl, class... Values>
 void refuse(const std::shared_ptr<Impl>& impl,
             any_handler<void(error_code, Values...)> handler,

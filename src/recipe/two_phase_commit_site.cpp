@@ -82,6 +82,8 @@ public:
         return !vote_given && !other_wish && !(voter && voter->waiting());
     }
 
+    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
+
     const std::string path;
     own_site own;
     const std::string node;
@@ -409,7 +411,7 @@ std::string commit_site::name() const {
 void commit_site::start_join(const impl_ptr& impl,
                              std::chrono::nanoseconds limit,
                              handler_of<commit_transaction> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     if (impl->joining || impl->own.has_node || impl->outcome) {
@@ -426,7 +428,7 @@ void commit_site::start_vote(const impl_ptr& impl,
                              std::chrono::nanoseconds limit,
                              commit_vote wish,
                              handler_of<commit_outcome> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
@@ -445,7 +447,7 @@ void commit_site::start_vote(const impl_ptr& impl,
 void commit_site::start_outcome(const impl_ptr& impl,
                                 std::chrono::nanoseconds limit,
                                 handler_of<commit_outcome> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
     if (impl->outcome) {
@@ -458,7 +460,7 @@ void commit_site::start_outcome(const impl_ptr& impl,
 }
 
 void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::can_start(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->outcome) {
         detail::refuse(impl, std::move(handler), errc::in_doubt);

@@ -33,9 +33,9 @@ enum class name_lifetime : std::uint8_t {
 struct name_entry {
     name_entry() = default;
 
-    bool present = false;                                ///< whether it is registered
-    std::string name;                                    ///< Relative to the root.
-    std::string value;                                   ///< What it stands for.
+    bool present = false;  ///< whether it is registered
+    std::string name;      ///< Relative to the root; in a list, to its folder.
+    std::string value;     ///< What it stands for.
     name_lifetime lifetime = name_lifetime::persistent;  ///< How long it lives.
     std::int64_t session_id = 0;  ///< of the one who registered it; 0 for persistent names
 };

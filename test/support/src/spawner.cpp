@@ -3,6 +3,7 @@
 #include "spawner.hpp"
 
 #include "pidfd.hpp"
+#include "system_failure.hpp"
 
 #include <cerrno>
 #include <condition_variable>
@@ -17,7 +18,6 @@
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -124,10 +124,6 @@ public:
 private:
     int fd_;
 };
-
-[[noreturn]] void fail(int error, const std::string& what) {
-    throw std::system_error{error, std::generic_category(), what};
-}
 
 spawned fork_and_execute(const process_options& options) {
     if (options.command.empty()) {

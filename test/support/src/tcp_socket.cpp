@@ -3,6 +3,7 @@
 #include "tcp_socket.hpp"
 
 #include "corozk/testing/error.hpp"
+#include "system_failure.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -13,18 +14,10 @@
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 namespace corozk::testing::detail {
-namespace {
-
-[[noreturn]] void fail(int error, const std::string& what) {
-    throw std::system_error{error, std::generic_category(), what};
-}
-
-}  // namespace
 
 tcp_socket::tcp_socket(std::uint16_t port, deadline until)
     : fd_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)} {

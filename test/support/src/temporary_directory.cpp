@@ -2,6 +2,8 @@
 
 #include "corozk/testing/temporary_directory.hpp"
 
+#include "system_failure.hpp"
+
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -56,23 +58,19 @@ void remove_abandoned(const fs::path& where) {
     }
 }
 
-[[noreturn]] void fail(const std::string& what) {
-    throw std::system_error{errno, std::generic_category(), what};
-}
-
 /** Makes the lock file. It gets its final name only once it is locked, so nobody finds it free. */
 int lock(const fs::path& directory) {
     const fs::path unfinished = directory / ".owner.new";
     const int fd = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        fail("cannot create " + unfinished.native());
+        detail::fail(errno, "cannot create " + unfinished.native());
     }
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0 ||
         ::rename(unfinished.c_str(), (directory / lock_name).c_str()) != 0) {
         const int error = errno;
         ::close(fd);
         errno = error;
-        fail("cannot lock " + directory.native());
+        detail::fail(errno, "cannot lock " + directory.native());
     }
     return fd;
 }
@@ -84,7 +82,7 @@ temporary_directory::temporary_directory(storage where) : owner_{::getpid()} {
     remove_abandoned(parent);
     std::string pattern = (parent / (std::string{name_prefix} + "XXXXXX")).native();
     if (::mkdtemp(pattern.data()) == nullptr) {
-        fail("cannot create a folder " + pattern);
+        detail::fail(errno, "cannot create a folder " + pattern);
     }
     path_ = pattern;
     try {
