@@ -11,15 +11,11 @@ namespace corozk::bench {
 
 namespace {
 
-std::string number(std::size_t n) {
-    return count_text(static_cast<double>(n));
-}
-
 void add_row(table& t, const result& r, const contest_setup& setup) {
     t.add({title_of(setup),
-           number(setup.waiters),
-           number(setup.sessions),
-           number(setup.processes),
+           count_text(setup.waiters),
+           count_text(setup.sessions),
+           count_text(setup.processes),
            count_text(r.number("threads")),
            seconds_text(r.median("queue_s")),
            seconds_text(r.median("drain_s")),
@@ -53,8 +49,8 @@ contest_setup setup_for(const settings& wanted,
         setup.waiters = limit;
         remarks += fmt::format("{}: {} waiters instead of {}, which would take too long\n",
                                title_of(setup),
-                               number(limit),
-                               number(waiters));
+                               count_text(limit),
+                               count_text(waiters));
     }
     // Each process has a session at the least, and somebody who waits.
     setup.processes = std::min(wanted.processes, setup.waiters);
@@ -105,7 +101,7 @@ boost::asio::awaitable<void> run_handover(job& j) {
         if (j.wanted.repeat > 1) {
             spread += fmt::format("  {}, {} waiters: p50 {}, ratio {}\n",
                                   title_of(setup),
-                                  number(setup.waiters),
+                                  count_text(setup.waiters),
                                   with_spread(row, "handover_us.p50", microseconds_text),
                                   with_spread(row, "floor_ratio", ratio_text));
         }

@@ -195,10 +195,6 @@ std::vector<contest_setup> all_setups(const settings& wanted) {
     return all;
 }
 
-std::string number(std::size_t n) {
-    return count_text(static_cast<double>(n));
-}
-
 /// Rows, and what is to be said of those that were given up or not tried at all.
 class herd_rows {
 public:
@@ -209,11 +205,11 @@ public:
             return false;
         result row = describe(j, setup);
         std::string why = fmt::format(
-            "{} waiters did not end in {} s", number(at->second), j.wanted.budget.count());
+            "{} waiters did not end in {} s", count_text(at->second), j.wanted.budget.count());
         row.set("not_run", why);
         add_without_figures(setup, "not run");
         remarks_ += fmt::format(
-            "{}, {} waiters: not run: {}\n", title_of(setup), number(setup.waiters), why);
+            "{}, {} waiters: not run: {}\n", title_of(setup), count_text(setup.waiters), why);
         j.results.push_back(std::move(row));
         return true;
     }
@@ -223,7 +219,7 @@ public:
             given_up_.emplace(title_of(setup), setup.waiters);
             add_without_figures(setup, "given up");
             remarks_ += fmt::format(
-                "{}, {} waiters: {}\n", title_of(setup), number(setup.waiters), failure);
+                "{}, {} waiters: {}\n", title_of(setup), count_text(setup.waiters), failure);
         } else {
             add_figures(setup, row);
         }
@@ -235,13 +231,13 @@ public:
 
 private:
     void add_without_figures(const contest_setup& setup, const char* what) {
-        table_.add({title_of(setup), number(setup.waiters), number(setup.sessions), what});
+        table_.add({title_of(setup), count_text(setup.waiters), count_text(setup.sessions), what});
     }
 
     void add_figures(const contest_setup& setup, const result& row) {
         table_.add({title_of(setup),
-                    number(setup.waiters),
-                    number(setup.sessions),
+                    count_text(setup.waiters),
+                    count_text(setup.sessions),
                     count_text(row.median("requests_per_handover")),
                     count_text(row.median("notifications_per_handover")),
                     count_text(row.median("listings_per_handover")),

@@ -84,8 +84,7 @@ protected:
     }
 
     std::string label(const char* what) const {
-        return title_of(setup_) + ", " + count_text(static_cast<double>(setup_.waiters)) +
-               " waiters: " + what;
+        return title_of(setup_) + ", " + count_text(setup_.waiters) + " waiters: " + what;
     }
 
     /// `not_shown`: so many of them, which end first, are left out of what is shown.

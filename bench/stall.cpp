@@ -28,7 +28,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-constexpr auto patience = 60s;
+constexpr auto longest_wait = 60s;
 constexpr std::size_t watches_per_lock_waiter = 5;
 
 asio::awaitable<void> pause(clock::duration d) {
@@ -63,7 +63,7 @@ asio::awaitable<void> elsewhere(std::function<void()> work) {
 
 template <class Condition>
 asio::awaitable<void> until(const char* what, Condition condition) {
-    auto limit = clock::now() + patience;
+    auto limit = clock::now() + longest_wait;
     while (!condition()) {
         if (clock::now() > limit)
             throw std::runtime_error(fmt::format("waited in vain: {}", what));

@@ -57,6 +57,10 @@ std::string count_text(double n) {
     return n < 0 ? fmt::format("-{}", digits) : digits;
 }
 
+std::string count_text(std::size_t n) {
+    return count_text(static_cast<double>(n));
+}
+
 std::string figure_text(double value) {
     double size = std::abs(value);
     if (size >= 1000)

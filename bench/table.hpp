@@ -26,6 +26,7 @@ private:
 
 /// 10,000
 std::string count_text(double n);
+std::string count_text(std::size_t n);
 
 /// 0.68 s, 12.3 s
 std::string seconds_text(double seconds);

@@ -17,9 +17,9 @@ double usage::process_cpu_seconds() {
 }
 
 double usage::process_cpu_seconds(pid_t process) {
-    clockid_t clock{};
+    clockid_t its_clock{};
     timespec t{};
-    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &t) != 0)
+    if (::clock_getcpuclockid(process, &its_clock) != 0 || ::clock_gettime(its_clock, &t) != 0)
         return 0;
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }

@@ -2,6 +2,7 @@
 #include "report/plot.hpp"
 
 #include "arguments.hpp"
+#include "report/text_file.hpp"
 #include <corozk/testing/process_guard.hpp>
 
 #include <fmt/format.h>
@@ -174,13 +175,6 @@ std::string content(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-void write(const fs::path& file, const std::string& text) {
-    std::ofstream stream(file, std::ios::trunc);
-    stream << text;
-    if (!stream.flush())
-        throw std::runtime_error("cannot write " + file.string());
-}
-
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
         text.replace(at, what.size(), by);
@@ -224,7 +218,7 @@ std::string draw(const plot& p, const fs::path& folder) {
     fs::path picture = fs::absolute(folder / (p.name + ".svg"));
     fs::path script = folder / (p.name + ".gp");
     fs::path log = folder / (p.name + ".log");
-    write(script, script_for(p, picture));
+    write_text(script, script_for(p, picture));
     testing::process_options options;
     options.command = {gnuplot, script.string()};
     options.output = log;
@@ -233,7 +227,7 @@ std::string draw(const plot& p, const fs::path& folder) {
         throw std::runtime_error(fmt::format("gnuplot failed: {}", content(log)));
     fs::remove(log);
     std::string svg = adapted(content(picture), p);
-    write(picture, svg);
+    write_text(picture, svg);
     return svg;
 }
 

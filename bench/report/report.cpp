@@ -6,6 +6,7 @@
 #include "report/page.hpp"
 #include "report/plot.hpp"
 #include "report/plots.hpp"
+#include "report/text_file.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -21,13 +22,6 @@ namespace corozk::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-void write(const fs::path& file, const std::string& text) {
-    std::ofstream stream(file, std::ios::trunc);
-    stream << text;
-    if (!stream.flush())
-        throw std::runtime_error("cannot write " + file.string());
-}
 
 /// What was drawn before need not be drawn this time.
 void remove_old(const fs::path& folder) {
@@ -50,13 +44,13 @@ std::string write_report(const fs::path& folder, const boost::json::array& rows)
     for (const auto& value : rows) {
         const auto& row = value.as_object();
         if (const auto* distribution = row.if_contains("distribution_us")) {
-            write(folder / (name_of_distribution(row) + ".hgrm"),
-                  to_hgrm(distribution->as_object()));
+            write_text(folder / (name_of_distribution(row) + ".hgrm"),
+                       to_hgrm(distribution->as_object()));
             ++distributions;
         }
     }
-    write(folder / "rows.json", boost::json::serialize(rows) + "\n");
-    write(folder / "index.html", page_for(rows, drawn));
+    write_text(folder / "rows.json", boost::json::serialize(rows) + "\n");
+    write_text(folder / "index.html", page_for(rows, drawn));
     return fmt::format("report: {} ({} pictures, {} distributions as .hgrm)\n",
                        (folder / "index.html").string(),
                        drawn.size(),

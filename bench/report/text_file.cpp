@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text_file.hpp"
+
+#include <fstream>
+#include <stdexcept>
+
+namespace corozk::bench {
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream stream(file, std::ios::trunc);
+    stream << text;
+    if (!stream.flush())
+        throw std::runtime_error("cannot write " + file.string());
+}
+
+}  // namespace corozk::bench

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace corozk::bench {
+
+/// @throws std::runtime_error
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace corozk::bench
