@@ -26,6 +26,7 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace corozk::chaos {
 
@@ -101,9 +102,16 @@ public:
             term.cancel();
         });
         testing::turn_clock clock;
-        clock_ = &clock;
         constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
+        unsigned disturbed_before = disturbances();
         while (testing::run_one(context_, clock, no_deadline)) {
+            testing::turn_clock::turn turn = clock.take_longest();
+            // Who is stopped in the middle of a turn has not been blocked by it.
+            if (disturbances() != disturbed_before)
+                turn.took -= turn.blocked;
+            disturbed_before = disturbances();
+            if (turn.took > longest_turn_.took)
+                longest_turn_ = turn;
         }
         try {
             if (failure)
@@ -305,7 +313,7 @@ private:
             }
             if (ec == errc::not_a_member)
                 latch.start();
-            co_await told.tell(clock_->take_longest());
+            co_await told.tell(std::exchange(longest_turn_, {}));
             co_await pause(30);
         }
         co_await latch.close(as_tuple());
@@ -315,7 +323,7 @@ private:
     asio::io_context context_;
     std::mt19937 random_;
     client zk_;
-    testing::turn_clock* clock_ = nullptr;
+    testing::turn_clock::turn longest_turn_;
     bool stopping_ = false;
     int count_ = 0;
 };

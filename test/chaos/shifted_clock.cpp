@@ -13,6 +13,7 @@ namespace {
 
 std::atomic<std::int64_t> monotonic_offset{0};  // in milliseconds
 std::atomic<std::int64_t> wall_offset{0};
+std::atomic<unsigned> disturbed{0};
 
 void shift(timespec& t, std::int64_t milliseconds) noexcept {
     std::int64_t nanoseconds = t.tv_nsec + milliseconds % 1'000 * 1'000'000;
@@ -31,6 +32,10 @@ bool is_monotonic(clockid_t id) noexcept {
 }
 
 void on_signal(int number, siginfo_t* info, void*) {
+    if (number != SIGUSR2)
+        ++disturbed;
+    if (number == SIGCONT)
+        return;
     auto& offset = number == SIGUSR1 ? monotonic_offset : wall_offset;
     offset += info->si_value.sival_int;
 }
@@ -63,8 +68,12 @@ void obey_clock_signals() {
     struct sigaction action {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    ::sigaction(SIGUSR1, &action, nullptr);
-    ::sigaction(SIGUSR2, &action, nullptr);
+    for (int number : {SIGUSR1, SIGUSR2, SIGCONT})
+        ::sigaction(number, &action, nullptr);
+}
+
+unsigned disturbances() noexcept {
+    return disturbed;
 }
 
 }  // namespace corozk::chaos
