@@ -107,9 +107,9 @@ public:
         while (testing::run_one(context_, clock, no_deadline)) {
             testing::turn_clock::turn turn = clock.take_longest();
             // Who is stopped in the middle of a turn has not been blocked by it.
-            if (disturbances() != disturbed_before)
+            const unsigned disturbed = disturbances();
+            if (std::exchange(disturbed_before, disturbed) != disturbed)
                 turn.took -= turn.blocked;
-            disturbed_before = disturbances();
             if (turn.took > longest_turn_.took)
                 longest_turn_ = turn;
         }

@@ -69,8 +69,7 @@ int lock(const fs::path& directory) {
         ::rename(unfinished.c_str(), (directory / lock_name).c_str()) != 0) {
         const int error = errno;
         ::close(fd);
-        errno = error;
-        detail::fail(errno, "cannot lock " + directory.native());
+        detail::fail(error, "cannot lock " + directory.native());
     }
     return fd;
 }
