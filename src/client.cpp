@@ -3,6 +3,7 @@
 #include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/session.hpp"
+#include "session/step_path.hpp"
 #include "session/user_operation.hpp"
 #include "session/user_watch.hpp"
 #include <corozk/client.hpp>
@@ -85,12 +86,6 @@ void start_watching(const session_ptr& s,
             result.changed = watch(std::move(node));
             return result;
         });
-}
-
-bool is_sequential(create_mode mode) noexcept {
-    return mode == create_mode::persistent_sequential ||
-           mode == create_mode::ephemeral_sequential ||
-           mode == create_mode::persistent_sequential_with_ttl;
 }
 
 bool has_ttl(create_mode mode) noexcept {

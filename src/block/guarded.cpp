@@ -5,6 +5,7 @@
 #include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
+#include "session/step_path.hpp"
 
 namespace corozk::detail {
 
@@ -14,7 +15,7 @@ task<> guarded_commit(port& p,
                       user_call<std::vector<transaction_result>> call) {
     auto shared = cancellable(std::move(call), stops_waiting);
     for (const auto& step : steps.steps()) {
-        if (path_problem(step.path, true)) {
+        if (path_problem(step)) {
             shared->fail(errc::bad_path);
             co_return;
         }

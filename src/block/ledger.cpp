@@ -55,6 +55,12 @@ std::size_t failed_step(const std::vector<transaction_result>& results, error_co
     return failed;
 }
 
+/// Somebody erased or wrote our node. Any other error of its step is the user's: his list of rights
+/// does not let him write what he creates.
+bool is_gone(error_code ec) {
+    return ec == zk_errc::no_node || ec == zk_errc::bad_version;
+}
+
 }  // namespace
 
 ledger::ledger(port& p, std::string folder, acl entries)
@@ -133,11 +139,12 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             co_return outcome;
         }
         if (failed == 0) {
-            // Somebody erased or wrote our node.
-            path_.clear();
-            if (!doubtful)
+            bool gone = is_gone(ec);
+            if (gone)
+                path_.clear();
+            if (gone && !doubtful)
                 continue;
-            outcome.error = zk_errc::connection_loss;
+            outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
         if (doubtful) {
@@ -146,7 +153,7 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             error_code erase_ec = co_await withdraw();
             if (erase_ec == zk_errc::bad_version)
                 co_return outcome;
-            if (erase_ec == errc::closed)
+            if (erase_ec && erase_ec != zk_errc::no_node)
                 ec = zk_errc::connection_loss;
         }
         outcome.error = ec;
@@ -181,13 +188,12 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         co_return outcome;
     }
     std::size_t failed = failed_step(multi.results, ec);
-    if (failed == 0 && !multi.results.empty()) {
-        // Somebody erased or wrote our node.
+    if (failed == 0 && is_gone(ec)) {
         path_.clear();
         outcome.error = boost::asio::error::try_again;
     } else if (failed < multi.results.size()) {
         outcome.error = ec;
-        outcome.failed = failed - 1;
+        outcome.failed = failed == 0 ? 0 : failed - 1;
     } else {
         bool ended = worth_another_try(ec) && ec != errc::not_connected;
         outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;

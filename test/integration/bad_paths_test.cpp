@@ -70,3 +70,28 @@ TEST_CASE("bad paths: a queue's folder for control, too") {
         CHECK(ec == errc::bad_path);
     });
 }
+
+TEST_CASE("bad paths: a transaction's that goes with something that is held, which stays held") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue q(zk, path + "/q");
+        co_await q.put("item");
+        queue_claim claim = co_await q.consume();
+        lock l(zk, path + "/lock");
+        ownership held = co_await l.acquire();
+        for (const char* bad : {"relative", "/a/.", "/a/"}) {
+            CAPTURE(bad);
+            transaction steps;
+            steps.create(path + "/effect", "").erase(bad);
+            auto [acknowledged] = co_await claim.acknowledge(steps, as_tuple());
+            CHECK(acknowledged == errc::bad_path);
+            CHECK(claim.valid());
+            auto [committed, results] = co_await held.commit(steps, as_tuple());
+            CHECK(committed == errc::bad_path);
+            CHECK(held.valid());
+        }
+        auto effect = co_await zk.exists(path + "/effect");
+        CHECK_FALSE(effect.has_value());
+        co_await claim.acknowledge();
+        co_await held.release();
+    });
+}

@@ -642,3 +642,31 @@ TEST_CASE("queue: nothing of an object is left behind") {
         CHECK(observer().children(path + "/q").size() == 1);
     });
 }
+
+TEST_CASE("queue: a list of rights that lets nobody write is refused, and leaves one node") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue_options options;
+        const permission rights = permission::read | permission::create | permission::erase;
+        options.acl.emplace_back(rights, "world", "anyone");
+        std::string folder = path + "/q";
+        {
+            queue q(zk, folder, options);
+            for (int i = 0; i < 2; ++i) {
+                auto [put] = co_await q.put("item", as_tuple());
+                CHECK(put == zk_errc::no_auth);
+            }
+            node_children ledgers = co_await zk.children(folder + "-control");
+            CHECK(ledgers.names.size() == 1);
+        }
+        admin hand = observer();
+        co_await eventually_async([&] { return hand.children(folder + "-control").empty(); });
+
+        queue theirs(zk, folder);
+        co_await theirs.put("item");
+        queue q(zk, folder, options);
+        auto [taken, none] = co_await q.take(as_tuple());
+        CHECK(taken == zk_errc::no_auth);
+        queue_item item = co_await theirs.take();
+        CHECK(item.data == "item");
+    });
+}

@@ -37,6 +37,8 @@ Plays the recipes on a model of ZooKeeper, in all schedules or in random ones.
   --seed N           the first of the random schedules (1)
   --replay SCHEDULE  one schedule again, as a failure names it, with what happens in it
   --lagging          with a second server, which may lag behind
+  --without RIGHT    of nodes that clients create, nobody has this right (read, write,
+                     create, delete)
   --list             the scenarios
 )";
 
@@ -49,6 +51,7 @@ struct request {
     std::uint64_t seed = 1;
     std::optional<std::string> replay;
     bool lagging = false;
+    std::string without;
     bool list = false;
     bool help = false;
 };
@@ -71,7 +74,10 @@ request parse(int argc, char** argv) {
         } else if (words.is("--random")) {
             r.random = true;
         } else if (words.is("--scenario")) {
-            r.scenario = words.value();
+            auto [base, right] = split_name(words.value());
+            r.scenario = base;
+            if (!right.empty())
+                r.without = right;
         } else if (words.is("--faults")) {
             read_faults(words.value(), r.how);
         } else if (words.is("--switches")) {
@@ -88,6 +94,8 @@ request parse(int argc, char** argv) {
             r.replay = words.value();
         } else if (words.is("--lagging")) {
             r.lagging = true;
+        } else if (words.is("--without")) {
+            r.without = words.value();
         } else if (words.is("--list")) {
             r.list = true;
         } else if (words.is("--help") || words.is("-h")) {
@@ -159,9 +167,10 @@ int play(const request& r) {
               << "moves"
               << "  " << (r.random ? "first seed" : "complete") << std::endl;
     std::map<move_kind, stage::stretch> stretches;
-    for (const scenario& s : all_scenarios()) {
-        if (!wanted(s, r))
+    for (const scenario& known : all_scenarios()) {
+        if (!wanted(known, r))
             continue;
+        const scenario s = r.without.empty() ? known : known.without(r.without);
         result found =
             r.random ? explore_randomly(s, r.how, r.seed, r.limit) : explore_all(s, r.how, r.limit);
         std::cout << std::left << std::setw(32) << s.name << std::right << std::setw(12)

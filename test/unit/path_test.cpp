@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/path.hpp"
 
+#include "session/step_path.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <string>
 
+using namespace corozk;
 using namespace corozk::detail;
 
 namespace {
@@ -94,6 +97,19 @@ TEST_CASE("path: characters that the server refuses") {
     CHECK_FALSE(is_node_name("."));
     CHECK_FALSE(is_node_name("a/b"));
     CHECK(is_node_name("a b"));
+}
+
+TEST_CASE("path: of a step of a transaction") {
+    auto problem_of_step = [](const transaction& one) { return path_problem(one.steps().front()); };
+    create_options sequential;
+    sequential.mode = create_mode::ephemeral_sequential;
+    CHECK(problem_of_step(transaction().create("/a/", "", sequential)) == nullptr);
+    CHECK(problem_of_step(transaction().create("/a/", "")) != nullptr);
+    CHECK(problem_of_step(transaction().create("/a/./b", "", sequential)) != nullptr);
+    CHECK(problem_of_step(transaction().erase("/a/.")) != nullptr);
+    CHECK(problem_of_step(transaction().set("a", "")) != nullptr);
+    CHECK(problem_of_step(transaction().check("/a/")) != nullptr);
+    CHECK(problem_of_step(transaction().check("/a")) == nullptr);
 }
 
 TEST_CASE("path: the server appends digits to a sequential name") {

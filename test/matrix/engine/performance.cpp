@@ -185,7 +185,7 @@ outcome performance::operator()() {
         party_->arrive();
     // What its rules refer to goes before the proxy.
     proxy_.disarm_all();
-    result_.longest_turn = clock.longest();
+    result_.longest_turn = clock.take_longest();
     if (stage_) {
         if (failure.empty())
             stage_->check_calls();

@@ -94,6 +94,12 @@ awaitable<void> performance::wait_until_quiet() {
     co_await eventually_async(
         [&] { return stage_->all_ended(); }, stage_->patience(), "every call's end");
     co_await stage_->settle();
+    // What it has sent may come to the server after all looks at what is there.
+    if (which_ == fault::destroy_client && stage_->applied()) {
+        co_await eventually_async([&] { return session_.expired(); },
+                                  stage_->patience(),
+                                  "the destroyed client's session is closed");
+    }
     co_await eventually_async(
         [&] { return !beside_runs_; }, stage_->patience(), "the other one's turn");
     if (!beside_failed_.empty())

@@ -5,8 +5,8 @@
 #include "place.hpp"
 #include "restart.hpp"
 #include "scenario.hpp"
+#include <corozk/testing/turn_clock.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct outcome {
     bool grants = false;                ///< something was granted that can be dropped
     std::vector<std::string> states;    ///< those of the scenario, in order
     std::vector<std::string> failures;  ///< what did not hold
-    std::chrono::nanoseconds longest_turn{};
+    testing::turn_clock::turn longest_turn;
 };
 
 /// Once for each server, before its first case.

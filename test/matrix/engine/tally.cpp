@@ -11,6 +11,9 @@ namespace {
 
 constexpr int column_width = 9;
 
+/// What the library promises. Which turns take longer, and why, is told.
+constexpr std::chrono::milliseconds turn_limit(10);
+
 double in_ms(std::chrono::nanoseconds t) {
     return static_cast<double>(t.count()) / 1e6;
 }
@@ -32,8 +35,11 @@ void tally::record(const one_case& c, const outcome& o) {
     cell& here = cells_[{c.what->full_name(), c.which}];
     ++(o.hit ? here.run : here.missed);
     auto& longest = longest_[c.which];
-    if (o.longest_turn > longest.first)
-        longest = {o.longest_turn, c.name()};
+    longest = std::max(longest, o.longest_turn.took);
+    if (o.longest_turn.took > turn_limit)
+        too_long_.push_back({o.longest_turn, c.name()});
+    if (o.longest_turn.took > longest_of_all_.turn.took)
+        longest_of_all_ = {o.longest_turn, c.name()};
     if (!o.failures.empty()) {
         ++here.failed;
         std::cerr << "FAILED  '" << c.name() << "'\n";
@@ -82,6 +88,13 @@ std::string tally::text_of(const scenario& s, fault f) const {
     return std::to_string(c.run) + "/" + std::to_string(c.failed);
 }
 
+void tally::print_turn(std::ostream& out, const long_turn& one) {
+    const testing::turn_clock::turn& t = one.turn;
+    out << in_ms(t.took) << " ms (blocked " << in_ms(t.blocked) << ", in the kernel "
+        << in_ms(t.in_kernel) << "; page faults " << t.page_faults << ", preemptions "
+        << t.preemptions << "): " << one.whose << "\n";
+}
+
 void tally::print_turns(std::ostream& out, int width) const {
     out << std::left << std::setw(width) << "longest turn, ms" << std::right << std::fixed
         << std::setprecision(2);
@@ -89,18 +102,22 @@ void tally::print_turns(std::ostream& out, int width) const {
         auto found = longest_.find(f.id);
         out << std::setw(column_width);
         if (found != longest_.end()) {
-            out << in_ms(found->second.first);
+            out << in_ms(found->second);
         } else {
             out << "";
         }
     }
     out << "\n";
-    auto worst =
-        std::max_element(longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
-            return a.second.first < b.second.first;
-        });
-    if (worst != longest_.end())
-        out << "the longest turn of the loop: " << worst->second.second << "\n";
+    if (!longest_of_all_.whose.empty()) {
+        out << "the longest turn of the loop: ";
+        print_turn(out, longest_of_all_);
+    }
+    if (!too_long_.empty())
+        out << "longer than " << in_ms(turn_limit) << " ms:\n";
+    for (const long_turn& one : too_long_) {
+        out << "  ";
+        print_turn(out, one);
+    }
     out << "the longest of a loop that does nothing, at the same time: "
         << in_ms(longest_of_nobody_) << " ms\n";
 }

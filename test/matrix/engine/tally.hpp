@@ -59,7 +59,15 @@ private:
 
     std::mutex mutex_;
     std::map<std::pair<std::string, fault>, cell> cells_;
-    std::map<fault, std::pair<std::chrono::nanoseconds, std::string>> longest_;
+    struct long_turn {
+        testing::turn_clock::turn turn;
+        std::string whose;
+    };
+    static void print_turn(std::ostream& out, const long_turn& one);
+
+    std::map<fault, std::chrono::nanoseconds> longest_;
+    std::vector<long_turn> too_long_;  ///< in the order in which they came
+    long_turn longest_of_all_;
     std::chrono::nanoseconds longest_of_nobody_{};
     std::size_t expected_ = 0;
     std::chrono::steady_clock::time_point said_{};

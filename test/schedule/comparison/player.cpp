@@ -17,6 +17,13 @@ namespace {
 
 constexpr std::size_t sessions = 3;
 
+/// Everything, or all but one right.
+struct some_rights {
+    explicit some_rights(std::int32_t perms) : item{perms, ZOO_OPEN_ACL_UNSAFE.data[0].id} {}
+    ACL_vector list() { return {1, &item}; }
+    ACL item;
+};
+
 class player {
 public:
     player(const world& w, std::uint64_t seed)
@@ -149,6 +156,14 @@ private:
         return who + 1 == sessions ? path : root_ + path;
     }
 
+    /// Most nodes are anybody's; each of the others lacks one right.
+    some_rights any_rights() {
+        const std::size_t missing = pick(25);
+        const int perms = missing < 5 ? ZOO_PERM_ALL & ~(1 << missing) : ZOO_PERM_ALL;
+        line_ += " (rights " + std::to_string(perms) + ")";
+        return some_rights(perms);
+    }
+
     int any_version() { return std::array<int, 5>{-1, -1, 0, 1, 2}[pick(5)]; }
 
     void step(std::size_t who) {
@@ -235,6 +250,9 @@ private:
         std::vector<std::string> paths(count);
         std::vector<Stat> stats(count);
         std::vector<std::array<char, 64>> created(count);
+        std::vector<some_rights> rights;
+        std::vector<ACL_vector> lists(count);
+        rights.reserve(count);
         line_ += " transacts";
         for (std::size_t i = 0; i < count; ++i) {
             std::memset(&ops[i], 0, sizeof ops[i]);
@@ -245,12 +263,15 @@ private:
             switch (pick(4)) {
                 case 0: {
                     int mode = static_cast<int>(pick(4));
-                    line_ += " [create " + std::to_string(mode) + " " + path + "]";
+                    line_ += " [create " + std::to_string(mode) + " " + path;
+                    rights.push_back(any_rights());
+                    lists[i] = rights.back().list();
+                    line_ += "]";
                     zoo_create_op_init(&ops[i],
                                        path,
                                        "t",
                                        1,
-                                       &ZOO_OPEN_ACL_UNSAFE,
+                                       &lists[i],
                                        mode,
                                        created[i].data(),
                                        static_cast<int>(created[i].size()));
@@ -301,8 +322,9 @@ private:
             case 3: {
                 int mode = static_cast<int>(pick(5));
                 line_ += " creates " + path + " as " + std::to_string(mode);
-                rc = zoo_acreate2_ttl(
-                    zh, p, "d", 1, &ZOO_OPEN_ACL_UNSAFE, mode, -1, &on_created, r.get());
+                some_rights rights = any_rights();
+                const ACL_vector list = rights.list();
+                rc = zoo_acreate2_ttl(zh, p, "d", 1, &list, mode, -1, &on_created, r.get());
                 break;
             }
             case 4: {
@@ -339,7 +361,9 @@ private:
             default: {
                 int version = any_version();
                 line_ += " sets the rights of " + path + " at " + std::to_string(version);
-                rc = zoo_aset_acl(zh, p, version, &ZOO_OPEN_ACL_UNSAFE, &on_void, r.get());
+                some_rights rights = any_rights();
+                ACL_vector list = rights.list();
+                rc = zoo_aset_acl(zh, p, version, &list, &on_void, r.get());
                 break;
             }
         }

@@ -159,7 +159,7 @@ result explore_randomly(const scenario& what, rules how, std::uint64_t first_see
 }
 
 result replay(const schedule_id& which, std::function<void(const std::string&)> tell) {
-    const scenario* what = find_scenario(which.scenario);
+    const std::optional<scenario> what = find_scenario(which.scenario);
     if (!what)
         throw std::invalid_argument("no such scenario: " + which.scenario);
     result r;

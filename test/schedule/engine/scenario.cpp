@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario.hpp"
 
+#include <zookeeper/zookeeper.h>
+
 #include <algorithm>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace corozk::schedule {
@@ -25,7 +29,29 @@ void add(scenario s) {
     }
 }
 
+constexpr std::string_view without_mark = "-without-";
+
+std::int32_t right_named(const std::string& name) {
+    if (name == "read")
+        return ZOO_PERM_READ;
+    if (name == "write")
+        return ZOO_PERM_WRITE;
+    if (name == "create")
+        return ZOO_PERM_CREATE;
+    if (name == "delete")
+        return ZOO_PERM_DELETE;
+    throw std::invalid_argument("there is no right '" + name +
+                                "': it is read, write, create or delete");
+}
+
 }  // namespace
+
+scenario scenario::without(const std::string& right) const {
+    scenario s = *this;
+    s.missing_rights = right_named(right);
+    s.name += std::string(without_mark) + right;
+    return s;
+}
 
 registered::registered(scenario s) {
     if (s.followers == 0 && s.explored == half::both) {
@@ -51,12 +77,20 @@ const std::vector<scenario>& all_scenarios() {
     return list();
 }
 
-const scenario* find_scenario(const std::string& name) {
+std::pair<std::string, std::string> split_name(const std::string& name) {
+    const std::size_t mark = name.rfind(without_mark);
+    if (mark == name.npos)
+        return {name, std::string()};
+    return {name.substr(0, mark), name.substr(mark + without_mark.size())};
+}
+
+std::optional<scenario> find_scenario(const std::string& name) {
+    const auto [base, right] = split_name(name);
     for (const scenario& s : list()) {
-        if (s.name == name)
-            return &s;
+        if (s.name == base)
+            return right.empty() ? s : s.without(right);
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 }  // namespace corozk::schedule

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -95,6 +96,11 @@ struct scenario {
         return s;
     }
 
+    /// Nodes that clients create give nobody one of the rights. What is refused in such a world is the
+    /// user's affair; that nobody asks for ever, and nobody shares what is one's alone, is ours.
+    scenario without(const std::string& right) const;
+    std::int32_t missing_rights = 0;
+
     /// Played by --lagging only, or when it is named.
     bool twin = false;
 
@@ -112,7 +118,11 @@ struct scenario {
 
 /// In the order of their names. Each that is explored as a whole has a twin with servers that lag.
 const std::vector<scenario>& all_scenarios();
-const scenario* find_scenario(const std::string& name);
+/// "lock.2-without-write" is "lock.2" without "write".
+std::pair<std::string, std::string> split_name(const std::string& name);
+
+/// Finds also those that are made of them: "lock.2-without-write".
+std::optional<scenario> find_scenario(const std::string& name);
 
 /// Put at namespace scope: makes a scenario known.
 struct registered {

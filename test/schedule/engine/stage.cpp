@@ -37,6 +37,7 @@ stage::stage(const scenario& what, rules how)
     history_.resize(static_cast<std::size_t>(what_.clients));
     if (rules_.eager && !what_.child_stats)
         server_.hide_child_stats();
+    server_.forbid(what_.missing_rights);
 }
 
 stage::~stage() {
@@ -275,7 +276,7 @@ void stage::settle() {
     }
     if (more)
         run_clients();
-    check(network_.all_is_heard(), "a client does not hear what has arrived");
+    check_always(network_.all_is_heard(), "a client does not hear what has arrived");
 }
 
 bool stage::pass_time() {
@@ -299,9 +300,9 @@ bool stage::catching(Part play) {
     } catch (const not_this_schedule&) {
         throw;
     } catch (const std::exception& problem) {
-        check(false, std::string("thrown: ") + problem.what());
+        check_always(false, std::string("thrown: ") + problem.what());
     } catch (...) {
-        check(false, "thrown: something that is no std::exception");
+        check_always(false, "thrown: something that is no std::exception");
     }
     return true;
 }
@@ -346,13 +347,16 @@ bool stage::set_up() {
     return violations_.empty();
 }
 
+bool stage::all_done() const {
+    return std::all_of(actors_.begin(), actors_.end(), [](const actor& a) { return a.done; });
+}
+
 /// Whether everybody has done what they do, or nobody ever will.
 bool stage::is_over() {
-    bool over = std::all_of(actors_.begin(), actors_.end(), [](const actor& a) { return a.done; });
-    if (over || !violations_.empty())
+    if (all_done() || !violations_.empty())
         return true;
     if (steps_ > too_many_moves) {
-        check(false, "this goes on for ever");
+        check_always(false, "this goes on for ever");
         return true;
     }
     if (elapsed() > for_ever) {
@@ -436,7 +440,8 @@ void stage::quiet_down(std::int64_t for_ms) {
 
 bool stage::close_down() {
     finishing_ = true;
-    if (!violations_.empty())
+    // Where something was refused, some may go on waiting: theirs is no end to look at.
+    if (!violations_.empty() || !all_done())
         return true;
     quiet_down(happened(move_kind::cut_late) ? until_swept : 100);
     for (const auto& invariant : finally_)
@@ -459,8 +464,8 @@ bool stage::close_down() {
     settle();
     while (step_freely()) {
     }
-    check(closed == what_.clients, "a client does not close");
-    check(server_.sessions().empty(), "a session is left");
+    check_always(closed == what_.clients, "a client does not close");
+    check_always(server_.sessions().empty(), "a session is left");
     check(!until_next_timer(*context_), "a timer is left");
     return true;
 }

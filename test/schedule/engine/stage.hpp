@@ -51,7 +51,11 @@ public:
         finally_.push_back(std::move(invariant));
     }
 
+    /// Where rights are missing, and something was refused, only what must hold even then counts.
     void check(bool holds, const std::string& what) {
+        check_always(holds || server_.has_refused(), what);
+    }
+    void check_always(bool holds, const std::string& what) {
         if (!holds)
             violations_.push_back(what);
     }
@@ -150,6 +154,7 @@ private:
     bool set_up();
     bool play_out(chooser& c);
     void note_choice(std::size_t chosen);
+    bool all_done() const;
     bool is_over();
     bool all_connected() const;
     bool all_wait() const;

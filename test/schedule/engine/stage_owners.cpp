@@ -42,20 +42,21 @@ void stage::check_owners() {
         const model::node* n = nodes().find(t->path_);
         if (!n || n->owner == 0) {
             bool known = happened(move_kind::expire) || erased_nodes_.contains(t->path_);
-            check(known,
-                  t->actor_.name() + " believes to own " + t->path_ + ", which is not there");
+            check_always(
+                known, t->actor_.name() + " believes to own " + t->path_ + ", which is not there");
             continue;
         }
-        check(n->owner == t->actor_.zk().status().session_id,
-              t->actor_.name() + " believes to own " + t->path_ + ", which is of another session");
+        check_always(
+            n->owner == t->actor_.zk().status().session_id,
+            t->actor_.name() + " believes to own " + t->path_ + ", which is of another session");
         std::string folder = model::parent_of(t->path_);
         taken[folder] += t->weight_;
         limits[folder] = t->limit_;
     }
     for (const auto& [folder, count] : taken) {
-        check(count <= limits[folder],
-              "too many owners of " + folder + ": " + std::to_string(count) + " of " +
-                  std::to_string(limits[folder]));
+        check_always(count <= limits[folder],
+                     "too many owners of " + folder + ": " + std::to_string(count) + " of " +
+                         std::to_string(limits[folder]));
     }
 }
 

@@ -44,6 +44,12 @@ const int ZOO_ASSOCIATING_STATE = 2;
 const int ZOO_CONNECTED_STATE = 3;
 const int ZOO_READONLY_STATE = 5;
 const int ZOO_NOTCONNECTED_STATE = 999;
+const int ZOO_PERM_READ = 1 << 0;
+const int ZOO_PERM_WRITE = 1 << 1;
+const int ZOO_PERM_CREATE = 1 << 2;
+const int ZOO_PERM_DELETE = 1 << 3;
+const int ZOO_PERM_ADMIN = 1 << 4;
+const int ZOO_PERM_ALL = 0x1f;
 struct ACL_vector ZOO_OPEN_ACL_UNSAFE = {1, open_acl};
 }
 

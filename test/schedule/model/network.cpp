@@ -92,7 +92,8 @@ endpoint* network::endpoint_of(int connection) {
 void network::deliver(int connection_id) {
     connection& c = *server_.find(connection_id);
     endpoint& e = *endpoint_of(connection_id);
-    e.arrived.push_back(std::move(c.answers.front()));
+    if (!e.parted)
+        e.arrived.push_back(std::move(c.answers.front()));
     c.answers.pop_front();
     char byte = 1;
     if (::send(e.peer, &byte, 1, MSG_NOSIGNAL) != 1)
@@ -125,8 +126,10 @@ void network::take_goodbyes() {
     for (auto& [id, e] : endpoints_) {
         char bytes[64];
         connection* c = server_.find(id);
-        if (e.peer >= 0 && c && ::recv(e.peer, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        if (e.peer >= 0 && c && ::recv(e.peer, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
             server_.send(*c, request(verb::close));
+            e.parted = true;
+        }
     }
 }
 

@@ -19,6 +19,7 @@ struct endpoint {
     int connection = 0;
     int port = 0;  ///< of the address: whose it is
     std::deque<answer> arrived;
+    bool parted = false;   ///< it has said goodbye by itself: the C client reads no more
     bool refused = false;  ///< which the C client does not know yet
 };
 

@@ -209,24 +209,22 @@ void server::follow(std::size_t at) {
     // Watches are told while their node is being changed: they see the log entry once only.
     const log_entry entry = log_[r.applied++];
     for (const change& c : entry.changes) {
+        const node* before = r.nodes.find(c.path);
+        const bool readable = allows(before ? before->acl : c.acl, ZOO_PERM_READ);
         r.nodes.apply(entry, c);
+        std::set<int> told;
         switch (c.what) {
-            case change::type::create: {
-                trigger(r, c.path, ZOO_CREATED_EVENT);
-                std::set<int> told;
-                trigger_children(r, parent_of(c.path), ZOO_CHILD_EVENT, told);
+            case change::type::create:
+                trigger(r.data_watches, c.path, ZOO_CREATED_EVENT, readable, told);
+                trigger_parent(r, c.path);
                 break;
-            }
-            case change::type::erase: {
-                std::set<int> told;
-                trigger(r, c.path, ZOO_DELETED_EVENT, &told);
-                trigger_children(r, c.path, ZOO_DELETED_EVENT, told);
-                told.clear();
-                trigger_children(r, parent_of(c.path), ZOO_CHILD_EVENT, told);
+            case change::type::erase:
+                trigger(r.data_watches, c.path, ZOO_DELETED_EVENT, readable, told);
+                trigger(r.child_watches, c.path, ZOO_DELETED_EVENT, readable, told);
+                trigger_parent(r, c.path);
                 break;
-            }
             case change::type::set:
-                trigger(r, c.path, ZOO_CHANGED_EVENT);
+                trigger(r.data_watches, c.path, ZOO_CHANGED_EVENT, readable, told);
                 break;
             case change::type::set_acl:
                 break;
@@ -246,25 +244,30 @@ void server::tell(int connection_id, int event, const std::string& path) {
     c->answers.push_back(std::move(a));
 }
 
-void server::trigger(replica& r, const std::string& path, int event, std::set<int>* told) {
-    auto watching = r.data_watches.extract(path);
+void server::trigger(watch_list& list,
+                     const std::string& path,
+                     int event,
+                     bool readable,
+                     std::set<int>& told) {
+    auto watching = list.extract(path);
     if (watching.empty())
         return;
-    for (int id : watching.mapped()) {
-        tell(id, event, path);
-        if (told)
-            told->insert(id);
+    // Who may not read a node is not told of it, and his watch is gone all the same.
+    if (!readable) {
+        refused_ = true;
+        return;
     }
-}
-
-void server::trigger_children(replica& r, const std::string& path, int event, std::set<int>& told) {
-    auto watching = r.child_watches.extract(path);
-    if (watching.empty())
-        return;
     for (int id : watching.mapped()) {
         if (told.insert(id).second)
             tell(id, event, path);
     }
+}
+
+void server::trigger_parent(replica& r, const std::string& path) {
+    const std::string folder = parent_of(path);
+    const bool readable = allows(r.nodes.find(folder)->acl, ZOO_PERM_READ);
+    std::set<int> told;
+    trigger(r.child_watches, folder, ZOO_CHILD_EVENT, readable, told);
 }
 
 void server::erase(const std::string& path) {
@@ -323,6 +326,7 @@ void server::add_what_is_behind(hasher& h, const replica& r) const {
 
 void server::add_to(hasher& h) const {
     leader().add_to(h, names_, child_stats_);
+    h.add(refused_);
     for (const replica& r : replicas_) {
         h.add(log_.size() - r.applied);
         if (r.applied != log_.size())

@@ -69,6 +69,12 @@ public:
     bool has_silent_sessions() const;
     void set_time(std::int64_t ms) { time_ = ms; }
 
+    /// Nodes that clients create give nobody these rights, whatever list they ask for.
+    void forbid(std::int32_t rights) { forbidden_ = rights; }
+
+    /// Whether anything was refused, or withheld, for want of a right.
+    bool has_refused() const { return refused_; }
+
     // What is.
     std::map<int, connection>& connections() { return connections_; }
     const std::map<int, connection>& connections() const { return connections_; }
@@ -127,8 +133,12 @@ private:
     void touch_changed(const std::string& path);
     std::uint64_t name_for(const std::vector<change>& changes);
     void catch_up(std::size_t at);
-    void trigger(replica& r, const std::string& path, int event, std::set<int>* told = nullptr);
-    void trigger_children(replica& r, const std::string& path, int event, std::set<int>& told);
+    void trigger(watch_list& list,
+                 const std::string& path,
+                 int event,
+                 bool readable,
+                 std::set<int>& told);
+    void trigger_parent(replica& r, const std::string& path);
     void tell(int connection_id, int event, const std::string& path);
     void write(connection& c, const request& r, answer& a);
     void read(connection& c, const request& r, answer& a);
@@ -147,6 +157,8 @@ private:
     std::unordered_map<std::uint64_t, int> made_;  ///< how often the same was changed
     footprint touched_;
     std::set<std::string> ordered_;
+    std::int32_t forbidden_ = 0;
+    bool refused_ = false;
     bool child_stats_ = true;
     std::map<int, connection> connections_;
     std::map<std::int64_t, session_entry> sessions_;

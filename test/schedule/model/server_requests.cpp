@@ -88,6 +88,7 @@ void server::execute(connection& c) {
             connections_.erase(c.id);
         return;
     }
+    refused_ = refused_ || a.rc == ZNOAUTH;
     a.zxid = replicas_[c.at].applied == 0 ? 0 : log_[replicas_[c.at].applied - 1].zxid;
     c.answers.push_back(std::move(a));
 }
@@ -104,6 +105,8 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
             touched_.touch(thing::node, folder, use::read);
             if (!parent)
                 return ZNONODE;
+            if (!allows(parent->acl, ZOO_PERM_CREATE))
+                return ZNOAUTH;
             if (is_sequential(r.mode)) {
                 touched_.touch(thing::sequence, folder, use::write);
                 char digits[16];
@@ -121,13 +124,18 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
             touched_.touch(thing::children, folder, use::add);
             c.owner = is_ephemeral(r.mode) ? session : 0;
             c.kind = kind_of(r.mode);
+            for (acl_item& item : c.acl)
+                item.perms &= ~forbidden_;
             return ZOK;
         }
         case verb::erase: {
             c.what = change::type::erase;
+            const node* parent = t.find(parent_of(r.path));
             const node* n = t.find(r.path);
             touched_.touch(thing::node, r.path, use::read);
             touched_.touch(thing::children, r.path, use::read);
+            if (parent && !allows(parent->acl, ZOO_PERM_DELETE))
+                return ZNOAUTH;
             if (!n)
                 return ZNONODE;
             if (r.version != -1 && r.version != n->version)
@@ -145,6 +153,8 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
             touched_.touch(thing::node, r.path, use::read);
             if (!n)
                 return ZNONODE;
+            if (!allows(n->acl, r.what == verb::set ? ZOO_PERM_WRITE : ZOO_PERM_READ))
+                return ZNOAUTH;
             if (r.version != -1 && r.version != n->version)
                 return ZBADVERSION;
             if (r.what == verb::set)
@@ -154,9 +164,12 @@ int server::plan(const tree& t, const request& r, std::int64_t session, change& 
         case verb::set_acl: {
             c.what = change::type::set_acl;
             const node* n = t.find(r.path);
-            touch_changed(r.path);
+            // What it allows is not among the things that other requests touch.
+            touched_.touch_everything();
             if (!n)
                 return ZNONODE;
+            if (!allows(n->acl, ZOO_PERM_ADMIN))
+                return ZNOAUTH;
             return r.version != -1 && r.version != n->aversion ? ZBADVERSION : ZOK;
         }
         default:
@@ -250,7 +263,11 @@ void server::read(connection& c, const request& r, answer& a) {
     if (r.what == verb::children || child_stats_)
         touched_.touch(thing::children, r.path, use::read);
     a.rc = n ? ZOK : ZNONODE;
-    if (n) {
+    // Whether a node exists anyone may know.
+    const auto right = r.what == verb::get_acl ? ZOO_PERM_READ | ZOO_PERM_ADMIN : ZOO_PERM_READ;
+    if (n && r.what != verb::exists && !allows(n->acl, right))
+        a.rc = ZNOAUTH;
+    if (a.rc == ZOK) {
         a.stat = stat_of(here.nodes, *n);
         if (r.what == verb::get)
             a.data = n->data;
@@ -259,7 +276,7 @@ void server::read(connection& c, const request& r, answer& a) {
         if (r.what == verb::get_acl)
             a.acl = n->acl;
     }
-    if (!r.watch || c.client_gone)
+    if (!r.watch || c.client_gone || a.rc == ZNOAUTH)
         return;
     if (r.what == verb::children) {
         if (n)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tree.hpp"
 
+#include <algorithm>
+
 namespace corozk::model {
 
 std::string parent_of(const std::string& path) {
@@ -28,6 +30,12 @@ tree::tree() {
     nodes_["/"].children.insert("zookeeper");
     nodes_["/zookeeper"].children.insert("config");
     nodes_["/zookeeper/config"];
+}
+
+bool allows(const std::vector<acl_item>& list, std::int32_t right) {
+    return list.empty() || std::any_of(list.begin(), list.end(), [right](const acl_item& item) {
+               return item.scheme == "world" && (item.perms & right) != 0;
+           });
 }
 
 const node* tree::find(const std::string& path) const {
@@ -111,6 +119,8 @@ void tree::add_to(hasher& h, const change_names& names, bool child_stats) const 
         h.add(n.creates);
         h.add(n.owner);
         h.add(n.kind);
+        for (const acl_item& item : n.acl)
+            h.add(item.perms);
     }
 }
 

@@ -13,6 +13,9 @@
 
 namespace corozk::model {
 
+/// Whether anyone may do that, by a node's list; the model knows no other identities.
+bool allows(const std::vector<acl_item>& list, std::int32_t right);
+
 enum class node_kind : std::uint8_t { plain, container, timed };
 
 struct node {

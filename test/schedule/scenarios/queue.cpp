@@ -16,11 +16,6 @@ awaitable<bool> put(actor& a, queue& q, const char* item) {
     co_return done;
 }
 
-awaitable<void> put_one(actor& a) {
-    queue q(a.zk(), queue_path);
-    co_await put(a, q, "1");
-}
-
 queue plain_queue(actor& a) {
     return queue(a.zk(), queue_path);
 }
@@ -31,10 +26,24 @@ queue foreign_queue(actor& a) {
     return queue(a.zk(), queue_path, options);
 }
 
+/// Whose claims nobody may write into, so that those of one item cannot be told apart.
+queue queue_of_read_only_claims(actor& a) {
+    queue_options options;
+    const permission rights =
+        permission::read | permission::create | permission::erase | permission::admin;
+    options.acl = {acl_entry(rights, "world", "anyone")};
+    return queue(a.zk(), queue_path, options);
+}
+
 queue bounded_queue(actor& a) {
     queue_options options;
     options.bound = 1;
     return queue(a.zk(), queue_path, options);
+}
+
+awaitable<void> put_one(actor& a) {
+    queue q(a.zk(), queue_path);
+    co_await put(a, q, "1");
 }
 
 template <queue (*Make)(actor&)>
@@ -75,8 +84,10 @@ awaitable<void> take_two(actor& a) {
 }
 
 /// Works on one until that is done; what it does is part of the acknowledgement.
+/// @tparam NotesClaims  whether each claim and its order are noted down
+template <queue (*Make)(actor&) = plain_queue, bool NotesClaims = false>
 awaitable<void> consume_one(actor& a) {
-    queue q(a.zk(), queue_path);
+    queue q = Make(a);
     int attempts = 0;
     for (;;) {
         auto token = a.token();
@@ -86,6 +97,9 @@ awaitable<void> consume_one(actor& a) {
                 co_return;
             continue;
         }
+        const std::string number = std::to_string(claim.fencing_token());
+        if (NotesClaims)
+            a.on().note_down("claims of " + claim.data(), number);
         co_await a.gate("working");
         transaction effect;
         std::string attempt = claim.data() + " by " + a.name() + std::to_string(++attempts);
@@ -94,6 +108,8 @@ awaitable<void> consume_one(actor& a) {
         auto [acknowledged] = co_await claim.acknowledge(effect, firm);
         if (!acknowledged) {
             a.on().note_down("acknowledged", claim.data());
+            if (NotesClaims)
+                a.on().note_down("last claim of " + claim.data(), number);
             co_return;
         }
         if (acknowledged == errc::ownership_lost)
@@ -107,8 +123,9 @@ awaitable<void> consume_one(actor& a) {
 }
 
 /// Claims an item, and gives it back; perhaps there is none any more.
+template <queue (*Make)(actor&) = plain_queue>
 awaitable<void> consume_and_give_back(actor& a) {
-    queue q(a.zk(), queue_path);
+    queue q = Make(a);
     auto token = a.token();
     auto deadline = queue::clock::now() + std::chrono::seconds(30);
     auto [ec, claim] = co_await q.consume_until(deadline, token);
@@ -120,9 +137,15 @@ awaitable<void> consume_and_give_back(actor& a) {
     co_await give_back(a, claim);
 }
 
+template <queue (*Make)(actor&) = plain_queue>
 awaitable<void> put_and_give_back(actor& a) {
     co_await put_one(a);
-    co_await consume_and_give_back(a);
+    co_await consume_and_give_back<Make>(a);
+}
+
+awaitable<void> put_two_and_consume_one(actor& a) {
+    co_await put_two(a);
+    co_await consume_one<plain_queue, true>(a);
 }
 
 awaitable<void> put_another(actor& a) {
@@ -182,20 +205,45 @@ void work_off(stage& s, std::initializer_list<contender> all) {
 }
 
 void one_worker(stage& s) {
-    work_off(s, {{"worker", consume_one}, {"producer", put_one}});
+    work_off(s, {{"worker", consume_one<>}, {"producer", put_one}});
 }
 
 void two_workers(stage& s) {
-    work_off(s, {{"producer", put_two}, {"worker", consume_one}, {"other", consume_one}});
+    work_off(s, {{"producer", put_two}, {"worker", consume_one<>}, {"other", consume_one<>}});
 }
 
 void one_gives_back(stage& s) {
-    work_off(
-        s, {{"producer", put_one}, {"gives back", consume_and_give_back}, {"worker", consume_one}});
+    work_off(s,
+             {{"producer", put_one},
+              {"gives back", consume_and_give_back<>},
+              {"worker", consume_one<>}});
 }
 
+template <queue (*Make)(actor&)>
 void one_gives_its_own_back(stage& s) {
-    work_off(s, {{"gives back", put_and_give_back}, {"worker", consume_one}});
+    work_off(s, {{"gives back", put_and_give_back<Make>}, {"worker", consume_one<Make>}});
+}
+
+/// Somebody erases a claim, and the next one has its name: whoever claims an item last works it off.
+void claim_erased(stage& s) {
+    work_off(s, {{"worker", consume_one<plain_queue, true>}, {"other", put_two_and_consume_one}});
+    s.may_erase([](stage& where) {
+        std::vector<std::string> claims;
+        for (const std::string& item : where.children(queue_path)) {
+            std::string node = std::string(queue_path) + "/" + item;
+            for (const std::string& claim : where.children(node))
+                claims.push_back(node + "/" + claim);
+        }
+        return claims;
+    });
+    s.finally([](stage& end) {
+        for (const std::string item : {"1", "2"}) {
+            for (const std::string& last : end.notes("last claim of " + item)) {
+                for (const std::string& claim : end.notes("claims of " + item))
+                    end.check(std::stoll(claim) <= std::stoll(last), "an ended claim counts");
+            }
+        }
+    });
 }
 
 void foreign(stage& s) {
@@ -228,8 +276,16 @@ const registered all[] = {
         scenario("queue.consume-2", 3, two_workers).with_child_stats().in_a_folder(queue_folders)),
     registered(scenario("queue.kazoo", 2, foreign).with_child_stats()),
     registered(scenario("queue.give-back", 3, one_gives_back).with_child_stats()),
+    registered(scenario("queue.give-back-own", 2, one_gives_its_own_back<plain_queue>)
+                   .with_child_stats()
+                   .lagging()),
     registered(
-        scenario("queue.give-back-own", 2, one_gives_its_own_back).with_child_stats().lagging()),
+        scenario("queue.give-back-own-alike", 2, one_gives_its_own_back<queue_of_read_only_claims>)
+            .with_child_stats()
+            .lagging()),
+    registered(scenario("queue.claim-erased", 2, claim_erased)
+                   .with_child_stats()
+                   .with({move_kind::cut, move_kind::lose_answer, move_kind::erase_node})),
     registered(scenario("queue.bounded", 2, bounded).with_child_stats().uncancelled()),
     registered(scenario("queue.bounded-2", 3, bounded_for_two).with_child_stats().uncancelled()),
     registered(scenario("queue.consume-2", 3, two_workers).with_child_stats().lagging()),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "corozk/testing/error.hpp"
+#include "corozk/testing/turn_clock.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -87,6 +88,7 @@ void eventually(Predicate predicate,
                 std::chrono::milliseconds limit = eventually_limit,
                 std::string_view what = {},
                 boost::source_location where = BOOST_CURRENT_LOCATION) {
+    const aside not_the_loops;
     detail::patience wait{limit, where};
     while (!wait.ask(predicate)) {
         std::this_thread::sleep_for(wait.next(what));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/transaction.hpp>
+#include <corozk/types.hpp>
+
+namespace corozk::detail {
+
+/// Whether the server appends digits to the path.
+bool is_sequential(create_mode mode) noexcept;
+
+/// Why a step's path is refused, or null if it is fine: see `path_problem` of a path.
+const char* path_problem(const transaction::step& step) noexcept;
+
+}  // namespace corozk::detail
