@@ -53,7 +53,7 @@ public:
 
     /// Where rights are missing, and something was refused, only what must hold even then counts.
     void check(bool holds, const std::string& what) {
-        check_always(holds || server_.has_refused(), what);
+        check_always(holds || (what_.missing_rights != 0 && server_.has_refused()), what);
     }
     void check_always(bool holds, const std::string& what) {
         if (!holds)

@@ -282,6 +282,8 @@ const registered all[] = {
     registered(
         scenario("queue.give-back-own-alike", 2, one_gives_its_own_back<queue_of_read_only_claims>)
             .with_child_stats()
+            .with({move_kind::lose_answer})
+            .in_a_folder(queue_folders)
             .lagging()),
     registered(scenario("queue.claim-erased", 2, claim_erased)
                    .with_child_stats()
