@@ -4,7 +4,9 @@
 #pragma once
 
 #include <corozk/testing/server.hpp>
+#include <corozk/testing/turn_clock.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -18,17 +20,15 @@ public:
 
     /// A case has come to its state, or has ended without. @return whether it is not too late
     bool arrive() {
+        const testing::aside not_the_loops;
         std::lock_guard guard(mutex_);
         --awaited_;
         changed_.notify_all();
         return !killed_;
     }
 
-    /// Whether the server has been killed.
-    bool killed() const {
-        std::lock_guard guard(mutex_);
-        return killed_;
-    }
+    /// Whether the server has been killed. All ask again and again in their loops: no lock.
+    bool killed() const { return killed_; }
 
     /// For the one who makes the party: waits for all, kills and restarts.
     void restart_when_all_are_there(testing::server& s) {
@@ -37,18 +37,15 @@ public:
             changed_.wait_for(guard, std::chrono::seconds(60), [this] { return awaited_ == 0; });
         }
         s.kill();
-        {
-            std::lock_guard guard(mutex_);
-            killed_ = true;
-        }
+        killed_ = true;
         s.restart();
     }
 
 private:
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::condition_variable changed_;
     std::size_t awaited_;
-    bool killed_ = false;
+    std::atomic<bool> killed_ = false;
 };
 
 }  // namespace corozk::matrix
