@@ -27,25 +27,36 @@ void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler
 }
 
 /// Refuses what cannot be sent, with a line in the log that says what is wrong with it.
+/// @param path_fault  what `path_problem` says
 /// @return whether the operation may go on; otherwise the handler has been completed.
+template <class... Values>
+bool acceptable(const session_ptr& s,
+                const char* operation,
+                const std::string& path,
+                const char* path_fault,
+                any_handler<void(error_code, Values...)>& handler) {
+    error_code problem;
+    if (!s) {
+        problem = errc::closed;
+    } else if (path_fault) {
+        problem = errc::bad_path;
+        if (s->logs(log_level::warning)) {
+            s->log(log_level::warning,
+                   std::string(operation) + ": path \"" + path + "\" " + path_fault);
+        }
+    }
+    if (problem)
+        fail<Values...>(s, std::move(handler), problem);
+    return !problem;
+}
+
 template <class... Values>
 bool acceptable(const session_ptr& s,
                 const char* operation,
                 const std::string& path,
                 any_handler<void(error_code, Values...)>& handler,
                 bool sequential = false) {
-    error_code problem;
-    if (!s) {
-        problem = errc::closed;
-    } else if (const char* text = path_problem(path, sequential)) {
-        problem = errc::bad_path;
-        if (s->logs(log_level::warning)) {
-            s->log(log_level::warning, std::string(operation) + ": path \"" + path + "\" " + text);
-        }
-    }
-    if (problem)
-        fail<Values...>(s, std::move(handler), problem);
-    return !problem;
+    return acceptable(s, operation, path, path_problem(path, sequential), handler);
 }
 
 /// Starts an operation whose answer `convert` makes of the finished one.
@@ -438,8 +449,7 @@ void client::start_commit(const impl_ptr& impl,
     if (!impl)
         return fail<results>(impl, std::move(handler), errc::closed);
     for (const auto& step : steps.steps()) {
-        bool sequential = step.kind == transaction::step_kind::create && is_sequential(step.mode);
-        if (!acceptable<results>(impl, "commit", step.path, handler, sequential))
+        if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
         if (has_ttl(step.mode)) {
             impl->log(log_level::warning, "commit: no TTL nodes inside a transaction");

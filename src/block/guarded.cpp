@@ -5,7 +5,6 @@
 #include "session/cancellable.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
-#include "session/step_path.hpp"
 
 namespace corozk::detail {
 
@@ -14,12 +13,6 @@ task<> guarded_commit(port& p,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call) {
     auto shared = cancellable(std::move(call), stops_waiting);
-    for (const auto& step : steps.steps()) {
-        if (path_problem(step)) {
-            shared->fail(errc::bad_path);
-            co_return;
-        }
-    }
     request multi(p, op_code::multi, std::string());
     transaction whole;
     for (const std::string& node : nodes)

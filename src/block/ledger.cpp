@@ -188,12 +188,14 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         co_return outcome;
     }
     std::size_t failed = failed_step(multi.results, ec);
-    if (failed == 0 && is_gone(ec)) {
+    bool answered = failed < multi.results.size();
+    if (answered && failed == 0 && is_gone(ec)) {
         path_.clear();
         outcome.error = boost::asio::error::try_again;
-    } else if (failed < multi.results.size()) {
+    } else if (answered) {
         outcome.error = ec;
-        outcome.failed = failed == 0 ? 0 : failed - 1;
+        if (failed > 0)
+            outcome.failed = failed - 1;
     } else {
         bool ended = worth_another_try(ec) && ec != errc::not_connected;
         outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;

@@ -15,7 +15,7 @@ namespace corozk::detail {
 /// What became of a transaction that a ledger carried out.
 struct ledger_outcome {
     error_code error;        ///< `connection_loss` only if it could not be found out
-    std::size_t failed = 0;  ///< which step was the reason, if there is an error
+    std::size_t failed = 0;  ///< which step was the reason; 0 also if none of them was
     bool blank = true;       ///< applied, but its answer was lost: there are no results
     std::vector<transaction_result> results;
 };

@@ -4,14 +4,12 @@
 #include "session/answers.hpp"
 #include "session/c_types.hpp"
 #include "session/sigpipe_blocker.hpp"
-#include "session/step_path.hpp"
 #if COROZK_HAS_SASL
 #include "session/sasl.hpp"
 #endif
 
 #include <zookeeper/zookeeper.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -299,14 +297,6 @@ bool handle::submit(operation& op) {
             break;
         }
         case op_code::multi: {
-            // The C client would refuse it, too, and not free what it has made of the steps before.
-            auto refused = [](const transaction::step& step) {
-                return path_problem(step) != nullptr;
-            };
-            if (std::any_of(op.steps.begin(), op.steps.end(), refused)) {
-                op.error = errc::bad_path;
-                return false;
-            }
             auto storage = std::make_shared<multi_storage>(op.steps);
             multi_storage& m = *storage;
             op.foreign = std::move(storage);

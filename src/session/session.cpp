@@ -7,6 +7,7 @@
 #include "session/internal_operation.hpp"
 #include "session/request_size.hpp"
 #include "session/session_tracker.hpp"
+#include "session/step_path.hpp"
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
@@ -114,6 +115,12 @@ void session::start(operation& op) noexcept {
     // The server would close the connection, and whoever asks again would make it do so for ever.
     if (request_size(op, hosts_.chroot.size()) > options_.max_request_size) {
         refuse(op, errc::too_large);
+        return;
+    }
+    // The C client would refuse it, too, and not free what it has made of the steps before.
+    auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
+    if (std::any_of(op.steps.begin(), op.steps.end(), bad)) {
+        refuse(op, errc::bad_path);
         return;
     }
     if (op.generation != 0 && !alive(op.generation)) {

@@ -70,8 +70,8 @@ struct queue_options {
     /// makes one.
     std::string control_path;
 
-    /// Of items, folders and claims. Empty: open. Who puts or takes needs to read, write, create and
-    /// erase; without one of them the operations fail with `zk_errc::no_auth`.
+    /// Of items, folders and claims. Empty: open. Who puts or takes needs all rights but `admin`; who may
+    /// not write gets `zk_errc::no_auth`.
     corozk::acl acl;
 };
 

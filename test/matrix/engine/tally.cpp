@@ -35,11 +35,10 @@ void tally::record(const one_case& c, const outcome& o) {
     cell& here = cells_[{c.what->full_name(), c.which}];
     ++(o.hit ? here.run : here.missed);
     auto& longest = longest_[c.which];
-    longest = std::max(longest, o.longest_turn.took);
+    if (o.longest_turn.took > longest.turn.took)
+        longest = {o.longest_turn, c.name()};
     if (o.longest_turn.took > turn_limit)
         too_long_.push_back({o.longest_turn, c.name()});
-    if (o.longest_turn.took > longest_of_all_.turn.took)
-        longest_of_all_ = {o.longest_turn, c.name()};
     if (!o.failures.empty()) {
         ++here.failed;
         std::cerr << "FAILED  '" << c.name() << "'\n";
@@ -102,15 +101,19 @@ void tally::print_turns(std::ostream& out, int width) const {
         auto found = longest_.find(f.id);
         out << std::setw(column_width);
         if (found != longest_.end()) {
-            out << in_ms(found->second);
+            out << in_ms(found->second.turn.took);
         } else {
             out << "";
         }
     }
     out << "\n";
-    if (!longest_of_all_.whose.empty()) {
+    auto worst =
+        std::max_element(longest_.begin(), longest_.end(), [](const auto& a, const auto& b) {
+            return a.second.turn.took < b.second.turn.took;
+        });
+    if (worst != longest_.end()) {
         out << "the longest turn of the loop: ";
-        print_turn(out, longest_of_all_);
+        print_turn(out, worst->second);
     }
     if (!too_long_.empty())
         out << "longer than " << in_ms(turn_limit) << " ms:\n";

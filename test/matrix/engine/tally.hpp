@@ -65,9 +65,8 @@ private:
     };
     static void print_turn(std::ostream& out, const long_turn& one);
 
-    std::map<fault, std::chrono::nanoseconds> longest_;
+    std::map<fault, long_turn> longest_;
     std::vector<long_turn> too_long_;  ///< in the order in which they came
-    long_turn longest_of_all_;
     std::chrono::nanoseconds longest_of_nobody_{};
     std::size_t expected_ = 0;
     std::chrono::steady_clock::time_point said_{};
