@@ -12,6 +12,7 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <utility>
