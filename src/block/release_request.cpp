@@ -91,10 +91,12 @@ task<> insist_on_release(port& p,
     watch_signal watch(wake);
     session_signal changes(p, wake);
     bool erasing = false;
+    bool perhaps_erased = false;  // the answer was lost
     while (!ec && shared->waiting()) {
         erasing = erasing || timer.rang();
         if (erasing) {
             ec = co_await erase_contender(p, settings, path);
+            perhaps_erased = perhaps_erased || is_outcome_unknown(ec);
             if (is_recoverable(ec)) {
                 ec = error_code();
                 continue;
@@ -119,7 +121,7 @@ task<> insist_on_release(port& p,
         if (!erasing)
             p.watch_dropped(watch_kind::data, path);
     }
-    bool removed = erasing && !ec;
+    bool removed = erasing && (!ec || (perhaps_erased && ec == zk_errc::no_node));
     // Gone by itself, once it had been asked.
     if (asked && ec == zk_errc::no_node)
         ec = error_code();

@@ -120,12 +120,14 @@ std::optional<std::int32_t> parse_member(std::string_view name) {
     return parse_number<std::int32_t>(name);
 }
 
-bool barrier_view::has(std::int32_t sequence) const noexcept {
-    const barrier_member wanted{{}, sequence};
+bool barrier_view::has(const barrier_member& member) const noexcept {
     const auto in_order = in_order_from(origin);
-    return std::binary_search(inside.begin(), inside.end(), wanted, in_order) ||
-           std::binary_search(waiting.begin(), waiting.end(), wanted, in_order) ||
-           std::binary_search(earlier.begin(), earlier.end(), wanted, in_order);
+    for (const auto* group : {&inside, &waiting, &earlier}) {
+        auto [first, last] = std::equal_range(group->begin(), group->end(), member, in_order);
+        if (std::any_of(first, last, [&](const auto& m) { return m.name == member.name; }))
+            return true;
+    }
+    return false;
 }
 
 barrier_view view_barrier(const name_list& names, const round_record& record) {

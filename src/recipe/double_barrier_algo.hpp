@@ -42,7 +42,8 @@ namespace corozk::detail {
 //             it watches the lowest of them, like one who leaves.
 //   leaving   all but the lowest erase their nodes and watch the lowest; the lowest watches the
 //             highest and goes last. So one process wakes at each deletion, and all at the last.
-//             The end is "nobody with s <= last is left", asked again after each wake-up.
+//             The end is "nobody with s <= last is left", asked again after each wake-up, or that the
+//             folder is not the one of that round any more (czxid): its members went before it did.
 
 struct round_record {
     std::uint64_t round = 0;  ///< 0: none has begun yet
@@ -89,8 +90,9 @@ struct barrier_view {
     std::vector<barrier_member> waiting;  ///< of each participant the last
     std::vector<barrier_member> earlier;  ///< the others that wait
 
-    /// Whether this sequence number is among them.
-    bool has(std::int32_t sequence) const noexcept;
+    /// Whether it is among them. A sequence number alone could be another one's: a folder that was
+    /// made anew counts from the beginning.
+    bool has(const barrier_member& member) const noexcept;
 };
 
 barrier_view view_barrier(const name_list& names, const round_record& record);

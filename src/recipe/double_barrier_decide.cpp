@@ -28,7 +28,7 @@ bool barrier_room::decide_inside(const std::optional<barrier_view>& view) {
             continue;
         if (s->phase != phase::entering)
             continue;
-        if (view && !view->has(s->sequence)) {
+        if (view && !is_listed(*view, *s)) {
             s->forget_node();
             again = true;
         } else if (is_inside(record_, s->sequence)) {
@@ -41,6 +41,10 @@ bool barrier_room::decide_inside(const std::optional<barrier_view>& view) {
         }
     }
     return again;
+}
+
+bool barrier_room::is_listed(const barrier_view& view, const barrier_seat& s) {
+    return view.has({base_name(s.node), s.sequence});
 }
 
 void barrier_room::admit(barrier_seat& s) {
@@ -56,6 +60,7 @@ void barrier_room::admit(barrier_seat& s) {
     }
     s.round = record_.round;
     s.last = record_.last;
+    s.folder = folder_czxid_;
     s.phase = phase::inside;
     s.own_watch.disarm();
     s.call->complete(error_code());
@@ -69,13 +74,17 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
     bool again = false;
     std::map<std::int32_t, std::vector<barrier_seat*>> rounds;
     for (const seat_ptr& s : seats_) {
-        if (s->phase == phase::leaving)
+        if (s->phase != phase::leaving)
+            continue;
+        if (s->folder != folder_czxid_)
+            end(*s, error_code());  // all went with the folder, before this one was made
+        else
             rounds[s->last].push_back(s.get());
     }
     for (auto& [last, leavers] : rounds) {
         std::set<std::int32_t> own;
         for (barrier_seat* s : leavers) {
-            if (!s->node.empty() && !view->has(s->sequence))
+            if (!s->node.empty() && !is_listed(*view, *s))
                 s->forget_node();
             if (!s->node.empty())
                 own.insert(s->sequence);

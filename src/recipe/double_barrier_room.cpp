@@ -165,6 +165,11 @@ task<bool> barrier_room::step() {
         drop_finished();
         co_return true;
     }
+    if ((unsure || list) && listing.record.czxid != look.record.czxid) {
+        // The folder was made anew in between: the record says nothing of these members.
+        list_next_ = true;
+        co_return true;
+    }
     std::optional<round_record> record = parse_round(look.answer);
     if (!record) {
         for (const seat_ptr& s : seats_)
@@ -173,6 +178,7 @@ task<bool> barrier_room::step() {
     }
     record_ = *record;
     version_ = look.record.version;
+    folder_czxid_ = look.record.czxid;
     if (unsure)
         again = find_unsure(listing.names) || again;
 

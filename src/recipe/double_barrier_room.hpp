@@ -46,7 +46,8 @@ struct barrier_seat {
     bool refuse_to_wait = false;
     bool listed = false;  ///< the room works for it
     std::uint64_t round = 0;
-    std::int32_t last = 0;  ///< of that round
+    std::int32_t last = 0;    ///< of that round
+    std::int64_t folder = 0;  ///< in which it began: the czxid
     acl entries;
     watch_signal own_watch;
     std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
@@ -133,6 +134,7 @@ private:
     bool any_late() const;
     bool any_unsure() const;
     bool watched(const barrier_seat& s) const;
+    static bool is_listed(const barrier_view& view, const barrier_seat& s);
     std::set<std::int32_t> own_going() const;
 
     port& port_;
@@ -146,6 +148,7 @@ private:
     std::list<seat_ptr> seats_;
     round_record record_;
     std::optional<std::int32_t> version_;  ///< of the record
+    std::int64_t folder_czxid_ = 0;        ///< of the folder that has the record
     std::uint64_t record_generation_ = 0;
     bool list_next_ = false;
     bool running_ = false;

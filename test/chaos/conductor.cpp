@@ -160,6 +160,7 @@ bool conductor::operator()() {
         for (const std::string& problem : problems_)
             std::cout << "PROBLEM: " << problem << "\n";
         describe_servers();
+        keep_servers();
         return false;
     }
     return report(last);

@@ -122,6 +122,7 @@ private:
     void see_every_fault();
     void keep_servers();
     void describe_servers();
+    static std::string what_threads_do(testing::server& s);
 
     std::string self_;
     plan plan_;

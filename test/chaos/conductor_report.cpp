@@ -7,6 +7,7 @@
 #include <corozk/testing/four_letter.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -178,6 +179,20 @@ void conductor::keep_servers() {
         folder_.path(), plan_.keep, std::filesystem::copy_options::overwrite_existing);
 }
 
+/// The end of a server's log, with its threads' stacks: the virtual machine writes them when asked to.
+std::string conductor::what_threads_do(testing::server& s) {
+    constexpr std::size_t lines = 600;
+    auto told = [&s] { return s.log_tail(lines).find("JNI global refs") != std::string::npos; };
+    if (!s.running() || ::kill(s.pid(), SIGQUIT) != 0)
+        return "it does not run";
+    try {
+        testing::eventually(told, 5s, "its threads' stacks");
+    } catch (const std::exception& e) {
+        return s.log_tail() + e.what();
+    }
+    return s.log_tail(lines);
+}
+
 void conductor::describe_servers() {
     for (std::size_t i = 0; i < 3; ++i) {
         std::cout << "server " << i << ":\n";
@@ -188,6 +203,7 @@ void conductor::describe_servers() {
                 std::cout << word << ": " << e.what() << "\n";
             }
         }
+        std::cout << what_threads_do((*servers_)[i]) << "\n";
     }
 }
 

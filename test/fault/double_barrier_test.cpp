@@ -140,6 +140,71 @@ TEST_CASE("double barrier: the session lost while inside and while leaving") {
     });
 }
 
+TEST_CASE("double barrier: a folder made anew while a member that leaves hears nothing") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        pending_result<> a_in, b_in, a_out, b_out;
+        a.enter(a_in.handler());
+        co_await eventually_async([&] { return !empty(path); });
+        b.enter(b_in.handler());
+        CHECK(!co_await finished(a_in));
+        CHECK(!co_await finished(b_in));
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        a.leave(a_out.handler());
+        observer().erase_recursively(path);
+        b.leave(b_out.handler());
+        CHECK(!co_await finished(b_out));
+        // Its sequence number is one that the round before had, too.
+        pending_result<> b_again, a_again;
+        b.enter(b_again.handler());
+        co_await eventually_async([&] { return !empty(path); });
+        proxy.set_acceptance(acceptance::normal);
+        CHECK(!co_await finished(a_out));
+        CHECK_FALSE(b_again.done());
+        a.enter(a_again.handler());
+        CHECK(!co_await finished(a_again));
+        CHECK(!co_await finished(b_again));
+        co_await other.close();
+    });
+}
+
+TEST_CASE("double barrier: a round of others in a folder made anew is not that of one who waits") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        client other = co_await one_more_client();
+        double_barrier a(zk, path, 2);
+        double_barrier b(other, path, 2);
+        double_barrier c(other, path, 2);
+        pending_result<> a_in, b_in, c_in, b_out, c_out;
+        a.enter(a_in.handler());
+        co_await eventually_async([&] { return !empty(path); });
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        observer().erase_recursively(path);
+        b.enter(b_in.handler());
+        c.enter(c_in.handler());
+        CHECK(!co_await finished(b_in));
+        CHECK(!co_await finished(c_in));
+        proxy.set_acceptance(acceptance::normal);
+        co_await eventually_async([&] { return observer().children(path).size() == 3; });
+        CHECK_FALSE(a_in.done());
+        b.leave(b_out.handler());
+        c.leave(c_out.handler());
+        CHECK(!co_await finished(b_out));
+        CHECK(!co_await finished(c_out));
+        pending_result<> b_again;
+        b.enter(b_again.handler());
+        CHECK(!co_await finished(a_in));
+        CHECK(!co_await finished(b_again));
+        CHECK(a.round() == 2);
+        co_await other.close();
+    });
+}
+
 TEST_CASE("double barrier: entering cancelled at every frame") {
     cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
         client other = co_await one_more_client();

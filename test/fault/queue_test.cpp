@@ -84,6 +84,35 @@ TEST_CASE("queue: a put whose answer is lost is not doubled though its item was 
     });
 }
 
+TEST_CASE("queue: a put that is refused once its first attempt was lost knows what came of it") {
+    constexpr std::int32_t read_and_admin = 17;
+    constexpr std::int32_t all_but_erase = 23;
+    for (bool may_withdraw : {true, false}) {
+        CAPTURE(may_withdraw);
+        with_proxy([may_withdraw](
+                       client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            admin hand = observer();
+            queue q(zk, path + "/q");
+            co_await q.put("a");
+            proxy.arm(at_op(testing::op_code::multi), drop_request_and_cut().then_refuse());
+            pending_result<> put;
+            q.put("b", put.handler());
+            co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+            hand.session().set_acl(path + "/q", {{read_and_admin, "world", "anyone"}});
+            if (!may_withdraw)
+                hand.session().set_acl(path + "/q-control", {{all_but_erase, "world", "anyone"}});
+            proxy.set_acceptance(acceptance::normal);
+            error_code ec = co_await finished(put);
+            // The first attempt might still arrive, as long as its ledger is there.
+            CHECK(ec == (may_withdraw ? zk_errc::no_auth : zk_errc::connection_loss));
+            for (const char* folder : {"/q", "/q-control"})
+                hand.session().set_acl(path + folder, testing::open_acl());
+            co_await q.put("c");
+            CHECK(items_at(path + "/q") == std::vector<std::string>{"a", "c"});
+        });
+    }
+}
+
 TEST_CASE("queue: a take in doubt is not repeated in a folder that was made anew") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();

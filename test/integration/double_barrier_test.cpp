@@ -332,6 +332,9 @@ TEST_CASE("double barrier: misuse") {
         double_barrier none(zk, path, 0);
         std::tie(ec) = co_await none.enter(as_tuple());
         CHECK(ec == errc::bad_option);
+        double_barrier nowhere(zk, "relative", 0);
+        std::tie(ec) = co_await nowhere.enter(as_tuple());
+        CHECK(ec == errc::bad_path);
         double_barrier empty;
         std::tie(ec) = co_await empty.enter(as_tuple());
         CHECK(ec == errc::closed);

@@ -145,8 +145,10 @@ TEST_CASE("double barrier: who has come again counts once") {
     barrier_view view = view_barrier(names, round_record());
     CHECK(sequences(view.waiting) == std::vector<std::int32_t>{5});
     CHECK(sequences(view.earlier) == std::vector<std::int32_t>{3});
-    CHECK(view.has(3));
-    CHECK(view.has(5));
+    CHECK(view.has({names[0], 3}));
+    CHECK(view.has({names[1], 5}));
+    CHECK_FALSE(view.has({names[0], 5}));
+    CHECK_FALSE(view.has({names[0], 4}));
     CHECK_FALSE(next_round(view, round_record(), 2));
     names.push_back(name_of(4));
     view = view_barrier(names, round_record());
@@ -175,7 +177,7 @@ TEST_CASE("double barrier: planted sequences half a circle apart are put into on
             barrier_view view = view_barrier(names, r);
             CHECK(view.inside.size() + view.waiting.size() == planted.size());
             for (std::int32_t s : planted)
-                CHECK(view.has(s));
+                CHECK(view.has({name_of(s), s}));
             // Half a circle is in the one order that there is.
             if (r.round == 0)
                 continue;

@@ -119,7 +119,8 @@ public:
      * Only for those who have agreed on that: the owner may still be at work.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: whether the node had to be removed.
+     * `void(error_code, bool)`: whether the node had to be removed. It is so said, too, if the answer
+     * about its removal was lost and it is gone.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once; what was asked for or removed stays so.

@@ -104,7 +104,8 @@ public:
      *        grace time it is removed, and its owner is told that it has lost what it held.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: whether the node had to be removed.
+     * `void(error_code, bool)`: whether the node had to be removed. It is so said, too, if the answer
+     * about its removal was lost and it is gone.
      *
      * @par Errors, cancellation
      * As `break_contender`.

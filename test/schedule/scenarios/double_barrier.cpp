@@ -165,6 +165,9 @@ const registered all[] = {
     registered(members("double_barrier.deadline", 2, round_with_a_deadline)),
     registered(members("double_barrier.late", 2, late_round)),
     registered(members("double_barrier.rounds", 2, two_rounds).of_equals()),
+    registered(members("double_barrier.rounds-reaped", 2, two_rounds)
+                   .of_equals()
+                   .with({move_kind::cut, move_kind::lose_answer, move_kind::reap})),
 };
 
 }  // namespace
