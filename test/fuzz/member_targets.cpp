@@ -44,7 +44,7 @@ void check_groups(const barrier_view& view,
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (auto sequence = parse_member(names[i])) {
             expected.insert(names[i]);
-            require(view.has(*sequence), "who is there is found", input);
+            require(view.has({names[i], *sequence}), "who is there is found", input);
         }
     }
     std::multiset<std::string_view> found;
