@@ -4,6 +4,7 @@
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/eventually.hpp>
 
+#include <limits>
 #include <utility>
 
 namespace corozk::chaos {
@@ -97,7 +98,7 @@ void conductor::drain_queue() {
     resource_.refuse_items();
     testing::admin hand((*servers_)[0].port());
     auto items = [&] { return hand.children(std::string(root) + "/queue").size(); };
-    std::size_t left = items();
+    std::size_t left = std::numeric_limits<std::size_t>::max();
     while (left > 0) {
         std::size_t now = left;
         auto fewer = [&] { return (now = items()) < left; };
