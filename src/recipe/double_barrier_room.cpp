@@ -123,9 +123,10 @@ task<bool> barrier_room::step() {
         forget_watch(port_, record_watch_, watch_kind::data, folder_);
     }
     look.send();
+    const bool listed = unsure || list;
     request listing(port_, op_code::children, folder_);
     listing.generation = generation;
-    if (unsure || list)
+    if (listed)
         listing.send();
 
     bool again = false;
@@ -142,7 +143,7 @@ task<bool> barrier_room::step() {
         forget_watch(port_, record_watch_, watch_kind::data, folder_);
     if (!ec)
         ec = synced;
-    if (unsure || list) {
+    if (listed) {
         if (error_code e = co_await listing; e && !ec)
             ec = e;
     }
@@ -165,7 +166,7 @@ task<bool> barrier_room::step() {
         drop_finished();
         co_return true;
     }
-    if ((unsure || list) && listing.record.czxid != look.record.czxid) {
+    if (listed && listing.record.czxid != look.record.czxid) {
         // The folder was made anew in between: the record says nothing of these members.
         list_next_ = true;
         co_return true;
@@ -183,7 +184,7 @@ task<bool> barrier_room::step() {
         again = find_unsure(listing.names) || again;
 
     std::optional<barrier_view> view;
-    if (unsure || list)
+    if (listed)
         view = view_barrier(listing.names, record_);
     else if (look.record.num_children == 0)
         view.emplace();  // a listing, which came after it, knows better

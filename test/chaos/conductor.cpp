@@ -149,10 +149,10 @@ bool conductor::operator()() {
     calm_down();
     settle();
     see_progress();
-    drain_queue();
-    end_clients();
     final_state last;
     try {
+        drain_queue();
+        end_clients();
         last = look();
     } catch (const std::exception& e) {
         std::cout << "FAILED: what is left could not be seen: " << e.what() << "; seed "

@@ -13,6 +13,13 @@ bool empty(const std::string& path) {
     return observer().children(path).empty();
 }
 
+/// Until the proxy accepts again.
+awaitable<void> cut_off(client& zk, fault_proxy& proxy) {
+    proxy.set_acceptance(acceptance::not_listening);
+    proxy.cut();
+    co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+}
+
 }  // namespace
 
 TEST_CASE("double barrier: two rounds with a cut at every frame") {
@@ -151,9 +158,7 @@ TEST_CASE("double barrier: a folder made anew while a member that leaves hears n
         b.enter(b_in.handler());
         CHECK(!co_await finished(a_in));
         CHECK(!co_await finished(b_in));
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        co_await cut_off(zk, proxy);
         a.leave(a_out.handler());
         observer().erase_recursively(path);
         b.leave(b_out.handler());
@@ -181,9 +186,7 @@ TEST_CASE("double barrier: a round of others in a folder made anew is not that o
         pending_result<> a_in, b_in, c_in, b_out, c_out;
         a.enter(a_in.handler());
         co_await eventually_async([&] { return !empty(path); });
-        proxy.set_acceptance(acceptance::not_listening);
-        proxy.cut();
-        co_await eventually_async([&] { return zk.state() == session_state::suspended; });
+        co_await cut_off(zk, proxy);
         observer().erase_recursively(path);
         b.enter(b_in.handler());
         c.enter(c_in.handler());
