@@ -38,9 +38,8 @@ struct command {
 
 std::span<const command> all_commands();
 
-const command& find_command(std::string_view name);
+command demo_command();
 
-boost::asio::awaitable<void> run_demo(job& j);
 boost::asio::awaitable<void> run_floor(job& j);
 boost::asio::awaitable<void> run_handover(job& j);
 boost::asio::awaitable<void> run_herd(job& j);

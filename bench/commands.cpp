@@ -12,11 +12,6 @@ namespace corozk::bench {
 
 namespace {
 
-void defaults_of_demo(settings& s) {
-    s.waiters = {10'000};
-    s.repeat = 1;
-}
-
 void defaults_of_handover(settings& s) {
     s.waiters = {1'000};
     s.implementations = {"ours", "textbook", "herd"};
@@ -102,18 +97,7 @@ void defaults_of_stall(settings& s) {
 
 std::span<const command> all_commands() {
     static const std::array commands{
-        command{
-            "demo",
-            "thousands of coroutines want one lock, on one thread; beside two other ways to do it",
-            "Waiters queue for a lock that is held; then it is passed on from one to the next, "
-            "each "
-            "holding it for no time at all. Ends with a table: corozk, the recipe as ZooKeeper's "
-            "own "
-            "page describes it, and the lock that the page warns of, with fewer waiters where they "
-            "take too long.",
-            {"--waiters"},
-            defaults_of_demo,
-            run_demo},
+        demo_command(),
         command{
             "floor",
             "what the server and the C client need by themselves: nothing can be faster",
@@ -314,21 +298,6 @@ std::span<const command> all_commands() {
             run_stall},
     };
     return commands;
-}
-
-const command& find_command(std::string_view name) {
-    auto commands = all_commands();
-    auto at = std::find_if(
-        commands.begin(), commands.end(), [name](const command& c) { return c.name == name; });
-    if (at != commands.end())
-        return *at;
-    std::vector<std::string_view> names;
-    for (const auto& c : commands)
-        names.push_back(c.name);
-    auto near = closest(name, names);
-    throw usage_error(near.empty()
-                          ? fmt::format("unknown command '{}'", name)
-                          : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
 }
 
 }  // namespace corozk::bench

@@ -14,7 +14,7 @@ namespace corozk::bench {
 namespace {
 
 /// Rarely enough not to disturb; the end is noted when it comes, not when it is seen.
-constexpr auto interval = std::chrono::milliseconds(5);
+constexpr auto sampling_interval = std::chrono::milliseconds(5);
 constexpr auto patience = std::chrono::seconds(60);
 
 }  // namespace
@@ -37,7 +37,7 @@ boost::asio::awaitable<double> crew::finish(std::string what,
     std::size_t seen = 0;
     auto moved = clock::now();
     while (ended_ < started_ && !problem_) {
-        timer.expires_after(interval);
+        timer.expires_after(sampling_interval);
         co_await timer.async_wait(boost::asio::use_awaitable);
         shown_.update(what, done, total);
         if (std::size_t now = done + ended_; now != seen) {

@@ -138,8 +138,6 @@ std::string explanation(std::size_t wanted,
     return text;
 }
 
-}  // namespace
-
 boost::asio::awaitable<void> run_demo(job& j) {
     std::size_t waiters = j.wanted.waiters.front();
     j.on.shown().note(fmt::format("{} coroutines are going to want one lock, on one thread ({})",
@@ -159,6 +157,24 @@ boost::asio::awaitable<void> run_demo(job& j) {
     j.results.push_back(std::move(ours));
     j.results.push_back(std::move(textbook));
     j.results.push_back(std::move(herd));
+}
+
+}  // namespace
+
+command demo_command() {
+    return {
+        "demo",
+        "thousands of coroutines want one lock, on one thread; beside two other ways to do it",
+        "Waiters queue for a lock that is held; then it is passed on from one to the next, each "
+        "holding it for no time at all. Ends with a table: corozk, the recipe as ZooKeeper's own "
+        "page describes it, and the lock that the page warns of, with fewer waiters where they "
+        "take too long.",
+        {"--waiters"},
+        [](settings& s) {
+            s.waiters = {10'000};
+            s.repeat = 1;
+        },
+        run_demo};
 }
 
 }  // namespace corozk::bench

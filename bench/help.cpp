@@ -40,13 +40,13 @@ std::string wrapped(std::string_view text, std::size_t indent) {
     return result + line + '\n';
 }
 
-std::string general_help() {
+std::string general_help(std::span<const command> commands) {
     std::string text = wrapped(
         "corozk-bench measures corozk (ZooKeeper recipes as C++ coroutines), and what locks cost "
         "when very many wait for them. It starts a ZooKeeper server of its own on a free port and "
         "stops it at the end; --hosts uses one that is already there.");
     text += "\nusage: corozk-bench COMMAND [OPTIONS]\n\n";
-    for (const auto& c : all_commands()) {
+    for (const auto& c : commands) {
         std::string summary = wrapped(c.summary, name_width + 2);
         summary.replace(2, c.name.size(), c.name);
         text += summary;

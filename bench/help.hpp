@@ -3,11 +3,12 @@
 
 #include "command.hpp"
 
+#include <span>
 #include <string>
 
 namespace corozk::bench {
 
-std::string general_help();
+std::string general_help(std::span<const command> commands);
 std::string command_help(const command& c);
 
 /// Breaks a text into lines, each with this many spaces in front.

@@ -27,7 +27,7 @@ constexpr std::size_t warm_up_requests = 20'000;
 constexpr std::size_t warm_up_samples = 500;
 constexpr std::size_t warm_up_in_flight = 500;
 /// With a server that collects garbage.
-constexpr auto patience = std::chrono::seconds(60);
+constexpr auto server_patience = std::chrono::seconds(60);
 constexpr auto clean_up_limit = std::chrono::seconds(20);
 
 testing::server_options options_for(const settings& s) {
@@ -205,7 +205,7 @@ testing::server& stage::server(std::size_t index) {
 
 std::map<std::string, std::string> stage::ask(std::size_t index) {
     ++asked_;
-    return testing::mntr(server(index).port(), patience);
+    return testing::mntr(server(index).port(), server_patience);
 }
 
 stage::server_use stage::use() {

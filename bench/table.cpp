@@ -53,7 +53,7 @@ std::string table::str() const {
 std::string count_text(double n) {
     std::string digits = fmt::format("{:.0f}", std::abs(n));
     for (std::size_t i = digits.size(); i > 3; i -= 3)
-        digits.insert(i - 3, ",");
+        digits.insert(i - 3, 1, ',');
     return n < 0 ? fmt::format("-{}", digits) : digits;
 }
 

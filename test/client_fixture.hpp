@@ -29,7 +29,7 @@
 #include <utility>
 #include <variant>
 
-namespace corozk::testing {
+namespace corozk::testing::client_tests {
 
 using boost::asio::awaitable;
 using boost::asio::cancellation_type;
@@ -206,4 +206,4 @@ inline void expire_through(fault_proxy& proxy, server& at = the_server()) {
     proxy.cut_session(record.session_id);
 }
 
-}  // namespace corozk::testing
+}  // namespace corozk::testing::client_tests

@@ -15,7 +15,7 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::size_t overhead = 1024;
+constexpr std::size_t publish_overhead = 1024;
 
 transaction::step make_step(transaction::step_kind kind,
                             std::string path,
@@ -44,7 +44,7 @@ void configuration_core::publish(configuration_parts parts, std::unique_ptr<pend
         if (!good_part_name(layout_, name))
             return call->fail(errc::bad_path);
         // Beside the part: paths, the check of the writer, a version's folder.
-        std::size_t size = data.size() + name.size() + 2 * path_.size() + overhead;
+        std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
         if (size > port_.max_request_size())
             return call->fail(errc::too_large);
     }

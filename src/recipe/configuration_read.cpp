@@ -13,7 +13,7 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::size_t reads_at_once = 64;
+constexpr std::size_t children_read_at_once = 64;
 
 }  // namespace
 
@@ -216,9 +216,9 @@ task<error_code> configuration_core::read_parts(std::string folder,
             names.emplace_back(listing.names[i]);
     }
     error_code result;
-    for (std::size_t begin = 0; begin < names.size(); begin += reads_at_once) {
+    for (std::size_t begin = 0; begin < names.size(); begin += children_read_at_once) {
         std::vector<std::unique_ptr<request>> gets;
-        std::size_t end = std::min(names.size(), begin + reads_at_once);
+        std::size_t end = std::min(names.size(), begin + children_read_at_once);
         for (std::size_t i = begin; i < end; ++i) {
             gets.push_back(
                 std::make_unique<request>(port_, op_code::get, join_path(folder, names[i])));

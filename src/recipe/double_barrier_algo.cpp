@@ -12,7 +12,7 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::string_view kind = "-member-";
+constexpr std::string_view member_mark = "-member-";
 constexpr std::size_t participant_digits = 16;
 constexpr std::size_t sequence_digits = 10;
 
@@ -100,18 +100,18 @@ std::string format_round(const round_record& record) {
 }
 
 std::string member_prefix(std::string_view guid) {
-    return std::string(guid).append(kind);
+    return std::string(guid).append(member_mark);
 }
 
 std::optional<std::int32_t> parse_member(std::string_view name) {
-    if (name.size() < guid_digits + kind.size() + sequence_digits)
+    if (name.size() < guid_digits + member_mark.size() + sequence_digits)
         return std::nullopt;
     if (!is_guid(name.substr(0, guid_digits)))
         return std::nullopt;
     name.remove_prefix(guid_digits);
-    if (!name.starts_with(kind))
+    if (!name.starts_with(member_mark))
         return std::nullopt;
-    name.remove_prefix(kind.size());
+    name.remove_prefix(member_mark.size());
     // "%010d": ten digits, or a minus sign and as many (or one fewer).
     bool negative = name.front() == '-';
     if (name.size() != sequence_digits && !(negative && name.size() == sequence_digits + 1)) {

@@ -11,7 +11,7 @@ namespace corozk::detail {
 namespace {
 
 /// What a transaction needs beside the data: paths, access control lists, the ledger's step.
-constexpr std::size_t overhead = 4096;
+constexpr std::size_t batch_overhead = 4096;
 constexpr std::size_t overhead_per_item = 256;
 
 /// Enough to be fast, and little enough not to hold up the server.
@@ -30,7 +30,7 @@ void queue_impl::enqueue(put_call p) {
             return p.call->fail(errc::bad_option);
         p.bytes += item.data.size() + path_.size() + overhead_per_item + acl_bytes;
     }
-    bool fits = p.bytes + overhead <= port_.max_request_size();
+    bool fits = p.bytes + batch_overhead <= port_.max_request_size();
     if (!fits || (options_.bound != 0 && p.items.size() > options_.bound)) {
         return p.call->fail(errc::too_large);
     }
@@ -93,7 +93,7 @@ task<> queue_impl::produce() {
 
         std::vector<put_call> batch;
         std::vector<transaction::step> steps;
-        std::size_t bytes = overhead;
+        std::size_t bytes = batch_overhead;
         if (bounded) {
             transaction::step mark;
             mark.kind = transaction::step_kind::set;

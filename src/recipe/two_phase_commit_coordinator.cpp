@@ -38,8 +38,8 @@ public:
 namespace {
 
 /// Room for what a request has beside the paths and the data that are counted.
-constexpr std::size_t request_overhead = 1024;
-constexpr std::size_t step_overhead = 64;
+constexpr std::size_t decision_overhead = 1024;
+constexpr std::size_t per_site_overhead = 64;
 
 using coordinator_ptr = std::shared_ptr<commit_coordinator_impl>;
 
@@ -186,9 +186,9 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
         co_return co_await why_missing(p, mine);
     if (!force && last.size() < header->sites.size())
         co_return errc::busy;
-    std::size_t size = request_overhead;
+    std::size_t size = decision_overhead;
     for (const std::string& child : last)
-        size += child.size() + step_overhead;
+        size += child.size() + per_site_overhead;
     if (size > p.max_request_size()) {
         others.insert(others.end(), last.begin(), last.end());
         last.clear();
@@ -263,9 +263,9 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     if (!detail::usable_at_path(impl, handler))
         return;
     error_code problem;
-    std::size_t decision = detail::request_overhead;
+    std::size_t decision = detail::decision_overhead;
     for (const std::string& site : sites) {
-        decision += impl->path.size() + site.size() + detail::step_overhead;
+        decision += impl->path.size() + site.size() + detail::per_site_overhead;
     }
     detail::commit_header header;
     header.form = impl->form;
@@ -276,7 +276,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     if (!detail::sites_are_good(header.sites)) {
         problem = errc::bad_option;
     } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path.size() +
-                                           detail::request_overhead >
+                                           detail::decision_overhead >
                                        limit) {
         problem = errc::too_large;
     }

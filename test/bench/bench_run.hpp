@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing {
+namespace corozk::testing::client_tests {
 
 inline std::string content_of(const std::filesystem::path& file) {
     std::ifstream stream(file);
@@ -64,4 +64,4 @@ private:
     temporary_directory folder_;
 };
 
-}  // namespace corozk::testing
+}  // namespace corozk::testing::client_tests

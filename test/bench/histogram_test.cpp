@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace corozk::testing::histogram_test {
+
 using namespace corozk::bench;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("grants of several processes are put in order and checked") {
         {0, 5'000, true}, {0, 6'000, true}, {3'000, 4'000, true}, {7'000, 8'000, true}};
     CHECK_THROWS_AS(replay(too_many, 2), peer_failure);
 }
+
+}  // namespace corozk::testing::histogram_test

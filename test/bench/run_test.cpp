@@ -5,6 +5,8 @@
 
 #include <set>
 
+namespace corozk::testing::client_tests::run_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -222,3 +224,5 @@ TEST_CASE("what takes too long is given up, and not tried with more") {
     CHECK(text(not_run, "not_run") == "60 waiters did not end in 1 s");
     CHECK(bench.out().find("80 waiters: not run") != std::string::npos);
 }
+
+}  // namespace corozk::testing::client_tests::run_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/barrier.hpp>
 
+namespace corozk::testing::barrier_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -124,3 +126,5 @@ TEST_CASE("barrier: a deadline holds without a connection, too") {
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::barrier_test

@@ -9,6 +9,8 @@
 #include <map>
 #include <random>
 
+namespace corozk::testing::cache_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -147,3 +149,5 @@ TEST_CASE("cache: equal to the server after random changes, kills and restarts")
         },
         std::chrono::seconds(60));
 }
+
+}  // namespace corozk::testing::cache_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::configuration_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -252,3 +254,5 @@ TEST_CASE("configuration of one znode: a connection cut at any frame") {
         CHECK(state.stat.version == 2);
     });
 }
+
+}  // namespace corozk::testing::configuration_test

@@ -9,6 +9,8 @@
 
 #include <memory>
 
+namespace corozk::testing::counter_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -212,3 +214,5 @@ TEST_CASE("counter: object or client goes first, with an update on its way") {
         }
     }
 }
+
+}  // namespace corozk::testing::counter_test

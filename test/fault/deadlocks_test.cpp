@@ -3,6 +3,8 @@
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/lock.hpp>
 
+namespace corozk::testing::deadlocks_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -84,3 +86,5 @@ TEST_CASE("deadlocks: the session lost at every frame, and cancelled at every fr
         co_await two.close();
     });
 }
+
+}  // namespace corozk::testing::deadlocks_test

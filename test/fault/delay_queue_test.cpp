@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+namespace corozk::testing::delay_queue_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -186,3 +188,5 @@ TEST_CASE("delay queue: an object destroyed at any frame of a take loses nothing
         co_await other.close();
     });
 }
+
+}  // namespace corozk::testing::delay_queue_test

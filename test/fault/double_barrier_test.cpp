@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/double_barrier.hpp>
 
+namespace corozk::testing::double_barrier_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -361,3 +363,5 @@ TEST_CASE("double barrier: the server killed and restarted while waiting and whi
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::double_barrier_test

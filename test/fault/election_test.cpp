@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/election.hpp>
 
+namespace corozk::testing::election_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -166,3 +168,5 @@ TEST_CASE("election: the leader's node erased while it acknowledges") {
         co_await next_one_leads(path);
     });
 }
+
+}  // namespace corozk::testing::election_test

@@ -3,6 +3,8 @@
 #include "read_only_server.hpp"
 #include <corozk/recipe/leader_latch.hpp>
 
+namespace corozk::testing::leader_latch_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -283,3 +285,5 @@ TEST_CASE("leader_latch: sessions that end again and again: never two leaders, a
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::leader_latch_test

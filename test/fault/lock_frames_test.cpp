@@ -6,6 +6,8 @@
 
 #include <memory>
 
+namespace corozk::testing::lock_frames_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -199,3 +201,5 @@ TEST_CASE("lock: interrupted after any turn, uncontended and behind another sess
         lock_probe,
         what);
 }
+
+}  // namespace corozk::testing::lock_frames_test

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+namespace corozk::testing::lock_nodes_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -269,3 +271,5 @@ TEST_CASE("lock: tries without a pause see that the other one has gone") {
         co_await held.release();
     });
 }
+
+}  // namespace corozk::testing::lock_nodes_test

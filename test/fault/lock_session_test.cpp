@@ -12,6 +12,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace corozk::testing::lock_session_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -367,3 +369,5 @@ TEST_CASE("lock: a holder that was stopped for too long does not believe in its 
         co_await asked.value().release();
     });
 }
+
+}  // namespace corozk::testing::lock_session_test

@@ -5,6 +5,8 @@
 
 #include <set>
 
+namespace corozk::testing::membership_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -226,3 +228,5 @@ TEST_CASE("membership: the server killed and restarted") {
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::membership_test

@@ -5,6 +5,8 @@
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
+namespace corozk::testing::multi_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -204,3 +206,5 @@ TEST_CASE("multi_lock: the context goes first") {
         zk.reset();
     }
 }
+
+}  // namespace corozk::testing::multi_lock_test

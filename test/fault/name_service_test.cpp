@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace corozk::testing::name_service_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -126,3 +128,5 @@ TEST_CASE("name service: a name that is there, but unreadable at the next look, 
         });
     }
 }
+
+}  // namespace corozk::testing::name_service_test

@@ -54,7 +54,7 @@ public:
 
     /// Owned from now on, until it is released, dropped or lost.
     void enter(const ownership& o, std::int64_t session_id, share what = {}) {
-        std::weak_ptr<detail::owned> impl = o.implementation();
+        std::weak_ptr<corozk::detail::owned> impl = o.implementation();
         auto valid = [impl] {
             auto there = impl.lock();
             return there && there->valid();

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+namespace corozk::testing::priority_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -250,3 +252,5 @@ TEST_CASE("priority_lock: own nodes and the folder erased, holding and waiting")
         co_await nothing_left(path);
     });
 }
+
+}  // namespace corozk::testing::priority_lock_test

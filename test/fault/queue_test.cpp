@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+namespace corozk::testing::queue_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -379,3 +381,5 @@ TEST_CASE("queue: consumed + remaining = produced while the server is killed") {
         },
         std::chrono::seconds(60));
 }
+
+}  // namespace corozk::testing::queue_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/rendezvous.hpp>
 
+namespace corozk::testing::rendezvous_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -96,3 +98,5 @@ TEST_CASE("rendezvous: publishing and awaiting cancelled at every frame") {
         co_await eventually_async([&] { return watches_below(r.path) == 0; });
     });
 }
+
+}  // namespace corozk::testing::rendezvous_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+namespace corozk::testing::semaphore_naming_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -321,3 +323,5 @@ TEST_CASE("semaphore naming: what the others do not know is refused") {
         co_await all_are_free(kazoos_path, semaphore_naming::kazoo, 2);
     });
 }
+
+}  // namespace corozk::testing::semaphore_naming_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
+namespace corozk::testing::semaphore_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -122,3 +124,5 @@ TEST_CASE("semaphore: the folder is erased, and with it the limit") {
         co_await all_are_free(path, 2);
     });
 }
+
+}  // namespace corozk::testing::semaphore_test

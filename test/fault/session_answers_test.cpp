@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <utility>
 
+namespace corozk::testing::client_tests::session_answers_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using wire = corozk::testing::op_code;
@@ -257,3 +259,5 @@ TEST_CASE("exists: an answer that never came is no record") {
     };
     with_proxy(body);
 }
+
+}  // namespace corozk::testing::client_tests::session_answers_test

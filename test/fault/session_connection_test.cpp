@@ -23,6 +23,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::session_connection_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -548,3 +550,5 @@ TEST_CASE("process stopped beyond the timeout: the first thing to be seen is the
     CHECK(child.wait(30s));
     CHECK(child.exit_status() == 0);
 }
+
+}  // namespace corozk::testing::client_tests::session_connection_test

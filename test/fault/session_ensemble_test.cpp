@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 
+namespace corozk::testing::client_tests::session_ensemble_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -149,3 +151,5 @@ TEST_CASE("ensemble: its configuration, read, watched and changed") {
         120s);
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::client_tests::session_ensemble_test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ctest: ALONE
 // A name service that does not answer. The C library's look-up is replaced for this program.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
@@ -11,6 +12,8 @@
 #include <mutex>
 #include <netdb.h>
 #include <string>
+
+namespace corozk::testing::client_tests::session_resolve_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -128,3 +131,5 @@ TEST_CASE("names: only one without an answer: connect ends in time") {
     names().set(true);
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::client_tests::session_resolve_test

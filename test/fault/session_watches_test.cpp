@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::session_watches_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -368,3 +370,5 @@ TEST_CASE("watches: an answer that is seen behind the end of its session arms no
         CHECK(zk.counters().watches == 0);
     });
 }
+
+}  // namespace corozk::testing::client_tests::session_watches_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
+namespace corozk::testing::shared_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -247,3 +249,5 @@ TEST_CASE("shared_lock: the folder erased while readers hold and a writer waits"
         co_await nothing_left(path);
     });
 }
+
+}  // namespace corozk::testing::shared_lock_test

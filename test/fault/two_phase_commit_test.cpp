@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/two_phase_commit.hpp>
 
+namespace corozk::testing::two_phase_commit_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -321,3 +323,5 @@ TEST_CASE("two-phase commit: the server killed and restarted between the votes")
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::two_phase_commit_test

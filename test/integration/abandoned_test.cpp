@@ -4,11 +4,14 @@
 #include "pending_result.hpp"
 #include <corozk.hpp>
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace corozk::testing::abandoned_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -224,3 +227,5 @@ TEST_CASE("abandoned: those who follow nodes") {
                                    co_await watch.next();
                            });
 }
+
+}  // namespace corozk::testing::abandoned_test

@@ -7,6 +7,8 @@
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
+namespace corozk::testing::any_line_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -101,3 +103,5 @@ TEST_CASE("any_line: nobody there, bad paths, a closed client") {
         CHECK(gone == errc::closed);
     });
 }
+
+}  // namespace corozk::testing::any_line_test

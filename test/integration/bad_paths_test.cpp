@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace corozk::testing::client_tests::bad_paths_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -95,3 +97,5 @@ TEST_CASE("bad paths: a transaction's that goes with something that is held, whi
         co_await held.release();
     });
 }
+
+}  // namespace corozk::testing::client_tests::bad_paths_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/barrier.hpp>
 
+namespace corozk::testing::barrier_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -102,3 +104,5 @@ TEST_CASE("barrier: deadline, cancellation, destruction, closed client") {
         CHECK(ec == errc::bad_path);
     });
 }
+
+}  // namespace corozk::testing::barrier_test

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace corozk::testing::cache_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -155,3 +157,5 @@ TEST_CASE("cache: cancelled, destroyed, closed") {
         CHECK(second == errc::closed);
     });
 }
+
+}  // namespace corozk::testing::cache_test

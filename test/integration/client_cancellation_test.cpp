@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_cancellation_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -426,3 +428,5 @@ TEST_CASE("cancel: when the answer is there already, one of both is delivered, o
         WARN("answered " << answered << ", aborted " << aborted);
     });
 }
+
+}  // namespace corozk::testing::client_tests::client_cancellation_test

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace corozk::testing::client_completions_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -126,3 +128,5 @@ TEST_CASE("completions: nothing is called inside the call that starts it or ends
     while (!over)
         p.context.run_one();
 }
+
+}  // namespace corozk::testing::client_completions_test

@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_connect_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -576,3 +578,5 @@ TEST_CASE("log: what happens to the session, the C client's lines, and no creden
     CHECK(from_c > 0);
     CHECK_THAT(log, !Contains("secret"));
 }
+
+}  // namespace corozk::testing::client_tests::client_connect_test

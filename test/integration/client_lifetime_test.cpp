@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_lifetime_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -430,3 +432,5 @@ TEST_CASE("close: a hundred clients on one context, all with waiters") {
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::client_tests::client_lifetime_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_operations_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -825,3 +827,5 @@ TEST_CASE("order: operations are carried out and answered in the order of their 
         CHECK(std::is_sorted(order.begin(), order.end()));
     });
 }
+
+}  // namespace corozk::testing::client_tests::client_operations_test

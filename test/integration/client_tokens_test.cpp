@@ -26,6 +26,8 @@
 #include <thread>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_tokens_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -443,3 +445,5 @@ TEST_CASE("shapes: everything that the API allows inside a co_await expression")
     });
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::client_tests::client_tokens_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::client_tests::client_watch_close_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -75,3 +77,5 @@ TEST_CASE("close: a watch that is answered for while the client closes ends as a
     }
     CHECK(set > 0);
 }
+
+}  // namespace corozk::testing::client_tests::client_watch_close_test

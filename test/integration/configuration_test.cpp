@@ -10,6 +10,8 @@
 
 #include <set>
 
+namespace corozk::testing::configuration_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -262,3 +264,5 @@ TEST_CASE("configuration: destroyed and closed") {
         CHECK(result == errc::closed);
     });
 }
+
+}  // namespace corozk::testing::configuration_test

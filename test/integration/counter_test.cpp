@@ -13,6 +13,8 @@
 #include <set>
 #include <vector>
 
+namespace corozk::testing::counter_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -273,3 +275,5 @@ TEST_CASE("counter: cancelling and destroying") {
         CHECK(closed_ec == errc::closed);
     });
 }
+
+}  // namespace corozk::testing::counter_test

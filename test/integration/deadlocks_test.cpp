@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+namespace corozk::testing::deadlocks_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -157,3 +159,5 @@ TEST_CASE("deadlocks: bad paths, a closed client, cancellation") {
         CHECK(co_await ask(one) == errc::closed);
     });
 }
+
+}  // namespace corozk::testing::deadlocks_test

@@ -15,6 +15,8 @@
 #include <set>
 #include <vector>
 
+namespace corozk::testing::delay_queue_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -404,3 +406,5 @@ TEST_CASE("delay queue: options") {
         CHECK(item.data == "x");
     });
 }
+
+}  // namespace corozk::testing::delay_queue_test

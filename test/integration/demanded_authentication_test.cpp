@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace corozk::testing::client_tests::demanded_authentication_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -146,3 +148,5 @@ TEST_CASE("demanded authentication: with credentials everything is as ever, also
         run_to_idle(context);
     }
 }
+
+}  // namespace corozk::testing::client_tests::demanded_authentication_test

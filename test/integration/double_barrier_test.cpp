@@ -4,6 +4,8 @@
 
 #include <deque>
 
+namespace corozk::testing::double_barrier_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -365,3 +367,5 @@ TEST_CASE("double barrier: misuse") {
         co_await eventually_async([&] { return observer().children(path + "-y").empty(); });
     });
 }
+
+}  // namespace corozk::testing::double_barrier_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/election.hpp>
 
+namespace corozk::testing::election_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -261,3 +263,5 @@ TEST_CASE("election: the names of other libraries") {
         }
     });
 }
+
+}  // namespace corozk::testing::election_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/leader_latch.hpp>
 
+namespace corozk::testing::leader_latch_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -251,3 +253,5 @@ TEST_CASE("leader_latch: whoever asks while it ends is told why") {
         co_await nothing_left(path);
     });
 }
+
+}  // namespace corozk::testing::leader_latch_test

@@ -18,6 +18,8 @@
 #include <map>
 #include <stdexcept>
 
+namespace corozk::testing::lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -669,3 +671,5 @@ TEST_CASE("lock: completion tokens") {
         CHECK(there);
     });
 }
+
+}  // namespace corozk::testing::lock_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/membership.hpp>
 
+namespace corozk::testing::membership_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -162,3 +164,5 @@ TEST_CASE("membership: changes come as differences") {
         co_await other.close();
     });
 }
+
+}  // namespace corozk::testing::membership_test

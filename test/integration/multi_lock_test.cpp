@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <random>
 
+namespace corozk::testing::multi_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -327,3 +329,5 @@ TEST_CASE("multi_lock: many participants with random selections: no overlap, all
         co_await other.close();
     });
 }
+
+}  // namespace corozk::testing::multi_lock_test

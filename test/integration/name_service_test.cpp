@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/name_service.hpp>
 
+namespace corozk::testing::name_service_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -104,3 +106,5 @@ TEST_CASE("name service: follow and await a name") {
         co_await eventually_async([&] { return watches_below(path) == 0; });
     });
 }
+
+}  // namespace corozk::testing::name_service_test

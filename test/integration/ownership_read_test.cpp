@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 
+namespace corozk::testing::ownership_read_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -227,3 +229,5 @@ TEST_CASE("ownership: an owner that moves to a lagging server reads nothing olde
         60s);
     run_to_idle(context);
 }
+
+}  // namespace corozk::testing::ownership_read_test

@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace corozk::testing::priority_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -337,3 +339,5 @@ TEST_CASE("priority_lock: what makes no sense fails at once") {
         CHECK(!held.valid());
     });
 }
+
+}  // namespace corozk::testing::priority_lock_test

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ctest: ALONE
 #include "live_blocks.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/queue.hpp>
@@ -13,6 +14,8 @@
 #include <memory>
 #include <set>
 #include <vector>
+
+namespace corozk::testing::queue_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -670,3 +673,5 @@ TEST_CASE("queue: a list of rights that lets nobody write is refused, and leaves
         CHECK(item.data == "item");
     });
 }
+
+}  // namespace corozk::testing::queue_test

@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace corozk::testing::client_tests::quota_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -118,3 +120,5 @@ TEST_CASE("quota: a member whose new data does not fit stays one with the old") 
         CHECK_FALSE(hand.exists("/members/me"));
     });
 }
+
+}  // namespace corozk::testing::client_tests::quota_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+namespace corozk::testing::reassigned_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -124,3 +126,5 @@ TEST_CASE("assigned over: by itself nothing happens to it") {
         CHECK(number.path() == path + "/number");
     });
 }
+
+}  // namespace corozk::testing::reassigned_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/rendezvous.hpp>
 
+namespace corozk::testing::rendezvous_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -96,3 +98,5 @@ TEST_CASE("rendezvous: a worker follows a master that restarts elsewhere") {
         co_await second.close();
     });
 }
+
+}  // namespace corozk::testing::rendezvous_test

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace corozk::testing::sasl_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -191,3 +193,5 @@ TEST_CASE("sasl: settings that cannot work are refused in words") {
     problem([](client_options& o) { o.sasl->mechanisms = "SMOKE-SIGNALS"; }, "SMOKE-SIGNALS");
     problem([](client_options& o) { o.tls.emplace(); }, "cannot do both");
 }
+
+}  // namespace corozk::testing::sasl_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
+namespace corozk::testing::semaphore_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -269,3 +271,5 @@ TEST_CASE("semaphore: many local contenders, never more than the limit, all serv
         co_await other.close();
     });
 }
+
+}  // namespace corozk::testing::semaphore_test

@@ -2,6 +2,8 @@
 #include "pending_result.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
+namespace corozk::testing::shared_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -514,3 +516,5 @@ TEST_CASE("shared_lock: after the grace time the node is removed") {
         co_await other.close();
     });
 }
+
+}  // namespace corozk::testing::shared_lock_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::strangers_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -389,3 +391,5 @@ TEST_CASE(
         CHECK(zk.counters().connects == 1);
     });
 }
+
+}  // namespace corozk::testing::strangers_test

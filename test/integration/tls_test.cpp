@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 
+namespace corozk::testing::tls_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -145,3 +147,5 @@ TEST_CASE("tls: settings that the C client could not take are refused") {
     problem([](tls_options& o) { o.key_file = "a,b"; });
     problem([](tls_options& o) { o.key_password = "a,b"; });
 }
+
+}  // namespace corozk::testing::tls_test

@@ -23,6 +23,8 @@
 
 #include <memory>
 
+namespace corozk::testing::client_tests::token_adapters_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -170,3 +172,5 @@ TEST_CASE("adapter: cancel_after gives up, and leaves nothing behind") {
 }
 
 #endif
+
+}  // namespace corozk::testing::client_tests::token_adapters_test

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+namespace corozk::testing::tracer_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -148,3 +150,5 @@ TEST_CASE("counters: histograms of requests, waits and holds") {
         CHECK(c.wait_times.quantile(1.0) > std::chrono::nanoseconds(0));
     });
 }
+
+}  // namespace corozk::testing::tracer_test

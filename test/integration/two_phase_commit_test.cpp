@@ -4,6 +4,8 @@
 
 #include <deque>
 
+namespace corozk::testing::two_phase_commit_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
@@ -457,3 +459,5 @@ TEST_CASE("two-phase commit: misuse and strangers") {
         co_await eventually_async([&] { return watches_below(path + "-never") == 0; });
     });
 }
+
+}  // namespace corozk::testing::two_phase_commit_test

@@ -4,6 +4,8 @@
 #include "contest.hpp"
 #include <corozk/recipe/counter.hpp>
 
+namespace corozk::testing::counter_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -103,3 +105,5 @@ TEST_CASE("a counter of another format is not touched") {
     });
     CHECK(at.hand.data(at.path) == std::string("\0\0\0\0\0\0\0\1", 8));
 }
+
+}  // namespace corozk::testing::counter_test

@@ -3,6 +3,8 @@
 #include "contest.hpp"
 #include <corozk/recipe/election.hpp>
 
+namespace corozk::testing::election_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -140,3 +142,5 @@ TEST_CASE("another library's candidate sees our leader and follows it") {
     });
     CHECK(at.hand.children(at.path).empty());
 }
+
+}  // namespace corozk::testing::election_test

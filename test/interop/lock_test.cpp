@@ -3,6 +3,8 @@
 #include "contest.hpp"
 #include <corozk/recipe/lock.hpp>
 
+namespace corozk::testing::lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -172,3 +174,5 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
     });
     CHECK(at.hand.children(at.path).empty());
 }
+
+}  // namespace corozk::testing::lock_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace corozk::testing::queue_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -186,3 +188,5 @@ TEST_CASE("priorities mean the same to us and to Kazoo") {
         CHECK(ec == errc::bad_option);
     });
 }
+
+}  // namespace corozk::testing::queue_test

@@ -3,6 +3,8 @@
 #include "contest.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
+namespace corozk::testing::semaphore_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -199,3 +201,5 @@ TEST_CASE("we and Kazoo compare limits") {
     REQUIRE(folder);
     CHECK(folder->ephemeral_owner == 0);
 }
+
+}  // namespace corozk::testing::semaphore_test

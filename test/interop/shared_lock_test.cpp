@@ -4,6 +4,8 @@
 #include "contest.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
+namespace corozk::testing::shared_lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -242,3 +244,5 @@ TEST_CASE("we hear of Curator's revocation") {
     });
     CHECK(at.hand.children(at.path).empty());
 }
+
+}  // namespace corozk::testing::shared_lock_test

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+namespace corozk::testing::client_tests::help_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -173,3 +175,5 @@ TEST_CASE("corozk: completion in zsh") {
     observer().plant(path + "/deep/node");
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
 }
+
+}  // namespace corozk::testing::client_tests::help_test

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace corozk::testing::client_tests::lock_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -280,3 +282,5 @@ TEST_CASE("corozk: credentials are shown nowhere, and open what is locked up") {
     CHECK(half.code == 64);
     CHECK(half.err.find("pass-word") == std::string::npos);
 }
+
+}  // namespace corozk::testing::client_tests::lock_test

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+namespace corozk::testing::client_tests::recipes_test {
+
 using namespace corozk;
 using namespace corozk::testing;
 
@@ -314,3 +316,5 @@ TEST_CASE("corozk tree: nodes, sessions, data") {
     CHECK_FALSE(value.at("children").at(1).as_object().contains("children"));
     CHECK(run_program({"tree", path + "/none"}).code == 1);
 }
+
+}  // namespace corozk::testing::client_tests::recipes_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::barrier_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -12,3 +14,5 @@ TEST_CASE("barrier: only the server's word opens it") {
     CHECK(decide_barrier_wait(zk_errc::no_auth) == barrier_step::fail);
     CHECK(decide_barrier_wait(errc::closed) == barrier_step::fail);
 }
+
+}  // namespace corozk::testing::barrier_test

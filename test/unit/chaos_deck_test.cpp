@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+namespace corozk::testing::chaos_deck_test {
+
 using corozk::chaos::deck;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("chaos: the deck gives up where no card can be played") {
     CHECK_FALSE(g.cards.deal([](std::size_t) { return false; }));
     CHECK_FALSE(g.cards.first_round_is_over());
 }
+
+}  // namespace corozk::testing::chaos_deck_test

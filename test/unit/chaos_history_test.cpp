@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::chaos_history_test {
+
 using namespace corozk::chaos;
 
 namespace {
@@ -301,3 +303,5 @@ TEST_CASE("chaos: an addition in doubt does not hide that a sum was lost") {
     state.counter = 2;
     CHECK(violations(h, state) == 1);
 }
+
+}  // namespace corozk::testing::chaos_history_test

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::configuration_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -70,3 +72,5 @@ TEST_CASE("outdated configuration versions") {
           names{"0000000005-e", "0000000003-c", "0000000002-b", "0000000001-a"});
     CHECK(outdated_versions(versions, "0000000004-d", {}, 99).empty());
 }
+
+}  // namespace corozk::testing::configuration_test

@@ -9,6 +9,8 @@
 #include <map>
 #include <random>
 
+namespace corozk::testing::counter_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -257,3 +259,5 @@ TEST_CASE("in the formats of others a lost answer is decided only if nobody can 
     CHECK(verdict(2, 5, 101) == counter_verdict::unknown);
     CHECK(verdict(3, 6, 102) == counter_verdict::unknown);
 }
+
+}  // namespace corozk::testing::counter_test

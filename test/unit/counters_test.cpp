@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+namespace corozk::testing::counters_test {
+
 using namespace corozk;
 using namespace std::chrono_literals;
 
@@ -106,3 +108,5 @@ TEST_CASE("prometheus_text: large numbers are exact; bad names of labels are lef
     std::string page = prometheus_text({&sample, 1});
     CHECK(page.find("corozk_requests_total{ok=\"y\"} 9007199254740991\n") != std::string::npos);
 }
+
+}  // namespace corozk::testing::counters_test

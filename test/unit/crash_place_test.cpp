@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace corozk::testing::crash_place_test {
+
 namespace {
 
 using corozk::wire::c_client_end;
@@ -98,3 +100,5 @@ TEST_CASE("a wrong access is the C client's own where no function that it export
     CHECK(how_c_client_ended(head + standard + c_client) == c_client_end::elsewhere);
     CHECK(how_c_client_ended("healed: Success\n") == c_client_end::elsewhere);
 }
+
+}  // namespace corozk::testing::crash_place_test

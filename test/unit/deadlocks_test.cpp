@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+namespace corozk::testing::deadlocks_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -225,3 +227,5 @@ TEST_CASE("deadlocks: random queues; found exactly when somebody never gets done
     }
     CHECK(found > 300);
 }
+
+}  // namespace corozk::testing::deadlocks_test

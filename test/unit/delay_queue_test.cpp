@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace corozk::testing::delay_queue_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 using namespace std::chrono_literals;
@@ -253,3 +255,5 @@ TEST_CASE("delay queue: a clock that jumps decides when, and nothing else") {
         REQUIRE(taken + waiting.size() == put);
     }
 }
+
+}  // namespace corozk::testing::delay_queue_test

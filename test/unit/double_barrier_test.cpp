@@ -9,6 +9,8 @@
 #include <random>
 #include <set>
 
+namespace corozk::testing::double_barrier_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -290,3 +292,5 @@ TEST_CASE("double barrier: however members leave and die, everybody is released"
             CHECK((m.left || m.dead));
     }
 }
+
+}  // namespace corozk::testing::double_barrier_test

@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+namespace corozk::testing::election_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("election: random listings") {
         CHECK(found->sequence == lowest);
     }
 }
+
+}  // namespace corozk::testing::election_test

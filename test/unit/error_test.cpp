@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::error_test {
+
 using namespace corozk;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("error: the exception names the operation and the path") {
     const boost::system::system_error& base = e;
     CHECK(base.code() == zk_errc::no_node);
 }
+
+}  // namespace corozk::testing::error_test

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::expiry_clock_test {
+
 using namespace corozk::detail;
 using namespace std::chrono_literals;
 
@@ -54,3 +56,5 @@ TEST_CASE("expiry clock: a reconnect starts it anew, with what the server grante
     clock.start(start + 800ms, 400ms);
     CHECK(clock.deadline() == start + 1200ms);
 }
+
+}  // namespace corozk::testing::expiry_clock_test

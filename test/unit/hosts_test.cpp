@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace corozk::testing::hosts_test {
+
 using namespace corozk::detail;
 
 TEST_CASE("hosts: one, many, ports, spaces, IPv6") {
@@ -82,3 +84,5 @@ TEST_CASE("hosts: each kind of malformed list says what is wrong, and where") {
     // A folder belongs behind the last host, not behind each of them.
     CHECK_THAT(problem_of("a:2181/app,b:2181/app"), Contains("folder") && Contains("comma"));
 }
+
+}  // namespace corozk::testing::hosts_test

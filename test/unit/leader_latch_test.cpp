@@ -5,6 +5,8 @@
 
 #include <random>
 
+namespace corozk::testing::leader_latch_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -159,3 +161,5 @@ TEST_CASE("leader_latch: random events; it always comes to what is wanted") {
     }
     CHECK(terms > 2'000);
 }
+
+}  // namespace corozk::testing::leader_latch_test

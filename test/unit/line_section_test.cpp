@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace corozk::testing::line_section_test {
+
 using namespace corozk::detail;
 using namespace corozk::testing;
 
@@ -51,3 +53,5 @@ TEST_CASE("line: who is blocked by whom, for all at once and for each") {
         }
     }
 }
+
+}  // namespace corozk::testing::line_section_test

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+namespace corozk::testing::line_test {
+
 using namespace corozk::detail;
 
 TEST_CASE("line: a try is refused because of what stays, and only by fresh news") {
@@ -511,3 +513,5 @@ TEST_CASE("line: random schedules across the wrap-around of the sequence") {
         simulation(seed, 2'147'483'647 - 20).run();
     }
 }
+
+}  // namespace corozk::testing::line_test

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+namespace corozk::testing::lock_algo_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("lock: everybody waits for the nearest one ahead only") {
 TEST_CASE("lock: nobody goes together with the holder") {
     CHECK_FALSE(the_exclusive_rule().follows(entry(1), entry(2)));
 }
+
+}  // namespace corozk::testing::lock_algo_test

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace corozk::testing::logger_test {
+
 using namespace corozk;
 
 TEST_CASE("logger: names of levels") {
@@ -55,3 +57,5 @@ TEST_CASE("logger: errors and warnings by default") {
     CHECK_FALSE(logger().write);
     CHECK(logger(log_level::off).level == log_level::off);
 }
+
+}  // namespace corozk::testing::logger_test

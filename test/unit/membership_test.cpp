@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+namespace corozk::testing::membership_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -100,3 +102,5 @@ TEST_CASE("membership: applying all differences in order gives the group") {
             CHECK(applied.at(name) == s.czxid);
     }
 }
+
+}  // namespace corozk::testing::membership_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::multi_lock_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -213,3 +215,5 @@ TEST_CASE("multi_lock: the decision, in all states") {
         }
     }
 }
+
+}  // namespace corozk::testing::multi_lock_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::name_service_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -51,3 +53,5 @@ TEST_CASE("name service: registering a name that is there") {
     CHECK(decide_register(node(17, "w"), "v", true) == register_step::taken);
     CHECK(decide_register(node(0, ""), "v", true) == register_step::taken);
 }
+
+}  // namespace corozk::testing::name_service_test

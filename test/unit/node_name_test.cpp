@@ -8,6 +8,8 @@
 #include <random>
 #include <string>
 
+namespace corozk::testing::node_name_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("names: no text makes the parser fall over") {
         CHECK(std::string(name->stem) + as_the_server_writes(name->sequence) == text);
     }
 }
+
+}  // namespace corozk::testing::node_name_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::path_list_test {
+
 using namespace corozk;
 
 using paths = std::vector<std::string>;
@@ -30,3 +32,5 @@ TEST_CASE("path list: a list of its own, a part of a shared one, and none") {
     CHECK(&copy[0] == &middle[0]);
     CHECK(paths(copy.begin(), copy.end()) == paths{"/2", "/3"});
 }
+
+}  // namespace corozk::testing::path_list_test

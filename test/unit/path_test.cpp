@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace corozk::testing::path_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -143,3 +145,5 @@ TEST_CASE("path: joined and taken apart") {
         CHECK(join_path(parent_path(path), base_name(path)) == path);
     }
 }
+
+}  // namespace corozk::testing::path_test

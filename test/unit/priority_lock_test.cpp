@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+namespace corozk::testing::priority_lock_test {
+
 using namespace corozk::detail;
 
 namespace {
@@ -450,3 +452,5 @@ TEST_CASE("priority_lock: a listing is sorted out, also across the wrap-around o
     CHECK_FALSE(verdict.grant);
     CHECK(verdict.holders.size() == 2);
 }
+
+}  // namespace corozk::testing::priority_lock_test

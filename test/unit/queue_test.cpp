@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <random>
 
+namespace corozk::testing::queue_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -156,3 +158,5 @@ TEST_CASE("queue order from any starting point") {
         REQUIRE(ordered(fifo, shuffled) == expected);
     }
 }
+
+}  // namespace corozk::testing::queue_test

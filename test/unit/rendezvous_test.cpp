@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::rendezvous_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -43,3 +45,5 @@ TEST_CASE("rendezvous: what counts as a difference") {
     touched.stat.pzxid = 9;
     CHECK_FALSE(touched.differs(a));
 }
+
+}  // namespace corozk::testing::rendezvous_test

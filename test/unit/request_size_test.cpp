@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace corozk::testing::request_size_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -62,3 +64,5 @@ TEST_CASE("request size: one operation") {
     join.arguments = {std::string(300, 'x'), std::string(), std::string(200, 'x')};
     CHECK(request_size(join, 0) > 500);
 }
+
+}  // namespace corozk::testing::request_size_test

@@ -8,6 +8,8 @@
 
 #include <random>
 
+namespace corozk::testing::semaphore_test {
+
 using namespace corozk::detail;
 using namespace corozk::testing;
 
@@ -157,3 +159,5 @@ TEST_CASE("semaphore: the limit in the folder's data") {
     line[0].weight = 3;
     CHECK(free_permits(line, 5) == 1);
 }
+
+}  // namespace corozk::testing::semaphore_test

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::session_status_test {
+
 using namespace corozk;
 
 TEST_CASE("session state: names") {
@@ -43,3 +45,5 @@ TEST_CASE("version: of the library and of the C client") {
     CHECK(version() == "0.1.0");
     CHECK_THAT(std::string(c_client_version()), Catch::StartsWith("3."));
 }
+
+}  // namespace corozk::testing::session_status_test

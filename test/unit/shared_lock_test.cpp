@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <random>
 
+namespace corozk::testing::shared_lock_test {
+
 using namespace corozk::detail;
 using namespace corozk::testing;
 
@@ -215,3 +217,5 @@ TEST_CASE("shared_lock: requests for release in a node's data") {
     CHECK(with_release_request("10.0.0.1", "__REVOKE__", true) == "__REVOKE__");
     CHECK(!has_release_request("", ""));
 }
+
+}  // namespace corozk::testing::shared_lock_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::transaction_test {
+
 using namespace corozk;
 
 TEST_CASE("transaction: steps in the order in which they were added") {
@@ -67,3 +69,5 @@ TEST_CASE("transaction: appended to another, and to itself") {
     CHECK(a.steps()[2].path == "/a");
     CHECK(a.steps()[3].path == "/b");
 }
+
+}  // namespace corozk::testing::transaction_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::two_phase_commit_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -160,3 +162,5 @@ TEST_CASE("two-phase commit: nodes") {
     CHECK(done_node("/app/tx", "a") == "/app/tx/done-a");
     CHECK(decision_node("/app/tx") == "/app/tx/decision");
 }
+
+}  // namespace corozk::testing::two_phase_commit_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::watch_registry_test {
+
 using namespace corozk;
 using namespace corozk::detail;
 
@@ -295,3 +297,5 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     CHECK(told == count - 1);
     CHECK(registry.c_client_bytes() == 0);
 }
+
+}  // namespace corozk::testing::watch_registry_test

@@ -5,7 +5,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace any_line_scenarios {
 
 /// Nobody is in the line.
 awaitable<void> probe(client& c, stage& s) {
@@ -54,6 +54,6 @@ const registered it([] {
     return s;
 }());
 
-}  // namespace
+}  // namespace any_line_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace barrier_scenarios {
 
 std::string gate(const stage& s) {
     return s.folder() + "/gate";
@@ -80,6 +80,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace barrier_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace cache_scenarios {
 
 std::string path(const stage& s) {
     return s.folder() + "/root";
@@ -140,6 +140,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace cache_scenarios
 
 }  // namespace corozk::matrix

@@ -6,7 +6,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace configuration_scenarios {
 
 std::string path(const stage& s) {
     return s.folder() + "/c";
@@ -220,6 +220,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace configuration_scenarios
 
 }  // namespace corozk::matrix

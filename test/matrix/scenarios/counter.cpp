@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace counter_scenarios {
 
 std::string path(const stage& s) {
     return s.folder() + "/c";
@@ -91,6 +91,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace counter_scenarios
 
 }  // namespace corozk::matrix

@@ -5,7 +5,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace deadlocks_scenarios {
 
 std::vector<std::string> paths(const stage& s) {
     return {s.folder() + "/a", s.folder() + "/b"};
@@ -77,6 +77,6 @@ const registered it([] {
     return s;
 }());
 
-}  // namespace
+}  // namespace deadlocks_scenarios
 
 }  // namespace corozk::matrix

@@ -5,7 +5,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace delay_queue_scenarios {
 
 using namespace std::chrono_literals;
 using testing::hand_clock;
@@ -85,6 +85,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace delay_queue_scenarios
 
 }  // namespace corozk::matrix

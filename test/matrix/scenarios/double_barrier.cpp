@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace double_barrier_scenarios {
 
 /// A whole round of two others.
 awaitable<void> probe(client& c, stage& s) {
@@ -143,6 +143,6 @@ const registered all[] = {
     registered(make("local", local)),
 };
 
-}  // namespace
+}  // namespace double_barrier_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace election_scenarios {
 
 awaitable<void> probe(client& c, stage& s) {
     election e(c, s.folder(), options_of<election_options>(s));
@@ -113,6 +113,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace election_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace leader_latch_scenarios {
 
 using latch_ptr = std::weak_ptr<leader_latch>;
 
@@ -148,6 +148,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace leader_latch_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace lock_scenarios {
 
 awaitable<void> probe(client& c, stage& s) {
     lock l(c, s.folder(), options_of<lock_options>(s));
@@ -165,6 +165,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace lock_scenarios
 
 }  // namespace corozk::matrix

@@ -6,7 +6,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace membership_scenarios {
 
 using names = std::set<std::string>;
 
@@ -118,6 +118,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace membership_scenarios
 
 }  // namespace corozk::matrix

@@ -5,7 +5,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace multi_lock_scenarios {
 
 /// Two locks below the folder.
 struct both_locks {
@@ -106,6 +106,6 @@ const registered all[] = {
     registered(make("alone", alone)),
 };
 
-}  // namespace
+}  // namespace multi_lock_scenarios
 
 }  // namespace corozk::matrix

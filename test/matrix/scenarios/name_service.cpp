@@ -6,7 +6,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace name_service_scenarios {
 
 awaitable<void> probe(client& c, stage& s) {
     name_service_options options = options_of<name_service_options>(s);
@@ -152,6 +152,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace name_service_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace priority_lock_scenarios {
 
 // A better priority goes first.
 constexpr share alone{.in_line = false};
@@ -79,6 +79,6 @@ const registered all[] = {
     registered(make("readers", readers)),
 };
 
-}  // namespace
+}  // namespace priority_lock_scenarios
 
 }  // namespace corozk::matrix

@@ -3,7 +3,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace priority_queue_scenarios {
 
 constexpr std::int32_t urgent = 1;
 constexpr std::int32_t usual = 5;
@@ -61,6 +61,6 @@ const registered it([] {
     return s;
 }());
 
-}  // namespace
+}  // namespace priority_queue_scenarios
 
 }  // namespace corozk::matrix

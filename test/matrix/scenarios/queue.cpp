@@ -3,7 +3,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace queue_scenarios {
 
 awaitable<void> put_as(client& c, stage& s, std::string item) {
     queue q(c, queue_path(s), options_of<queue_options>(s));
@@ -207,6 +207,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace queue_scenarios
 
 }  // namespace corozk::matrix

@@ -6,7 +6,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace queue_items_scenarios {
 
 constexpr std::string_view effect_prefix = "effect-";
 
@@ -30,7 +30,7 @@ std::map<std::string, int> accounted_for(stage& s) {
     return found;
 }
 
-}  // namespace
+}  // namespace queue_items_scenarios
 
 std::string queue_path(const stage& s) {
     return s.folder() + "/q";

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace rendezvous_scenarios {
 
 std::string place_of(const stage& s) {
     return s.folder() + "/master";
@@ -97,6 +97,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace rendezvous_scenarios
 
 }  // namespace corozk::matrix

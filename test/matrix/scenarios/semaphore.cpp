@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace semaphore_scenarios {
 
 constexpr share permits(int weight) {
     return {.alone = false, .weight = weight};
@@ -99,6 +99,6 @@ const registered all[] = {
     }()),
 };
 
-}  // namespace
+}  // namespace semaphore_scenarios
 
 }  // namespace corozk::matrix

@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace shared_lock_scenarios {
 
 constexpr share together{.alone = false};
 
@@ -141,6 +141,6 @@ const registered all[] = {
     registered(alone_among_writers("upgrade", upgrade)),
 };
 
-}  // namespace
+}  // namespace shared_lock_scenarios
 
 }  // namespace corozk::matrix

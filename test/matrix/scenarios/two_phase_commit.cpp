@@ -4,7 +4,7 @@
 
 namespace corozk::matrix {
 
-namespace {
+namespace two_phase_commit_scenarios {
 
 const std::vector<std::string> sites{"mine", "other"};
 
@@ -237,6 +237,6 @@ const registered all[] = {
     registered(make_coordinator("take over", take_over)),
 };
 
-}  // namespace
+}  // namespace two_phase_commit_scenarios
 
 }  // namespace corozk::matrix

@@ -6,7 +6,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace barrier_scenarios {
 
 constexpr const char* path = "/f/b";
 
@@ -91,6 +91,6 @@ const registered all[] = {
     registered(scenario("barrier.sessions", 3, with_sessions)),
 };
 
-}  // namespace
+}  // namespace barrier_scenarios
 
 }  // namespace corozk::schedule

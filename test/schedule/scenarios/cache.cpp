@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace cache_scenarios {
 
 constexpr const char* path = "/f";
 
@@ -149,6 +149,6 @@ const registered all[] = {
     registered(scenario("cache.tree", 2, tree).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace cache_scenarios
 
 }  // namespace corozk::schedule

@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace configuration_scenarios {
 
 constexpr const char* path = "/f/c";
 
@@ -160,6 +160,6 @@ const registered all[] = {
                    .with_child_stats()),
 };
 
-}  // namespace
+}  // namespace configuration_scenarios
 
 }  // namespace corozk::schedule

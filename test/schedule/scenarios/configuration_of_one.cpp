@@ -12,7 +12,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace configuration_of_one_scenarios {
 
 constexpr const char* path = "/f/c";
 constexpr const char* last = "last";
@@ -105,6 +105,6 @@ const registered all[] = {
     registered(scenario("configuration.node-2", 3, two_writers).in_a_folder()),
 };
 
-}  // namespace
+}  // namespace configuration_of_one_scenarios
 
 }  // namespace corozk::schedule

@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace counter_scenarios {
 
 constexpr const char* path = "/f/c";
 
@@ -128,6 +128,6 @@ const registered all[] = {
     registered(scenario("counter.3-in-2", 2, in_one_session)),
 };
 
-}  // namespace
+}  // namespace counter_scenarios
 
 }  // namespace corozk::schedule

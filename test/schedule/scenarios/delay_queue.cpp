@@ -9,7 +9,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace delay_queue_scenarios {
 
 using std::chrono::milliseconds;
 using time_point = std::chrono::system_clock::time_point;
@@ -166,6 +166,6 @@ const registered all[] = {
         scenario("delay_queue.clock-back", 2, clock_goes_back).with_child_stats().uncancelled()),
 };
 
-}  // namespace
+}  // namespace delay_queue_scenarios
 
 }  // namespace corozk::schedule

@@ -11,7 +11,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace destroyed_locks_scenarios {
 
 // What goes on without its object ---------------------------------------------------------------
 
@@ -105,6 +105,6 @@ const registered all[] = {
     registered(scenario("destroyed.priority_lock", 2, a_priority_lock).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace destroyed_locks_scenarios
 
 }  // namespace corozk::schedule

@@ -14,7 +14,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace destroyed_members_scenarios {
 
 awaitable<void> use_barrier(actor& a, std::optional<barrier>& b) {
     if (!b)
@@ -221,6 +221,6 @@ const registered all[] = {
     registered(scenario("destroyed.site", 2, a_site).with_child_stats().uncancelled()),
 };
 
-}  // namespace
+}  // namespace destroyed_members_scenarios
 
 }  // namespace corozk::schedule

@@ -11,7 +11,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace destroyed_queues_scenarios {
 
 awaitable<void> use_queue(actor& a, std::optional<queue>& q) {
     for (int i = 0; i < 2 && q; ++i) {
@@ -129,6 +129,6 @@ const registered all[] = {
     registered(scenario("destroyed.taker", 2, a_taker).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace destroyed_queues_scenarios
 
 }  // namespace corozk::schedule

@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace destroyed_readers_scenarios {
 
 template <class Cache>
 awaitable<void> use_cache(actor& a, std::optional<Cache>& cache) {
@@ -136,6 +136,6 @@ const registered all[] = {
                    .uncancelled()),
 };
 
-}  // namespace
+}  // namespace destroyed_readers_scenarios
 
 }  // namespace corozk::schedule

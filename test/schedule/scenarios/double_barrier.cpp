@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace double_barrier_scenarios {
 
 template <int Size>
 awaitable<void> member(actor& a) {
@@ -170,6 +170,6 @@ const registered all[] = {
                    .with({move_kind::cut, move_kind::lose_answer, move_kind::reap})),
 };
 
-}  // namespace
+}  // namespace double_barrier_scenarios
 
 }  // namespace corozk::schedule

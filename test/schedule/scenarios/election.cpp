@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace election_scenarios {
 
 /// Leads once, and says so.
 awaitable<void> campaign(actor& a) {
@@ -156,6 +156,6 @@ const registered all[] = {
     registered(scenario("election.followed-3", 3, followed_through_terms).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace election_scenarios
 
 }  // namespace corozk::schedule

@@ -5,7 +5,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace leader_latch_scenarios {
 
 /// @return false if it is to end
 awaitable<bool> lead_once(actor& a, leader_latch& latch) {
@@ -102,6 +102,6 @@ const registered all[] = {
     registered(scenario("leader_latch.resign", 2, with_resignation)),
 };
 
-}  // namespace
+}  // namespace leader_latch_scenarios
 
 }  // namespace corozk::schedule

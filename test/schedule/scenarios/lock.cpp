@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace lock_scenarios {
 
 awaitable<void> contend(actor& a) {
     lock l(a.zk(), folder);
@@ -236,6 +236,6 @@ const registered all[] = {
                    .with({move_kind::lose_answer, move_kind::cancel, move_kind::reap})),
 };
 
-}  // namespace
+}  // namespace lock_scenarios
 
 }  // namespace corozk::schedule

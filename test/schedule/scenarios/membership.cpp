@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace membership_scenarios {
 
 constexpr const char* group = "/f/g";
 
@@ -121,6 +121,6 @@ const registered all[] = {
     registered(scenario("membership.one-name", 2, one_name).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace membership_scenarios
 
 }  // namespace corozk::schedule

@@ -9,7 +9,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace multi_lock_scenarios {
 
 /// Two locks, of which a deadlock could come if they were taken in the order in which they are named.
 template <char First, char Second>
@@ -105,6 +105,6 @@ const registered all[] = {
     registered(scenario("multi_lock.deadline", 3, patience_ends)),
 };
 
-}  // namespace
+}  // namespace multi_lock_scenarios
 
 }  // namespace corozk::schedule

@@ -6,7 +6,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace name_service_scenarios {
 
 constexpr const char* root = "/f";
 
@@ -104,6 +104,6 @@ const registered all[] = {
     registered(scenario("name_service.one-name-3", 3, three_want_it).of_equals().in_a_folder()),
 };
 
-}  // namespace
+}  // namespace name_service_scenarios
 
 }  // namespace corozk::schedule

@@ -12,7 +12,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace planted_scenarios {
 
 awaitable<void> contend(actor& a) {
     lock l(a.zk(), folder);
@@ -103,6 +103,6 @@ const registered all[] = {
     registered(hidden(scenario("planted.others", 3, one_request_each))),
 };
 
-}  // namespace
+}  // namespace planted_scenarios
 
 }  // namespace corozk::schedule

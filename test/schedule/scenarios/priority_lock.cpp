@@ -11,7 +11,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace priority_lock_scenarios {
 
 constexpr int all_of_it = 100;
 
@@ -203,6 +203,6 @@ const registered all[] = {
     registered::in_halves(scenario("priority_lock.3-in-2", 2, three<2>).in_a_folder()),
 };
 
-}  // namespace
+}  // namespace priority_lock_scenarios
 
 }  // namespace corozk::schedule

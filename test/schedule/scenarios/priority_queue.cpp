@@ -11,7 +11,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace priority_queue_scenarios {
 
 struct wish {
     const char* data;
@@ -88,6 +88,6 @@ const registered all[] = {
     registered(scenario("priority_queue.take-late", 2, one_late_taker).with_child_stats()),
 };
 
-}  // namespace
+}  // namespace priority_queue_scenarios
 
 }  // namespace corozk::schedule

@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace queue_scenarios {
 
 awaitable<bool> put(actor& a, queue& q, const char* item) {
     auto start = [&](auto& token) { return q.put(item, token); };
@@ -294,6 +294,6 @@ const registered all[] = {
     registered(scenario("queue.consume", 2, one_worker).with_child_stats().lagging()),
 };
 
-}  // namespace
+}  // namespace queue_scenarios
 
 }  // namespace corozk::schedule

@@ -6,7 +6,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace rendezvous_scenarios {
 
 constexpr const char* path = "/f/master";
 
@@ -91,6 +91,6 @@ const registered all[] = {
     registered(scenario("rendezvous.3", 3, three).with_child_stats().in_a_folder()),
 };
 
-}  // namespace
+}  // namespace rendezvous_scenarios
 
 }  // namespace corozk::schedule

@@ -9,7 +9,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace semaphore_scenarios {
 
 constexpr int permits = 2;
 
@@ -183,6 +183,6 @@ const registered all[] = {
     registered(scenario("semaphore.raised", 3, raised)),
 };
 
-}  // namespace
+}  // namespace semaphore_scenarios
 
 }  // namespace corozk::schedule

@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace shared_lock_scenarios {
 
 constexpr int all_of_it = 100;
 
@@ -132,6 +132,6 @@ const registered all[] = {
     registered(scenario("shared_lock.downgrade-3", 3, downgrade_before_others).in_a_folder()),
 };
 
-}  // namespace
+}  // namespace shared_lock_scenarios
 
 }  // namespace corozk::schedule

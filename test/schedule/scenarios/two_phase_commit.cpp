@@ -10,7 +10,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace two_phase_commit_scenarios {
 
 constexpr const char* path = "/f/tx";
 
@@ -251,6 +251,6 @@ const registered all[] = {
             .uncancelled()),
 };
 
-}  // namespace
+}  // namespace two_phase_commit_scenarios
 
 }  // namespace corozk::schedule

@@ -9,7 +9,7 @@
 
 namespace corozk::schedule {
 
-namespace {
+namespace two_phase_commit_again_scenarios {
 
 constexpr const char* path = "/f/tx";
 
@@ -229,6 +229,6 @@ const registered all[] = {
     registered(scenario("two_phase_commit.begun-again", 3, begun_again).uncancelled().lagging()),
 };
 
-}  // namespace
+}  // namespace two_phase_commit_again_scenarios
 
 }  // namespace corozk::schedule

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::admin_test {
+
 using namespace corozk::testing;
 
 TEST_CASE("an admin plants, looks at and removes nodes") {
@@ -52,3 +54,5 @@ TEST_CASE("an admin connects again when it has to") {
     CHECK(hand.tree() == std::vector<std::string>{"/here"});
     CHECK(hand.erase_recursively("/") == 1);
 }
+
+}  // namespace corozk::testing::admin_test

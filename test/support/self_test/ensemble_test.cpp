@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::ensemble_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -58,3 +60,5 @@ TEST_CASE("an ensemble without a majority does not serve, and comes back") {
     zk.wait_until_serving();
     CHECK(zk.followers().size() == 2);
 }
+
+}  // namespace corozk::testing::ensemble_test

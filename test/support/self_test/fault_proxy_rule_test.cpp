@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+namespace corozk::testing::fault_proxy_rule_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -353,3 +355,5 @@ TEST_CASE("the session of a client that nobody knows is expired through what the
     CHECK_THROWS_WITH(s.reconnect(), Catch::Contains("session expired"));
     s.zk.emplace(s.proxy.port());
 }
+
+}  // namespace corozk::testing::fault_proxy_rule_test

@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+namespace corozk::testing::fault_proxy_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -384,3 +386,5 @@ TEST_CASE("waiting for what does not happen shows the log") {
     CHECK_THROWS_WITH(proxy.wait_for([](const auto&) { return false; }, 20ms),
                       Catch::Contains("exists"));
 }
+
+}  // namespace corozk::testing::fault_proxy_test

@@ -11,6 +11,8 @@
 
 #include <system_error>
 
+namespace corozk::testing::four_letter_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -60,3 +62,5 @@ TEST_CASE("a server that is not there or does not answer is an error") {
     still.stop();
     CHECK_THROWS_AS(four_letter(still.port(), "ruok", 50ms), timeout_error);
 }
+
+}  // namespace corozk::testing::four_letter_test

@@ -8,6 +8,8 @@
 
 #include <limits>
 
+namespace corozk::testing::frame_test {
+
 using namespace corozk::testing;
 using namespace corozk::testing::detail;
 
@@ -102,3 +104,5 @@ TEST_CASE("operations have names") {
     CHECK(is_create(op_code::create_ttl));
     CHECK_FALSE(is_create(op_code::erase));
 }
+
+}  // namespace corozk::testing::frame_test

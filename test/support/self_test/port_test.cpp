@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace corozk::testing::port_test {
+
 using corozk::testing::port_reservation;
 
 TEST_CASE("reserved ports are distinct") {
@@ -28,3 +30,5 @@ TEST_CASE("a reservation can be moved") {
     second = port_reservation{};
     CHECK(second.port() != port);
 }
+
+}  // namespace corozk::testing::port_test

@@ -16,6 +16,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace corozk::testing::process_guard_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -142,3 +144,5 @@ TEST_CASE("a process dies with a parent that is killed") {
     parent.kill();
     eventually([&] { return !exists(child) || state_of(child) == 'Z'; });
 }
+
+}  // namespace corozk::testing::process_guard_test

@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::raw_session_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -174,3 +176,5 @@ TEST_CASE("a session ends with its object, and moves") {
     }
     CHECK_FALSE(witness.exists("/moved"));
 }
+
+}  // namespace corozk::testing::raw_session_test

@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 
+namespace corozk::testing::rule_book_test {
+
 using namespace corozk::testing;
 using namespace corozk::testing::detail;
 
@@ -96,3 +98,5 @@ TEST_CASE("the rule that was armed first wins, and the other has counted") {
     CHECK(rules.match(request(op_code::create))->id == first);
     CHECK(rules.match(request(op_code::create))->id == second);
 }
+
+}  // namespace corozk::testing::rule_book_test

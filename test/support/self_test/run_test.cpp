@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+namespace corozk::testing::run_test {
+
 namespace asio = boost::asio;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
@@ -114,3 +116,5 @@ TEST_CASE("eventually_async lets others run") {
     };
     CHECK_THROWS_WITH(run(context, in_vain), Catch::Contains("state two"));
 }
+
+}  // namespace corozk::testing::run_test

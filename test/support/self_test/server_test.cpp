@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace corozk::testing::server_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -139,3 +141,5 @@ TEST_CASE("the shared server is one server") {
     CHECK(&shared_server() == &shared_server());
     CHECK(shared_server().serving());
 }
+
+}  // namespace corozk::testing::server_test

@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace corozk::testing::stream_proxy_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -31,3 +33,5 @@ TEST_CASE("a stream proxy passes everything on, and holds back answers until tol
     CHECK(through.get("/through-a-stream-proxy").first == "there");
     through.erase("/through-a-stream-proxy");
 }
+
+}  // namespace corozk::testing::stream_proxy_test

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+namespace corozk::testing::temporary_directory_test {
+
 namespace fs = std::filesystem;
 using corozk::testing::storage;
 using corozk::testing::temporary_directory;
@@ -42,3 +44,5 @@ TEST_CASE("a directory whose owner is gone is removed by the next one") {
     CHECK(fs::exists(unrelated));
     fs::remove(unrelated);
 }
+
+}  // namespace corozk::testing::temporary_directory_test

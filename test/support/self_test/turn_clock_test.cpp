@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <thread>
 
+namespace corozk::testing::turn_clock_test {
+
 using namespace corozk::testing;
 using namespace std::chrono_literals;
 
@@ -89,3 +91,5 @@ TEST_CASE("turn clock: one inside another") {
     }
     CHECK(turn_clock::current() == &outer);
 }
+
+}  // namespace corozk::testing::turn_clock_test

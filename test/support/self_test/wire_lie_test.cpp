@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace corozk::testing::wire_lie_test {
+
 using namespace corozk::testing;
 
 namespace {
@@ -286,3 +288,5 @@ TEST_CASE("wire lies: the lengths are what they are called") {
     CHECK(detail::jute_reader{cut}.int32() == static_cast<std::int32_t>(cut.size()) - 4);
     CHECK(cut.size() < honest.size());
 }
+
+}  // namespace corozk::testing::wire_lie_test

@@ -9,7 +9,7 @@
 namespace corozk::testing::detail {
 namespace {
 
-constexpr std::size_t header_size = 4;
+constexpr std::size_t length_size = 4;
 constexpr std::int32_t longest_frame = 64 * 1024 * 1024;
 constexpr std::size_t compact_from = 64UL * 1024;
 
@@ -19,7 +19,7 @@ std::optional<std::string> frame_splitter::next() {
     if (unframed_) {
         return pending() > 0 ? take(pending()) : std::nullopt;
     }
-    if (pending() < header_size) {
+    if (pending() < length_size) {
         return std::nullopt;
     }
     const auto length = jute_reader{std::string_view{buffer_}.substr(begin_)}.int32();
@@ -27,7 +27,7 @@ std::optional<std::string> frame_splitter::next() {
         unframed_ = true;
         return take(pending());
     }
-    const std::size_t whole = header_size + static_cast<std::size_t>(length);
+    const std::size_t whole = length_size + static_cast<std::size_t>(length);
     if (pending() < whole) {
         buffer_.reserve(begin_ + whole);
         return std::nullopt;

@@ -9,12 +9,12 @@
 namespace corozk::testing::detail {
 namespace {
 
-constexpr std::size_t header_size = 4;
+constexpr std::size_t request_header_size = 4;
 
 }  // namespace
 
 std::string_view payload_of(std::string_view frame) {
-    return frame.substr(std::min(header_size, frame.size()));
+    return frame.substr(std::min(request_header_size, frame.size()));
 }
 
 void read_request(frame_info& info) {

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include "arguments.hpp"
+#include "help.hpp"
+#include "interruption.hpp"
+#include "json_file.hpp"
+#include "progress.hpp"
+#include <corozk/version.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::bench {
+namespace {
+
+constexpr int exit_failure = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_interrupted = 130;
+
+/// Runs the command on an event loop of its own. @return false if it was interrupted.
+bool run_on_loop(const command& c, job& j) {
+    std::exception_ptr problem;
+    boost::asio::io_context context(1);
+    interruption_watcher watcher(context);
+    bool ended = false;
+    boost::asio::co_spawn(context, c.run(j), [&](std::exception_ptr e) {
+        problem = e;
+        ended = true;
+        context.stop();  // what is left over after an error need not end
+    });
+    context.run();
+    if (interruption::requested())
+        return false;
+    if (problem)
+        std::rethrow_exception(problem);
+    return ended;
+}
+
+int run_command(const program& p,
+                const command& c,
+                const settings& s,
+                std::span<const std::string_view> words) {
+    interruption::install();
+    json_file file(s.json_file);
+    if (!s.report_folder.empty())
+        p.require_report_tools();
+    if (!s.from.empty()) {
+        fmt::print("{}", p.write_report(s.report_folder, p.read_rows(s.from)));
+        return 0;
+    }
+    progress shown(s.show_progress);
+    stage on(s, shown);
+    job j(s, on);
+    bool complete = false;
+    try {
+        complete = run_on_loop(c, j);
+    } catch (...) {
+        on.clean_up();
+        throw;
+    }
+    shown.clear();
+    if (complete)
+        fmt::print("{}", j.output);
+    std::fflush(stdout);
+    auto rows = rows_of(c.name, words, on, j.facts, j.results);
+    file.write(rows);
+    if (complete && !s.report_folder.empty())
+        fmt::print("\n{}", p.write_report(s.report_folder, rows));
+    on.clean_up();
+    return complete ? 0 : exit_interrupted;
+}
+
+const command& find_command(const program& p, std::string_view name) {
+    auto at = std::find_if(p.commands.begin(), p.commands.end(), [name](const command& c) {
+        return c.name == name;
+    });
+    if (at != p.commands.end())
+        return *at;
+    std::vector<std::string_view> names;
+    for (const auto& c : p.commands)
+        names.push_back(c.name);
+    auto near = closest(name, names);
+    throw usage_error(near.empty()
+                          ? fmt::format("unknown command '{}'", name)
+                          : fmt::format("unknown command '{}'; did you mean '{}'?", name, near));
+}
+
+/// The options that the command takes in this program.
+std::vector<std::string_view> accepted_options(const program& p, const command& c) {
+    std::vector<std::string_view> accepted = c.options;
+    accepted.insert(accepted.end(), common_options().begin(), common_options().end());
+    if (p.write_report == nullptr)
+        std::erase_if(accepted, [](std::string_view o) { return o == "--report" || o == "--from"; });
+    return accepted;
+}
+
+int run(const program& p, std::span<const std::string_view> words) {
+    if (words.empty()) {
+        fmt::print(stderr, "{}", general_help(p.commands));
+        return exit_usage;
+    }
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+        if (words.size() > 1) {
+            fmt::print("{}", command_help(find_command(p, words[1])));
+        } else {
+            fmt::print("{}", general_help(p.commands));
+        }
+        return 0;
+    }
+    if (words[0] == "worker" && p.run_worker != nullptr)
+        return p.run_worker(words.subspan(1));
+    if (words[0] == "--version") {
+        fmt::print("{} {} (C client {})\n", p.name, version(), c_client_version());
+        return 0;
+    }
+    if (words[0].starts_with('-')) {
+        throw usage_error(fmt::format("the command comes first, before '{}'", words[0]));
+    }
+    const command& c = find_command(p, words[0]);
+    settings s;
+    c.defaults(s);
+    bool help = false;
+    try {
+        help = parse_arguments(words.subspan(1), accepted_options(p, c), s);
+    } catch (const usage_error& e) {
+        throw usage_error(
+            fmt::format("{}: {}\nSee corozk-bench {} --help.", c.name, e.what(), c.name));
+    }
+    if (help) {
+        fmt::print("{}", command_help(c));
+        return 0;
+    }
+    return run_command(p, c, s, words);
+}
+
+}  // namespace
+
+int run_program(const program& p, int argc, char** argv) {
+    std::vector<std::string_view> words(argv + 1, argv + argc);
+    try {
+        return run(p, words);
+    } catch (const usage_error& e) {
+        std::string text = e.what();
+        if (text.find("--help") == text.npos)
+            text += fmt::format("\nSee {} --help.", p.name);
+        fmt::print(stderr, "{}: {}\n", p.name, text);
+        return exit_usage;
+    } catch (const interrupted&) {
+        return exit_interrupted;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "{}: {}\n", p.name, e.what());
+        return exit_failure;
+    }
+}
+
+}  // namespace corozk::bench
