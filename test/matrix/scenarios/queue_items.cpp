@@ -6,7 +6,7 @@
 
 namespace corozk::matrix {
 
-namespace queue_items_scenarios {
+namespace {
 
 constexpr std::string_view effect_prefix = "effect-";
 
@@ -30,7 +30,7 @@ std::map<std::string, int> accounted_for(stage& s) {
     return found;
 }
 
-}  // namespace queue_items_scenarios
+}  // namespace
 
 std::string queue_path(const stage& s) {
     return s.folder() + "/q";
