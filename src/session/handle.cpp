@@ -3,6 +3,7 @@
 
 #include "session/answers.hpp"
 #include "session/c_types.hpp"
+#include "session/fork_guard.hpp"
 #include "session/sigpipe_blocker.hpp"
 #if COROZK_HAS_SASL
 #include "session/sasl.hpp"
@@ -12,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -47,6 +49,19 @@ private:
     std::optional<sigpipe_blocker> no_signal_;
 };
 
+/// The C client opens its sockets without this. Before anybody could exec: see `fork_guard`.
+void close_on_exec(int descriptor) noexcept {
+    if (descriptor >= 0)
+        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+/// It would seed the process's `random` and `drand48` with each address that it is given, and keep a
+/// file open meanwhile that an exec inherits, to put a list of one address in random order.
+void leave_random_alone() {
+    static std::once_flag once;
+    std::call_once(once, [] { zoo_deterministic_conn_order(1); });
+}
+
 /// "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text": the level is in the line.
 void on_log(const char* message) {
     if (!current_log || !*current_log || !message)
@@ -75,12 +90,13 @@ struct handle::impl {
     bool encrypted;
     bool parts = false;  ///< ends its session itself
     zhandle_t* zh = nullptr;
+    int failure = 0;  ///< errno of the last connection
 #if COROZK_HAS_SASL
     std::unique_ptr<sasl_answers> answers;  ///< the C client refers to them
 #endif
 
     void make(const handle_settings& settings) {
-        std::string address = settings.server + settings.chroot;
+        std::string address = nowhere + settings.chroot;
         int timeout = static_cast<int>(settings.session_timeout.count());
         int flags = ZOO_NO_LOG_CLIENTENV | (settings.allow_read_only ? ZOO_READONLY : 0);
 #if COROZK_HAS_TLS
@@ -121,6 +137,8 @@ std::unique_ptr<handle> handle::make(const handle_settings& settings,
                                      log_function log,
                                      error_code& error) {
     auto i = std::make_unique<impl>(inbox, std::move(log), settings.tls != nullptr);
+    leave_random_alone();
+    fork_guard no_fork;
     call_scope scope(i->log, i->encrypted);
     i->make(settings);
     if (!i->zh) {
@@ -184,13 +202,22 @@ bool handle::open() const noexcept {
 }
 
 handle::interest_type handle::interest() {
+    // Whoever is connected keeps the socket.
+    std::optional<fork_guard> no_fork;
+    if (!connected())
+        no_fork.emplace();
     call_scope scope(impl_->log, impl_->encrypted);
     int descriptor = -1;
     int events = 0;
     timeval wait{};
+    errno = 0;
     int rc = zookeeper_interest(impl_->zh, &descriptor, &events, &wait);
+    if (rc != ZOK)
+        impl_->failure = errno;
     interest_type result;
     if (rc == ZOK && open()) {
+        if (no_fork)
+            close_on_exec(descriptor);
         result.descriptor = descriptor;
         result.write = (events & ZOOKEEPER_WRITE) != 0;
     }
@@ -207,19 +234,31 @@ handle::progress handle::process(bool read, bool write) {
         return progress::nothing;
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
     leave_zeroes_on_the_stack();
+    errno = 0;
     int rc = zookeeper_process(impl_->zh, events);
     if (rc == ZOK)
         return progress::packet;
-    return rc == ZNOTHING ? progress::nothing : progress::failed;
+    if (rc == ZNOTHING)
+        return progress::nothing;
+    impl_->failure = errno;
+    return progress::failed;
 }
 
-void handle::set_server(const std::string& server) {
+error_code handle::failure() const noexcept {
+    return {impl_->failure, boost::system::system_category()};
+}
+
+void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
     // The C client compares addresses without their ports: it would take another port of the same
     // address for the server that it has already. And where sending has failed it has closed the
     // socket, but not cleaned up: connecting again would leak what it has begun to read.
     abort();
+    fork_guard no_fork;
     call_scope scope(impl_->log, impl_->encrypted);
-    zoo_set_servers(impl_->zh, server.c_str());
+    impl_->failure = 0;
+    // What is in front of the last colon is the address: brackets would be part of it.
+    std::string text = server.address().to_string() + ":" + std::to_string(server.port());
+    zoo_set_servers(impl_->zh, text.c_str());
 }
 
 void handle::abort() {
@@ -229,6 +268,7 @@ void handle::abort() {
     if (s == handle_state::expired || s == handle_state::auth_failed)
         return;
     // Closes the socket without telling anybody; the failing connect then cleans up and answers.
+    fork_guard no_fork;
     zoo_set_servers(impl_->zh, nowhere);
     for (int i = 0; i < 3; ++i) {
         int descriptor = -1;

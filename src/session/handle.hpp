@@ -5,6 +5,8 @@
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 
+#include <boost/asio/ip/tcp.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -50,7 +52,6 @@ using session_password = std::array<char, 16>;
 
 struct handle_settings {
     handle_settings() = default;
-    std::string server;  ///< one numeric address with its port
     std::string chroot;
     std::chrono::milliseconds session_timeout{};
     bool allow_read_only = false;
@@ -65,7 +66,7 @@ class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
-    /// @return null with `error` set if the C client refuses.
+    /// Has no server yet. @return null with `error` set if the C client refuses.
     static std::unique_ptr<handle> make(const handle_settings& settings,
                                         std::vector<arrival>& inbox,
                                         log_function log,
@@ -98,7 +99,10 @@ public:
     progress process(bool read, bool write);
 
     /// Chooses the next server; drops the socket if there is one that leads elsewhere.
-    void set_server(const std::string& server);
+    void set_server(const boost::asio::ip::tcp::endpoint& server);
+
+    /// Why the last connection failed or went; 0 if that is not known.
+    error_code failure() const noexcept;
 
     /// Hands a request to the C client. @return false if it did not take it; `op.error` says why.
     /// Afterwards `state` may have become `disconnected` with requests stuck inside: see `abort`.

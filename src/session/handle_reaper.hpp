@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 
 namespace corozk::detail {
 
@@ -28,8 +27,11 @@ public:
 private:
     void shutdown() noexcept override;
 
+    void leave_to_parent() noexcept;
+
     std::mutex mutex_;
-    std::optional<boost::asio::thread_pool> pool_;
+    std::unique_ptr<boost::asio::thread_pool> pool_;
+    unsigned process_ = 0;  ///< that the pool's thread is in, by `forks()`
     bool shut_down_ = false;
 };
 

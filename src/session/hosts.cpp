@@ -34,6 +34,10 @@ std::string parse_host(std::string_view text, host& out) {
         if (close == std::string_view::npos)
             return "has no closing ']' in " + quoted(text);
         name = text.substr(1, close - 1);
+        boost::system::error_code no_address;
+        boost::asio::ip::make_address_v6(std::string(name), no_address);
+        if (no_address && !name.empty())
+            return "has no IPv6 address between the brackets of " + quoted(text);
         std::string_view rest = text.substr(close + 1);
         if (!rest.empty()) {
             if (rest.front() != ':')
@@ -67,6 +71,13 @@ std::string parse_host(std::string_view text, host& out) {
 }
 
 }  // namespace
+
+std::string to_text(const boost::asio::ip::tcp::endpoint& server) {
+    std::string text = server.address().to_string();
+    if (server.address().is_v6())
+        text = "[" + text + "]";
+    return text + ":" + std::to_string(server.port());
+}
 
 host_list parse_hosts(std::string_view text) {
     host_list list;

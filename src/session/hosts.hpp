@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/asio/ip/tcp.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,5 +26,8 @@ struct host_list {
 };
 
 host_list parse_hosts(std::string_view text);
+
+/// "127.0.0.1:2181", "[::1]:2181".
+std::string to_text(const boost::asio::ip::tcp::endpoint& server);
 
 }  // namespace corozk::detail

@@ -4,6 +4,7 @@
 #include "session/session.hpp"
 
 #include "session/cancellable.hpp"
+#include "session/fork_guard.hpp"
 #include "session/internal_operation.hpp"
 #include "session/request_size.hpp"
 #include "session/session_tracker.hpp"
@@ -35,8 +36,8 @@ session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
       monitor_(executor_),
+      process_(forks()),
       timer_(std::in_place, executor_),
-      resolver_(std::in_place, executor_),
       timeout_(options_.session_timeout) {
     std::random_device source;
     std::seed_seq seed{source(), source(), source(), source(), source(), source()};
@@ -68,7 +69,7 @@ void session::abandon() noexcept {
     retire_handle();
     monitor_.abandon();
     timer_.reset();
-    resolver_.reset();
+    forget_lookups();
     // Handlers may own coroutines that own us: they are taken out before they are destroyed.
     auto connecting = std::move(connect_calls_);
     auto closing = std::move(close_calls_);
@@ -222,8 +223,8 @@ void session::set_state(session_state state, error_code reason) {
     if (logs(log_level::info)) {
         std::string text("session ");
         text += to_string(state);
-        if (!server_.empty() && state == session_state::connected)
-            text += " at " + server_;
+        if (!tried_.empty() && state == session_state::connected)
+            text += " at " + to_text(tried_.back());
         if (reason)
             text += ": " + reason.message();
         log(log_level::info, text);

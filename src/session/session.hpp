@@ -4,6 +4,7 @@
 #include "session/expiry_clock.hpp"
 #include "session/handle.hpp"
 #include "session/hosts.hpp"
+#include "session/name_lookup.hpp"
 #include "session/port.hpp"
 #include "session/socket_monitor.hpp"
 #include "session/time_limit.hpp"
@@ -116,7 +117,16 @@ private:
     // Connecting.
     void begin_round();
     void resolve(std::size_t index);
+    void resolved(std::size_t index,
+                  const std::string& problem,
+                  const std::vector<boost::asio::ip::address>& addresses);
+    void use_known_addresses();
+    void use(std::size_t index, std::vector<boost::asio::ip::address> addresses);
+    void forget_lookups();
+    bool looking_up() const noexcept;
     void next_attempt();
+    void limit_attempt();
+    void note_problem(const std::string& where, const std::string& what);
     void round_over();
     void pause(std::size_t failures);
     void reconnect();
@@ -154,6 +164,7 @@ private:
     void rearm(const watch_registry::surplus& watch);
     void apply_auth(const auth_info& auth);
     bool past_deadline() noexcept;
+    void heed_fork();
     bool closing() const noexcept {
         return phase_ == phase_type::draining || phase_ == phase_type::parting;
     }
@@ -209,25 +220,34 @@ private:
     bool followed_ = false;  ///< the monitor has the socket of this connection
     bool writable_ = false;
     bool abandoned_ = false;
+    unsigned process_;  ///< whose connection this is, by `forks()`
 
     // Reset when the execution context goes: watches and clients may outlive it.
     std::optional<boost::asio::steady_timer> timer_;
     time_point timer_due_ = time_point::max();
     std::uint64_t timer_epoch_ = 0;
 
-    std::optional<boost::asio::ip::tcp::resolver> resolver_;
-    std::vector<std::string> servers_;  ///< this round's addresses, the next attempt's last
-    std::size_t servers_in_round_ = 0;
-    std::uint64_t round_ = 0;
+    /// What is known of a host's addresses.
+    struct host_addresses {
+        host_addresses() = default;
+        std::unique_ptr<name_lookup> asked;           ///< no answer yet
+        std::vector<boost::asio::ip::address> known;  ///< kept for when a look-up fails, or lasts
+        bool fresh = false;                           ///< not used yet
+    };
+    std::vector<host_addresses> addresses_;  ///< by host
+    std::uint64_t lookups_ = 0;              ///< an answer to an earlier number is ignored
+    time_point patience_ends_ = time_point::max();  ///< with look-ups of names that are known
+
+    using endpoint = boost::asio::ip::tcp::endpoint;
+    std::vector<endpoint> servers_;  ///< this round's, the next attempt's last
+    std::vector<endpoint> tried_;    ///< likewise, the attempt under way last
+    std::map<std::string, std::string> problems_;  ///< why not, in words, by server or name
     std::size_t failed_rounds_ = 0;
     std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
-    std::size_t resolving_ = 0;
-    std::vector<std::vector<std::string>> resolved_;  ///< by host; kept for when a look-up fails
     bool refused_connection_ = false;                 ///< nobody listened at one of the servers
     bool silent_server_ = false;                      ///< one of them accepted, and gave no session
     bool fresh_handle_ = true;                        ///< its session has not been established yet
     bool chroot_verified_ = false;
-    std::string server_;
     time_point attempt_started_{};
     time_point attempt_deadline_ = time_point::max();
     time_point retry_at_ = time_point::max();

@@ -4,6 +4,7 @@
 // and only then let the C client free what it holds. With TLS the C client says it, on a thread of its
 // own.
 #include "session/cancellable.hpp"
+#include "session/fork_guard.hpp"
 #include "session/handle_reaper.hpp"
 #include "session/session.hpp"
 
@@ -18,6 +19,7 @@
 namespace corozk::detail {
 
 void session::close(user_call<> call) {
+    heed_fork();
     if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
         if (phase_ == phase_type::idle)
             begin_closing();
@@ -32,10 +34,25 @@ void session::close(user_call<> call) {
 void session::release() noexcept {
     if (abandoned_)
         return;
+    heed_fork();
     if (phase_ == phase_type::closed)
         return;
     begin_closing();
     wake();
+}
+
+/// In the child of a fork the connection and the session are the parent's: what is written to one
+/// would be the parent's word, what is read from it would be missing there. They are let go without
+/// a word.
+void session::heed_fork() {
+    if (abandoned_ || process_ == forks())
+        return;
+    process_ = forks();
+    if (closing()) {
+        finish_closing(errc::session_left_to_expire);
+    } else if (phase_ != phase_type::idle && phase_ != phase_type::closed) {
+        fail_for_good(errc::closed);
+    }
 }
 
 void session::begin_closing() {
@@ -44,8 +61,7 @@ void session::begin_closing() {
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
     close_deadline_ = end_of(options_.close_timeout, now());
-    ++round_;
-    resolver_->cancel();
+    forget_lookups();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();
     for (auto& call : calls)
@@ -129,8 +145,7 @@ void session::complete_close_calls() {
 }
 
 void session::fail_for_good(error_code reason) {
-    ++round_;
-    resolver_->cancel();
+    forget_lookups();
     retire_handle();
     monitor_.close();
     readable_ = writable_ = false;

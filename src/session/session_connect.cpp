@@ -11,7 +11,10 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -23,6 +26,7 @@ constexpr auto first_retry = 100ms;
 constexpr auto last_retry = 1000ms;
 constexpr auto shortest_pause = 10ms;
 constexpr auto shortest_attempt = 500ms;
+constexpr auto hasty_attempt = 100ms;  // where `connect` may not last longer
 
 // A connection that has lasted for this long was a good one.
 constexpr auto lasting_connection = 1000ms;
@@ -30,11 +34,25 @@ constexpr auto lasting_connection = 1000ms;
 // Whose session expires meanwhile loses two at once: the old one, and the one that tells of it.
 constexpr std::size_t short_connections_in_order = 2;
 
-std::string numeric_address(const boost::asio::ip::address& address, std::uint16_t port) {
-    std::string text = address.to_string();
-    if (address.is_v6())
-        text = "[" + text + "]";
-    return text + ":" + std::to_string(port);
+// How long a look-up of a name whose addresses are known may keep us from trying these.
+constexpr auto longest_patience = 500ms;
+
+// Of many problems.
+constexpr std::size_t problems_told = 16;
+
+using boost::asio::ip::address;
+
+/// An address as text, or nothing; `problem` says why one cannot be used.
+std::optional<address> numeric(const std::string& name, std::string& problem) {
+    error_code not_numeric;
+    address result = boost::asio::ip::make_address(name, not_numeric);
+    if (not_numeric)
+        return std::nullopt;
+    if (result.is_v6() && result.to_v6().is_link_local() && result.to_v6().scope_id() == 0) {
+        problem =
+            "a link-local address needs a network interface of this machine, as in fe80::1%eth0";
+    }
+    return result;
 }
 
 /// What is wrong with the options, or nothing.
@@ -72,11 +90,20 @@ std::string option_problem(const client_options& options) {
     return {};
 }
 
+/// What the C client's errno says of a connection.
+std::string failure_text(const error_code& failure) {
+    // The C client's own word for a server that hangs up.
+    if (!failure || failure.value() == EHOSTDOWN)
+        return "it closed the connection";
+    return failure.message();
+}
+
 }  // namespace
 
 void session::connect(user_call<> call) {
     if (abandoned_)
         return call.fail(errc::closed);
+    heed_fork();
     bool ended = phase_ == phase_type::closed || phase_ == phase_type::idle;
     if (phase_ == phase_type::draining || phase_ == phase_type::parting) {
         return call.fail(errc::closed);
@@ -122,6 +149,7 @@ void session::connect(user_call<> call) {
     connect_calls_.push_back(std::move(shared));
     if (ended) {
         refused_connection_ = silent_server_ = false;
+        problems_.clear();
         failed_rounds_ = short_connections_ = 0;
         timeout_ = options_.session_timeout;
         set_state(session_state::connecting);
@@ -132,7 +160,6 @@ void session::connect(user_call<> call) {
 
 void session::begin_round() {
     phase_ = phase_type::resolving;
-    ++round_;
     if (!trim_watches()) {
         // Not all at once: the loop gets its turns in between.
         phase_ = phase_type::waiting;
@@ -140,58 +167,113 @@ void session::begin_round() {
         return;
     }
     servers_.clear();
-    resolving_ = 0;
-    resolved_.resize(hosts_.hosts.size());
-    // Look-ups of an earlier round that have not begun only keep new ones waiting.
-    resolver_->cancel();
-    // Clients spread over the servers: names are looked up one after the other, too.
+    tried_.clear();
+    addresses_.resize(hosts_.hosts.size());
+    patience_ends_ = now() + std::min<std::chrono::milliseconds>(timeout_ / 10, longest_patience);
+    // Clients spread over the servers.
     std::vector<std::size_t> order(hosts_.hosts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random_);
     for (std::size_t i : order)
         resolve(i);
-    servers_in_round_ = hosts_.hosts.size();
     next_attempt();
 }
 
 void session::resolve(std::size_t index) {
-    const host& h = hosts_.hosts[index];
-    error_code not_numeric;
-    auto address = boost::asio::ip::make_address(h.name, not_numeric);
-    if (!not_numeric) {
-        servers_.push_back(numeric_address(address, h.port));
-        return;
+    const std::string& name = hosts_.hosts[index].name;
+    host_addresses& host = addresses_[index];
+    std::string problem;
+    if (auto address = numeric(name, problem)) {
+        if (problem.empty())
+            return use(index, {*address});
+        return note_problem(name, problem);
     }
-    ++resolving_;
-    resolver_->async_resolve(
-        h.name,
-        std::to_string(h.port),
-        [self = shared_from_this(), index, round = round_](const error_code& ec, auto results) {
-            if (self->abandoned_ || round != self->round_)
-                return;
-            --self->resolving_;
-            std::vector<std::string>& known = self->resolved_[index];
-            if (!ec) {
-                known.clear();
-                for (const auto& r : results) {
-                    known.push_back(numeric_address(r.endpoint().address(), r.endpoint().port()));
-                }
-            }
-            // A name server that is away must not keep us from servers that we know.
-            self->servers_.insert(self->servers_.end(), known.begin(), known.end());
-            if (self->phase_ == phase_type::resolving)
-                self->next_attempt();
-            self->wake();
+    if (std::exchange(host.fresh, false))
+        return use(index, host.known);
+    // One that lasts longer than a round goes on.
+    if (host.asked)
+        return;
+    host.asked = std::make_unique<name_lookup>(
+        name,
+        executor_,
+        [self = shared_from_this(), index, number = lookups_](
+            const std::string& text, const std::vector<address>& addresses) {
+            if (!self->abandoned_ && number == self->lookups_)
+                self->resolved(index, text, addresses);
         });
+}
+
+void session::resolved(std::size_t index,
+                       const std::string& problem,
+                       const std::vector<address>& addresses) {
+    host_addresses& host = addresses_[index];
+    host.asked.reset();
+    if (problem.empty()) {
+        host.known = addresses;
+    } else {
+        note_problem(hosts_.hosts[index].name, problem);
+    }
+    if (phase_ == phase_type::resolving || phase_ == phase_type::attempting) {
+        // A name server that is away must not keep us from servers that we know.
+        use(index, host.known);
+        if (phase_ == phase_type::resolving)
+            next_attempt();
+        else
+            limit_attempt();
+    } else {
+        host.fresh = problem.empty();
+    }
+    wake();
+}
+
+/// The name service takes long; the servers may be where they were.
+void session::use_known_addresses() {
+    patience_ends_ = time_point::max();
+    for (std::size_t i = 0; i < addresses_.size(); ++i) {
+        if (addresses_[i].asked)
+            use(i, addresses_[i].known);
+    }
+    next_attempt();
+}
+
+/// To be tried next, in random order: one name may stand for a whole ensemble.
+void session::use(std::size_t index, std::vector<address> addresses) {
+    std::shuffle(addresses.begin(), addresses.end(), random_);
+    for (address& a : addresses) {
+        if (a.is_v6() && a.to_v6().is_v4_mapped())
+            a = make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
+        endpoint server(a, hosts_.hosts[index].port);
+        auto among = [&server](const std::vector<endpoint>& list) {
+            return std::find(list.begin(), list.end(), server) != list.end();
+        };
+        if (!among(servers_) && !among(tried_))
+            servers_.push_back(server);
+    }
+}
+
+void session::forget_lookups() {
+    ++lookups_;
+    // They may own the session: destroyed when nothing here is in use.
+    std::vector<host_addresses> old = std::move(addresses_);
+    addresses_.clear();
+    for (const host_addresses& host : old) {
+        addresses_.emplace_back();
+        addresses_.back().known = host.known;
+    }
+}
+
+bool session::looking_up() const noexcept {
+    return std::any_of(addresses_.begin(), addresses_.end(), [](const host_addresses& host) {
+        return host.asked != nullptr;
+    });
 }
 
 void session::next_attempt() {
     while (!servers_.empty()) {
-        server_ = std::move(servers_.back());
+        tried_.push_back(servers_.back());
         servers_.pop_back();
         if (!handle_) {
             handle_settings settings;
-            settings.server = server_;
             settings.chroot = hosts_.chroot;
             settings.session_timeout = options_.session_timeout;
             settings.allow_read_only = options_.allow_read_only;
@@ -211,16 +293,11 @@ void session::next_attempt() {
                 return;
             }
             fresh_handle_ = true;
-        } else {
-            handle_->set_server(server_);
         }
+        handle_->set_server(tried_.back());
         phase_ = phase_type::attempting;
         attempt_started_ = now();
-        // A single server that is silent is asked again, too, before the session is over.
-        auto share = std::chrono::duration_cast<std::chrono::milliseconds>(timeout_ * 2 / 3) /
-                     static_cast<int>(std::max<std::size_t>(servers_in_round_, 2));
-        attempt_deadline_ =
-            attempt_started_ + std::max<std::chrono::milliseconds>(share, shortest_attempt);
+        limit_attempt();
         // The C client skips a turn after it has failed once.
         for (int i = 0; i < 3 && !handle_->open(); ++i)
             handle_->interest();
@@ -229,12 +306,34 @@ void session::next_attempt() {
             return;
         }
         refused_connection_ = true;
+        note_problem(to_text(tried_.back()), failure_text(handle_->failure()));
     }
-    if (resolving_ > 0) {
+    // Names without an answer are not waited for where there was something to try.
+    if (looking_up() && tried_.empty()) {
         phase_ = phase_type::resolving;
     } else {
         round_over();
     }
+}
+
+/// A server that is silent takes a share of the time there is, and leaves the others theirs.
+void session::limit_attempt() {
+    // A single server that is silent is asked again, too, before the session is over.
+    std::size_t in_round = std::max<std::size_t>(tried_.size() + servers_.size(), 2);
+    auto share = std::chrono::duration_cast<std::chrono::milliseconds>(timeout_ * 2 / 3) /
+                 static_cast<int>(in_round);
+    attempt_deadline_ =
+        attempt_started_ + std::max<std::chrono::milliseconds>(share, shortest_attempt);
+    if (connect_calls_.empty() || connect_deadline_ == time_point::max())
+        return;
+    auto left = (connect_deadline_ - attempt_started_) / static_cast<int>(servers_.size() + 1);
+    attempt_deadline_ = std::min(
+        attempt_deadline_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
+}
+
+void session::note_problem(const std::string& where, const std::string& what) {
+    if (problems_.size() < problems_told || problems_.contains(where))
+        problems_[where] = what;
 }
 
 void session::round_over() {
@@ -257,8 +356,12 @@ void session::pause(std::size_t failures) {
 }
 
 void session::attempt_failed() {
-    if (handle_->state() == handle_state::connecting)
+    bool accepted = handle_->state() != handle_state::connecting;
+    if (!accepted)
         refused_connection_ = true;
+    note_problem(to_text(tried_.back()),
+                 accepted ? "it accepted the connection, but gave no session in time"
+                          : "no answer in time");
     handle_->abort();
     monitor_.close();
     next_attempt();
@@ -277,6 +380,7 @@ void session::connection_down() {
         case phase_type::attempting:
             if (!silent_server_)
                 refused_connection_ = true;
+            note_problem(to_text(tried_.back()), failure_text(handle_->failure()));
             next_attempt();
             break;
         case phase_type::verifying:
@@ -308,6 +412,7 @@ void session::established(bool read_only) {
         return;
     failed_rounds_ = 0;
     servers_.clear();
+    problems_.clear();
     timeout_ = handle_->negotiated_timeout();
     keeps_session_ = !read_only || fresh_handle_;
     if (keeps_session_)
@@ -433,7 +538,10 @@ error_code session::connect_problem() const {
 
 void session::connect_failed(error_code reason) {
     if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
-        log(log_level::warning, "cannot connect to " + options_.hosts + ": " + reason.message());
+        std::string text = "cannot connect to " + options_.hosts + ": " + reason.message();
+        for (const auto& [where, what] : problems_)
+            text += "\n  " + where + ": " + what;
+        log(log_level::warning, text);
     }
     fail_for_good(reason);
 }

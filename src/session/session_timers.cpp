@@ -26,6 +26,9 @@ void session::arm_timer() {
         case phase_type::waiting:
             sooner(retry_at_);
             break;
+        case phase_type::resolving:
+            sooner(patience_ends_);
+            break;
         default:
             break;
     }
@@ -66,6 +69,7 @@ void session::arm_timer() {
 void session::on_timer() {
     if (abandoned_)
         return;
+    heed_fork();
     in_turn_ = true;
     time_point current = now();
     if (past_deadline())
@@ -77,6 +81,8 @@ void session::on_timer() {
         attempt_failed();
     if (phase_ == phase_type::waiting && current >= retry_at_)
         begin_round();
+    if (phase_ == phase_type::resolving && current >= patience_ends_)
+        use_known_addresses();
     if (phase_ == phase_type::open)
         heartbeat();
     if ((phase_ == phase_type::draining || phase_ == phase_type::parting) &&

@@ -41,6 +41,7 @@ void session::turn() {
     if (abandoned_ || in_turn_)
         return;
     auto self = shared_from_this();
+    heed_fork();
     in_turn_ = true;
     // First of all: a process that was stopped for too long must not act on old news.
     if (past_deadline())
@@ -67,6 +68,7 @@ void session::turn() {
 }
 
 const session_status& session::look() {
+    heed_fork();
     if (!abandoned_ && !in_turn_ && past_deadline()) {
         in_turn_ = true;
         session_lost(zk_errc::session_expired);
