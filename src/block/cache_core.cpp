@@ -33,11 +33,13 @@ void cache_core::start() {
     if (running_ || path_problem(root_))
         return;
     running_ = true;
+    copy_.emplace(port_, root_, depth_);
     port_.spawn(run(shared_from_this()));
 }
 
 void cache_core::stop() {
     stopped_ = true;
+    copy_.reset();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }
@@ -117,6 +119,8 @@ void cache_core::mark(entry& e) noexcept {
         return;
     e.stale = true;
     stale_.push_back(e.path);
+    if (copy_)
+        copy_->mark();
     wake_.set();
 }
 
@@ -125,9 +129,27 @@ void cache_core::mark_all() {
         mark(*e);
 }
 
+void cache_core::begin_round() {
+    round_.insert(round_.end(),
+                  std::make_move_iterator(stale_.begin()),
+                  std::make_move_iterator(stale_.end()));
+    stale_.clear();
+    if (copy_)
+        copy_->begin_round();
+}
+
+void cache_core::end_round() {
+    resyncing_ = false;
+    publish();
+    if (copy_)
+        copy_->end_round();
+}
+
+/// In a round: it belongs to what is being read.
 void cache_core::add(std::string path, std::size_t level) {
     auto e = std::make_unique<entry>(*this, path, level);
-    mark(*e);
+    e->stale = true;
+    round_.push_back(path);
     entries_.emplace(std::move(path), std::move(e));
 }
 
@@ -157,6 +179,8 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
         self->forget_watches(*e);
     self->entries_.clear();
     self->stale_.clear();
+    self->round_.clear();
+    self->copy_.reset();
     self->running_ = false;
 }
 
@@ -189,13 +213,15 @@ task<> cache_core::work() {
             // The new connection's server may be behind the old one's.
             request sync(port_, op_code::sync, root_);
             co_await sync;
+            begin_round();
             continue;
         }
-        if (!connected || stale_.empty()) {
-            if (connected) {
-                resyncing_ = false;
-                publish();
-            }
+        if (connected && round_.empty()) {
+            end_round();
+            if (!stale_.empty())
+                begin_round();
+        }
+        if (!connected || round_.empty()) {
             co_await wake_.wait();
             continue;
         }
@@ -207,9 +233,9 @@ task<> cache_core::work() {
 
 task<> cache_core::read_some() {
     std::vector<std::unique_ptr<reading>> readings;
-    while (!stale_.empty() && readings.size() < reads_at_once) {
-        std::string path = std::move(stale_.front());
-        stale_.pop_front();
+    while (!round_.empty() && readings.size() < reads_at_once) {
+        std::string path = std::move(round_.front());
+        round_.pop_front();
         auto it = entries_.find(path);
         if (it == entries_.end() || !it->second->stale)
             continue;
@@ -256,7 +282,7 @@ task<> cache_core::settle(reading& r) {
             remove(r.path);
             add(root_, 0);
             entries_.find(root_)->second->stale = false;
-            std::erase(stale_, root_);
+            round_.pop_back();
             co_await watch_for_root();
         }
         co_return;

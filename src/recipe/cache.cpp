@@ -30,6 +30,7 @@ void basic_cache::start_next(const session_ptr& session,
         return;
     detail::cache_core::call_type call;
     call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    call.tree->ahead_of_copies();
     impl->next(seen, std::move(call));
 }
 
@@ -41,6 +42,7 @@ void basic_cache::start_next_node(const session_ptr& session,
         return;
     detail::cache_core::call_type call;
     call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    call.node->ahead_of_copies();
     impl->next(seen, std::move(call));
 }
 

@@ -25,6 +25,8 @@ std::size_t configuration_core::request_bytes() const {
 
 void configuration_core::stop() {
     stopped_ = true;
+    if (copy_)
+        copy_->retire();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }

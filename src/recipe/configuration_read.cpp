@@ -4,6 +4,7 @@
 #include "session/path.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@ namespace corozk::detail {
 namespace {
 
 constexpr std::size_t reads_at_once = 64;
+constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -25,9 +27,15 @@ void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> cal
     }
     std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
     calls_.push_back(std::move(call));
-    if (reading_)
+    start_reader(false);
+}
+
+void configuration_core::start_reader(bool has_published) {
+    if (copy_ || stopped_)
         return;
-    reading_ = true;
+    copy_.emplace(port_, path_, every_level);
+    if (has_published)
+        copy_->owe();
     port_.spawn(run_reader(shared_from_this()));
 }
 
@@ -54,13 +62,13 @@ void configuration_core::show(configuration_status status,
 
 task<> configuration_core::run_reader(std::shared_ptr<configuration_core> self) {
     co_await self->read_versions();
-    self->reading_ = false;
+    self->copy_.reset();
 }
 
 task<> configuration_core::read_versions() {
     session_signal states(port_, wake_);
-    watch_signal first(wake_);
-    watch_signal second(wake_);
+    copy_watch first(*copy_, wake_);
+    copy_watch second(*copy_, wake_);
     bool ready = layout_ == configuration_layout::ready;
     std::string first_path = at(ready ? ready_name : "current");
     std::string second_path = at(writer_name);
@@ -86,13 +94,14 @@ task<> configuration_core::read_versions() {
                 continue;
         }
         // Whatever happens from here on is seen, or wakes us.
+        copy_->begin_round();
         first.disarm();
         second.disarm();
         error_code ec;
         if (ready) {
             ec = co_await look_ready(first, second);
         } else {
-            ec = co_await look_versioned(first, second);
+            ec = co_await look_versioned(first);
         }
         if (ec == zk_errc::bad_version || worth_another_try(ec))
             continue;
@@ -102,8 +111,10 @@ task<> configuration_core::read_versions() {
             break;
         }
         bool watching = first.armed() && (!ready || second.armed());
-        if (watching && synced == port_.status().revision)
+        if (watching && synced == port_.status().revision) {
+            copy_->end_round();
             co_await wake_.wait();
+        }
     }
     forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
     if (ready)
@@ -111,7 +122,7 @@ task<> configuration_core::read_versions() {
 }
 
 /// `bad_version`: it was changed meanwhile, look again.
-task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signal& writer) {
+task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& writer) {
     request ready_before(port_, op_code::exists, at(ready_name));
     request writer_there(port_, op_code::exists, at(writer_name));
     request ready_after(port_, op_code::exists, at(ready_name));
@@ -163,7 +174,7 @@ task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signa
     co_return error_code();
 }
 
-task<error_code> configuration_core::look_versioned(watch_signal& current, watch_signal&) {
+task<error_code> configuration_core::look_versioned(watch_node& current) {
     request get(port_, op_code::get, at("current"));
     get.attach(current);
     error_code ec = co_await get;

@@ -75,6 +75,7 @@ std::string option_problem(const client_options& options) {
 }  // namespace
 
 void session::connect(user_call<> call) {
+    call.ahead_of_copies();
     if (abandoned_)
         return call.fail(errc::closed);
     bool ended = phase_ == phase_type::closed || phase_ == phase_type::idle;
