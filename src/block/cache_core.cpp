@@ -5,6 +5,10 @@
 #include "session/request.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -65,13 +69,14 @@ node_state cache_core::to_node(const tree_state& state) {
     return result;
 }
 
-void cache_core::next(std::uint64_t seen, call_type call) {
+void cache_core::next(call_type call) {
     if (ended_)
         return call.fail(ended_);
-    if (revision_ != 0 && revision_ != seen)
-        return call.complete(current());
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
+    answer_calls();
+    if (calls_.empty())
+        return;
     if (refusal_)
         mark(*entries_.find(root_)->second);  // it may be allowed by now
 }
@@ -106,9 +111,19 @@ void cache_core::publish() {
         nodes->emplace(std::move(key), e->node);
     }
     snapshot_ = std::move(nodes);
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (call_type& call : calls) {
+    answer_calls();
+}
+
+/// Not with a state from before a change of this client's.
+void cache_core::answer_calls() {
+    if (revision_ == 0 || (copy_ && copy_->owes()))
+        return;
+    std::vector<call_type> ready;
+    auto news = [this](const call_type& call) { return call.seen != revision_; };
+    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
+    std::move(old, calls_.end(), std::back_inserter(ready));
+    calls_.erase(old, calls_.end());
+    for (call_type& call : ready) {
         if (call.waiting())
             call.complete(current());
     }
@@ -143,6 +158,7 @@ void cache_core::end_round() {
     publish();
     if (copy_)
         copy_->end_round();
+    answer_calls();
 }
 
 /// In a round: it belongs to what is being read.

@@ -38,6 +38,7 @@ public:
     struct call_type {
         std::unique_ptr<pending_call<tree_state>> tree;
         std::unique_ptr<pending_call<node_state>> node;
+        std::uint64_t seen = 0;
 
         bool waiting() const { return tree ? tree->waiting() : node->waiting(); }
         void fail(error_code ec) {
@@ -66,8 +67,8 @@ public:
     void stop();
     bool stopped() const noexcept { return stopped_; }
 
-    /// The state after `seen`, or when there is one.
-    void next(std::uint64_t seen, call_type call);
+    /// The state after `call.seen`, or when there is one.
+    void next(call_type call);
     tree_state current();
 
     port& owner() noexcept { return port_; }
@@ -121,6 +122,7 @@ private:
     void remove(const std::string& path);
     void adopt_children(entry& e, std::set<std::string> names);
     void publish();
+    void answer_calls();
     void fail_all(error_code ec);
     void forget_watches(entry& e);
 

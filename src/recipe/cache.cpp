@@ -31,7 +31,8 @@ void basic_cache::start_next(const session_ptr& session,
     detail::cache_core::call_type call;
     call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     call.tree->ahead_of_copies();
-    impl->next(seen, std::move(call));
+    call.seen = seen;
+    impl->next(std::move(call));
 }
 
 void basic_cache::start_next_node(const session_ptr& session,
@@ -43,7 +44,8 @@ void basic_cache::start_next_node(const session_ptr& session,
     detail::cache_core::call_type call;
     call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     call.node->ahead_of_copies();
-    impl->next(seen, std::move(call));
+    call.seen = seen;
+    impl->next(std::move(call));
 }
 
 tree_state basic_cache::current_tree() const {

@@ -34,7 +34,7 @@ void configuration_core::stop() {
 void configuration_core::fail_all(error_code ec) {
     auto calls = std::move(calls_);
     calls_.clear();
-    for (auto& call : calls) {
+    for (auto& [seen, call] : calls) {
         if (call->waiting())
             call->fail(ec);
     }

@@ -63,11 +63,16 @@ public:
 
 private:
     // Reading.
-    void start_reader(bool has_published);
+    struct waiting_reader {
+        std::uint64_t seen;
+        std::unique_ptr<call_type> call;
+    };
+    void answer_calls();
+    void start_reader();
     static task<> run_reader(std::shared_ptr<configuration_core> self);
     task<> read_versions();
     task<error_code> look_ready(watch_node& ready, watch_node& writer);
-    task<error_code> look_versioned(watch_node& current);
+    task<error_code> look_versioned(watch_node& current, bool whole);
     task<error_code> read_parts(std::string folder, configuration_parts& parts, bool& parts_erased);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
@@ -105,7 +110,8 @@ private:
     std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    std::vector<std::unique_ptr<call_type>> calls_;
+    bool followed_ = false;  ///< somebody has asked for versions; before, only what was published is read
+    std::vector<waiting_reader> calls_;
 };
 
 }  // namespace corozk::detail

@@ -62,7 +62,7 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
     }
     // Who publishes here also looks here.
     if (!ec && call->waiting())
-        self->start_reader(true);
+        self->start_reader();
     if (call->waiting())
         call->complete(ec);
 }

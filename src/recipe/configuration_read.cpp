@@ -4,6 +4,8 @@
 #include "session/path.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -22,20 +24,35 @@ constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
     if (ended_)
         return call->fail(ended_);
-    if (latest_.revision != 0 && latest_.revision != seen) {
-        return call->complete(error_code(), latest_);
-    }
-    std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
-    calls_.push_back(std::move(call));
-    start_reader(false);
+    std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
+    calls_.push_back({seen, std::move(call)});
+    followed_ = true;
+    // What was read by a reader that has ended may be old.
+    start_reader();
+    answer_calls();
 }
 
-void configuration_core::start_reader(bool has_published) {
+/// Not with a version from before a change of this client's.
+void configuration_core::answer_calls() {
+    if (latest_.revision == 0 || !copy_ || copy_->owes())
+        return;
+    auto news = [this](const waiting_reader& r) { return r.seen != latest_.revision; };
+    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
+    std::vector<waiting_reader> ready(std::make_move_iterator(old),
+                                      std::make_move_iterator(calls_.end()));
+    calls_.erase(old, calls_.end());
+    for (auto& [seen, call] : ready) {
+        if (call->waiting())
+            call->complete(error_code(), latest_);
+    }
+}
+
+/// Who asks next, or has published, gets what is there now, and nothing older.
+void configuration_core::start_reader() {
     if (copy_ || stopped_)
         return;
     copy_.emplace(port_, path_, every_level);
-    if (has_published)
-        copy_->owe();
+    copy_->owe();
     port_.spawn(run_reader(shared_from_this()));
 }
 
@@ -52,12 +69,7 @@ void configuration_core::show(configuration_status status,
     if (status == configuration_status::published) {
         latest_.parts = std::make_shared<const configuration_parts>(std::move(parts));
     }
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (auto& call : calls) {
-        if (call->waiting())
-            call->complete(error_code(), latest_);
-    }
+    answer_calls();
 }
 
 task<> configuration_core::run_reader(std::shared_ptr<configuration_core> self) {
@@ -73,6 +85,7 @@ task<> configuration_core::read_versions() {
     std::string first_path = at(ready ? ready_name : "current");
     std::string second_path = at(writer_name);
     std::uint64_t synced = 0;
+    bool whole = true;  // the first time
     for (;;) {
         if (stopped_)
             break;
@@ -101,7 +114,7 @@ task<> configuration_core::read_versions() {
         if (ready) {
             ec = co_await look_ready(first, second);
         } else {
-            ec = co_await look_versioned(first);
+            ec = co_await look_versioned(first, whole);
         }
         if (ec == zk_errc::bad_version || worth_another_try(ec))
             continue;
@@ -113,6 +126,10 @@ task<> configuration_core::read_versions() {
         bool watching = first.armed() && (!ready || second.armed());
         if (watching && synced == port_.status().revision) {
             copy_->end_round();
+            answer_calls();
+            whole = false;
+            if (!followed_)
+                break;
             co_await wake_.wait();
         }
     }
@@ -174,7 +191,7 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
     co_return error_code();
 }
 
-task<error_code> configuration_core::look_versioned(watch_node& current) {
+task<error_code> configuration_core::look_versioned(watch_node& current, bool whole) {
     request get(port_, op_code::get, at("current"));
     get.attach(current);
     error_code ec = co_await get;
@@ -191,7 +208,7 @@ task<error_code> configuration_core::look_versioned(watch_node& current) {
     }
     if (ec)
         co_return ec;
-    bool known = latest_.status == configuration_status::published &&
+    bool known = !whole && latest_.status == configuration_status::published &&
                  latest_.number == get.record.mzxid && latest_.revision != 0;
     if (known)
         co_return error_code();
