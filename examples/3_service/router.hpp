@@ -36,23 +36,11 @@ public:
     awaitable<response> answer(const request& asked) {
         using namespace asio::experimental::awaitable_operators;
         asio::steady_timer limit(zk_.get_executor(), std::chrono::seconds(10));
-        std::string problem;
-        auto status = http::status::service_unavailable;
-        try {
-            auto first = co_await (route(asked) || limit.async_wait(asio::use_awaitable));
-            if (first.index() == 0)
-                co_return std::get<0>(std::move(first));
-            problem = "not within 10 s";  // it was cancelled, and has left nothing behind
-        } catch (const not_a_number& e) {
-            status = http::status::conflict;
-            problem = e.what();
-        } catch (const boost::system::system_error& e) {
-            problem = e.what();
-        } catch (const std::exception& e) {
-            status = http::status::internal_server_error;
-            problem = e.what();
-        }
-        co_return text(asked, status, problem + "\n");
+        auto first = co_await (attempt(asked) || limit.async_wait(asio::use_awaitable));
+        if (first.index() == 0)
+            co_return std::get<0>(std::move(first));
+        // It was cancelled, and has left nothing behind.
+        co_return text(asked, http::status::service_unavailable, "not within 10 s\n");
     }
 
     static response text(const request& asked,
@@ -69,6 +57,25 @@ public:
     }
 
 private:
+    /// What it throws is its answer. It must not leave this function: `||` above waits for a success.
+    awaitable<response> attempt(const request& asked) {
+        std::string problem;
+        auto status = http::status::internal_server_error;
+        try {
+            response reply = co_await route(asked);
+            co_return reply;
+        } catch (const not_a_number& e) {
+            status = http::status::conflict;
+            problem = e.what();
+        } catch (const boost::system::system_error& e) {
+            status = http::status::service_unavailable;
+            problem = e.what();
+        } catch (const std::exception& e) {
+            problem = e.what();
+        }
+        co_return text(asked, status, problem + "\n");
+    }
+
     awaitable<response> route(const request& asked) {
         std::string_view target(asked.target().data(), asked.target().size());
         if (asked.method() == http::verb::get)
