@@ -26,7 +26,8 @@ awaitable<void> site(corozk::client& zk, std::string path, std::string name, int
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), amount);
     bool number = ec == std::errc() && end == text.data() + text.size() && amount > 0;
 
-    auto wish = number && balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
+    auto wish =
+        number && balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
     auto outcome = co_await self.vote(wish);  // the same for everybody, for ever
 
     std::cout << name << ": " << (outcome.committed ? "done" : "not done, " + outcome.reason)

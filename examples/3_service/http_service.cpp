@@ -33,7 +33,8 @@ awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
     std::string address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
 
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
-    for (const char* path : {"/service/accounts", "/service/jobs", "/service/failed", "/service/ticks"})
+    for (const char* path :
+         {"/service/accounts", "/service/jobs", "/service/failed", "/service/ticks"})
         co_await zk.ensure_path(path);
     corozk::membership group(zk, "/service/members");
     co_await group.join(name, address);

@@ -73,10 +73,10 @@ private:
             auto [ec, read] = co_await http::async_read(stream, buffer, parser, quietly);
             if (is_bad_request(ec)) {
                 bool long_one = ec == http::error::body_limit || ec == http::error::header_limit;
-                response reply = router::text(request(),
-                                              long_one ? http::status::payload_too_large
-                                                       : http::status::bad_request,
-                                              ec.message() + "\n");
+                response reply = router::text(
+                    request(),
+                    long_one ? http::status::payload_too_large : http::status::bad_request,
+                    ec.message() + "\n");
                 reply.keep_alive(false);
                 co_await http::async_write(stream, reply, quietly);
             }

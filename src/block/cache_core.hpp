@@ -138,7 +138,7 @@ private:
     std::deque<std::string> stale_;
     std::deque<std::string> round_;
     std::optional<local_copy> copy_;  ///< while the driver runs
-    bool changed_ = true;  ///< since the last publication
+    bool changed_ = true;             ///< since the last publication
     bool resyncing_ = true;
     std::uint64_t revision_ = 0;
     nodes_ptr snapshot_;

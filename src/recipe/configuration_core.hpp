@@ -110,7 +110,8 @@ private:
     std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    bool followed_ = false;  ///< somebody has asked for versions; before, only what was published is read
+    bool followed_ =
+        false;  ///< somebody has asked for versions; before, only what was published is read
     std::vector<waiting_reader> calls_;
 };
 

@@ -22,7 +22,7 @@ struct counter_base {
     counter_record record;
     corozk::stat stat;
     bool missing = false;
-    bool fresh = false;  ///< read after all operations of the current batch were asked for
+    bool fresh = false;   ///< read after all operations of the current batch were asked for
     bool synced = false;  ///< read from a server that had caught up
 };
 
@@ -167,8 +167,8 @@ private:
         attempt.stat = base_->stat;
         attempt.writer = writer_;
         attempt.operation = ++operations_;
-        attempt.result =
-            advance(base_->record, result.value, writer_, attempt.operation, options_.remembered_writers);
+        attempt.result = advance(
+            base_->record, result.value, writer_, attempt.operation, options_.remembered_writers);
         co_return co_await update(std::move(attempt));
     }
 

@@ -59,8 +59,8 @@ public:
         const bool wait = !ec && !state_->ahead_of_copies && owner.copies_owe();
         const time_point deadline = state_->deadline;
         auto slot = boost::asio::get_associated_cancellation_slot(handler);
-        completion result = bound_result<Values...>(
-            owner.executor(), std::move(handler), ec, std::move(values)...);
+        completion result =
+            bound_result<Values...>(owner.executor(), std::move(handler), ec, std::move(values)...);
         if (wait)
             owner.complete_after_copies(std::move(result), slot, deadline);
         else

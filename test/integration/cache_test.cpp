@@ -257,7 +257,9 @@ const named_change all_changes[] = {
          co_await q.take();
      }},
     {"barrier.set",
-     [](own_change& c) -> awaitable<void> { co_await c.make<barrier>(c.zk, c.path + "/b/b").set(); }},
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<barrier>(c.zk, c.path + "/b/b").set();
+     }},
     {"lock.acquire",
      [](own_change& c) -> awaitable<void> {
          ownership held = co_await c.make<lock>(c.zk, c.path + "/l").acquire();
