@@ -77,9 +77,9 @@ void ownership::start_commit(
             fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
     }
     port& p = impl->owner_port();
-    std::vector<std::string> nodes{impl->path()};
+    std::vector<owned_ptr> held{impl};
     p.spawn(guarded_commit(
-        p, std::move(nodes), std::move(steps), user_call<results>(p, std::move(handler))));
+        p, std::move(held), std::move(steps), user_call<results>(p, std::move(handler))));
 }
 
 void ownership::start_read(const owned_ptr& impl,

@@ -55,6 +55,7 @@ void user_watch::deliver() {
 
 void user_watch::next(any_handler<void(error_code, watch_event)> handler) {
     user_call<watch_event> call(*session_, std::move(handler));
+    call.ahead_of_copies();
     if (call_ && call_->waiting())
         return call.fail(errc::busy);
     if (!pending() && !being_dropped())

@@ -7,7 +7,12 @@
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 
+#include <charconv>
+#include <chrono>
 #include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
 
 using boost::asio::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
@@ -15,9 +20,14 @@ using namespace boost::asio::experimental::awaitable_operators;
 awaitable<void> site(corozk::client& zk, std::string path, std::string name, int balance) {
     corozk::commit_site self(zk, path, name);
     auto transaction = co_await self.join();  // waits until it has begun
-    int amount = std::stoi(transaction.payload);
+    // Whoever began it wrote this: what is no amount is not agreed to.
+    const std::string& text = transaction.payload;
+    int amount = 0;
+    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), amount);
+    bool number = ec == std::errc() && end == text.data() + text.size() && amount > 0;
 
-    auto wish = balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
+    auto wish =
+        number && balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
     auto outcome = co_await self.vote(wish);  // the same for everybody, for ever
 
     std::cout << name << ": " << (outcome.committed ? "done" : "not done, " + outcome.reason)

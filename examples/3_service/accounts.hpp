@@ -3,66 +3,63 @@
 // late owner writes is refused by the server.
 #pragma once
 
-#include <corozk.hpp>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <charconv>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "number.hpp"
 
 namespace service {
 
-namespace asio = boost::asio;
-using asio::awaitable;
-
 /// "anna" and 5: what is asked for in a path, and what a job says.
 struct order {
+    order() = default;
     std::string account;
     long amount = 0;
 };
 
 inline std::optional<order> read_order(std::string_view account, std::string_view amount) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    std::optional<long> number = to_number(amount);
+    bool name = !account.empty() && account.find_first_not_of(letters) == std::string_view::npos;
+    if (!number || !name)
+        return std::nullopt;
     order result;
     result.account = account;
-    auto [end, ec] = std::from_chars(amount.data(), amount.data() + amount.size(), result.amount);
-    bool number = ec == std::errc() && end == amount.data() + amount.size();
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    bool name = !account.empty() && account.find_first_not_of(letters) == std::string_view::npos;
-    return number && name ? std::optional<order>(result) : std::nullopt;
+    result.amount = *number;
+    return result;
 }
 
 class accounts {
 public:
     explicit accounts(corozk::client& zk) : zk_(zk) {}
 
-    /// Returns the balance afterwards.
+    /// Returns the balance afterwards. Throws `not_a_number` if there is none to add to.
     awaitable<long> deposit(order wanted) {
+        long balance = co_await change(wanted, nullptr);
+        co_return balance;
+    }
+
+    /// A deposit that a job has asked for: it is done, and the job is gone, or neither.
+    awaitable<void> deposit(order wanted, corozk::queue_claim& job) {
+        co_await change(wanted, &job);
+    }
+
+private:
+    awaitable<long> change(const order& wanted, corozk::queue_claim* job) {
         corozk::lock lock(zk_, "/service/locks/" + wanted.account);
         std::string path = "/service/accounts/" + wanted.account;
-        long balance = wanted.amount;
+        long balance = 0;
         auto body = [&](corozk::ownership& held) -> awaitable<void> {
-            // Sees what the previous owner wrote.
-            auto [ec, before] = co_await held.read(path, asio::as_tuple(asio::use_awaitable));
-            corozk::transaction change;
-            if (ec == corozk::zk_errc::no_node) {
-                change.create(path, std::to_string(balance));
-            } else if (ec) {
-                throw corozk::error(ec, "deposit", path);
+            addition done = co_await add(held, path, wanted.amount);
+            if (job) {
+                done.change.check(held.path());
+                co_await job->acknowledge(done.change);
             } else {
-                balance += std::stol(before.data);
-                change.set(path, std::to_string(balance), before.stat.version);
+                co_await held.commit(done.change);
             }
-            co_await held.commit(change);
+            balance = done.sum;
         };
         co_await lock.run(body);
         co_return balance;
     }
 
-private:
     corozk::client& zk_;
 };
 

@@ -5,12 +5,14 @@
 
 #include "bell.hpp"
 #include "jobs.hpp"
+#include "json_text.hpp"
+#include "keep_up.hpp"
 #include "leader.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/json.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace service {
@@ -32,45 +34,57 @@ public:
     /// As JSON.
     const std::string& text() const { return text_; }
 
-    bool connected() const { return status_.state == corozk::session_state::connected; }
-
     /// Follows everything, for ever.
-    awaitable<void> follow() {
+    awaitable<void> follow(health& all) {
         using namespace asio::experimental::awaitable_operators;
-        co_await (follow_session() && follow_members() && follow_leader() && follow_jobs() &&
-                  follow_ticks());
+        auto session = [this](health::part& state) { return follow_session(state); };
+        auto members = [this](health::part& state) { return follow_members(state); };
+        auto leading = [this](health::part& state) { return follow_leader(state); };
+        auto waiting = [this](health::part& state) { return follow_jobs(state); };
+        auto ticking = [this](health::part& state) { return follow_ticks(state); };
+        co_await (keep_up(all, "session", session) && keep_up(all, "status: members", members) &&
+                  keep_up(all, "status: leader", leading) &&
+                  keep_up(all, "status: jobs", waiting) && keep_up(all, "status: ticks", ticking));
     }
 
 private:
-    awaitable<void> follow_session() {
+    awaitable<void> follow_session(health::part& state) {
         for (;;) {
-            status_ = co_await zk_.next_state(status_);
+            if (status_.state == corozk::session_state::connected)
+                state.works();
+            else
+                state.fails(std::string(corozk::to_string(status_.state)));
             publish();
+            status_ = co_await zk_.next_state(status_);
         }
     }
 
-    awaitable<void> follow_members() {
+    awaitable<void> follow_members(health::part& state) {
         corozk::children_cache cache(zk_, "/service/members");
         for (corozk::tree_state now;;) {
             now = co_await cache.next(now.revision);
             members_ = now.nodes;
+            state.works();
             publish();
         }
     }
 
-    awaitable<void> follow_leader() {
+    awaitable<void> follow_leader(health::part& state) {
+        elected_ = corozk::election_leader();
         for (;;) {
-            elected_ = co_await leader_.next(elected_);
             publish();
+            state.works();
+            elected_ = co_await leader_.next(elected_);
         }
     }
 
     /// Looks at most five times a second, however busy the queue is.
-    awaitable<void> follow_jobs() {
+    awaitable<void> follow_jobs(health::part& state) {
         asio::steady_timer pause(zk_.get_executor());
         for (;;) {
             corozk::watched_children jobs = co_await zk_.watch_children("/service/jobs");
             waiting_ = co_await jobs_.waiting();
+            state.works();
             publish();
             co_await jobs.changed.next();
             pause.expires_after(std::chrono::milliseconds(200));
@@ -78,11 +92,15 @@ private:
         }
     }
 
-    awaitable<void> follow_ticks() {
+    awaitable<void> follow_ticks(health::part& state) {
         corozk::node_cache cache(zk_, "/service/ticks");
         for (corozk::node_state now;;) {
             now = co_await cache.next(now.revision);
-            ticks_ = now.data.empty() ? 0 : std::stol(now.data);
+            ticks_ = now.data.empty() ? 0 : to_number(now.data);
+            if (ticks_)
+                state.works();
+            else
+                state.fails("/service/ticks holds no number");
             publish();
         }
     }
@@ -92,19 +110,23 @@ private:
         if (members_) {
             for (const auto& [name, node] : *members_) {
                 boost::json::object row;
-                row["name"] = name;
-                row["address"] = node.data;
+                add_data(row, "name", name);
+                add_data(row, "address", node.data);
                 row["leader"] = name == elected_.identity;
                 members.push_back(std::move(row));
             }
         }
         boost::json::object all;
-        all["self"] = name_;
+        add_data(all, "self", name_);
         all["session"] = boost::json::string(corozk::to_string(status_.state));
         all["members"] = std::move(members);
         all["waiting"] = waiting_;
         all["done"] = jobs_.done();
-        all["ticks"] = ticks_;
+        all["put_aside"] = jobs_.put_aside();
+        if (ticks_)
+            all["ticks"] = *ticks_;
+        else
+            all["ticks"] = nullptr;
         text_ = boost::json::serialize(all);
         changed.ring();
     }
@@ -117,7 +139,7 @@ private:
     std::shared_ptr<const std::map<std::string, corozk::node_data>> members_;
     corozk::election_leader elected_;
     std::size_t waiting_ = 0;
-    long ticks_ = 0;
+    std::optional<long> ticks_ = 0;  ///< nothing: it is no number
     std::string text_;
 };
 

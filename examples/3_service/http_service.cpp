@@ -8,6 +8,9 @@
 //   POST /jobs                            "NAME AMOUNT" into a queue; some instance does it (jobs.hpp)
 //   GET  /health, GET /metrics            for a load balancer, for Prometheus
 //
+// What goes wrong costs what it concerns: a request, a job, one attempt of a part of the service, which is
+// begun again (keep_up.hpp). /health says which parts do not work now (health.hpp).
+//
 // One of the instances is elected to run a periodic job (leader.hpp). SIGINT and SIGTERM end it
 // cleanly: no new requests, those under way are answered, locks and leadership go at once.
 #include "server.hpp"
@@ -23,23 +26,6 @@
 using namespace service;
 using namespace asio::experimental::awaitable_operators;
 
-/// Runs a part of the service for ever. What it throws (its session was lost, say) ends one attempt.
-template <class Part>
-awaitable<void> keep_up(const char* name, Part& part) {
-    asio::steady_timer pause(co_await asio::this_coro::executor);
-    for (;;) {
-        try {
-            co_await part();
-        } catch (const boost::system::system_error& e) {
-            if (e.code() == asio::error::operation_aborted || e.code() == corozk::errc::closed)
-                throw;
-            std::cerr << name << ": " << e.what() << '\n';
-        }
-        pause.expires_after(std::chrono::milliseconds(500));
-        co_await pause.async_wait(asio::use_awaitable);
-    }
-}
-
 awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
     auto executor = co_await asio::this_coro::executor;
     asio::ip::tcp::endpoint here(asio::ip::address_v4::loopback(), port);
@@ -47,26 +33,29 @@ awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
     std::string address = "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
 
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
-    for (const char* path : {"/service/accounts", "/service/jobs", "/service/ticks"})
+    for (const char* path :
+         {"/service/accounts", "/service/jobs", "/service/failed", "/service/ticks"})
         co_await zk.ensure_path(path);
     corozk::membership group(zk, "/service/members");
     co_await group.join(name, address);
 
+    health state;
     accounts books(zk);
     jobs queue(zk, books);
     leader elected(zk, name);
     board shown(zk, name, queue, elected);
-    router routes(zk, name, books, queue, shown);
+    router routes(zk, name, books, queue, shown, state);
     server web(acceptor, routes, shown);
     std::cout << "http://" << address << "/" << std::endl;
 
     // Whichever ends first ends the others: the signal.
     asio::signal_set signals(executor, SIGINT, SIGTERM);
-    auto do_jobs = [&] { return queue.work(); };
-    auto lead = [&] { return elected.lead(); };
-    auto watch = [&] { return shown.follow(); };
-    co_await (web.serve() || keep_up("jobs", do_jobs) || keep_up("leader", lead) ||
-              keep_up("status", watch) || signals.async_wait(asio::use_awaitable));
+    auto accept = [&](health::part& part) { return web.serve(part); };
+    auto work = [&](health::part& part) { return queue.work(part); };
+    auto lead = [&](health::part& part) { return elected.lead(part); };
+    co_await (keep_up(state, "accepting", accept) || keep_up(state, "jobs", work) ||
+              keep_up(state, "leader", lead) || shown.follow(state) ||
+              signals.async_wait(asio::use_awaitable));
     acceptor.close();
     co_await web.finish();
     co_await group.leave();
@@ -79,10 +68,17 @@ int main(int argc, char** argv) {
     std::string name = argc > 2 ? argv[2] : "one";
     auto port = static_cast<unsigned short>(argc > 3 ? std::atoi(argv[3]) : 0);
     asio::io_context context(1);
-    std::exception_ptr failure;
-    auto ended = [&](std::exception_ptr e) { failure = e; };
+    int status = EXIT_SUCCESS;
+    auto ended = [&status](std::exception_ptr failure) {
+        try {
+            if (failure)
+                std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << e.what() << '\n';
+            status = EXIT_FAILURE;
+        }
+    };
     asio::co_spawn(context, run(hosts, name, port), ended);
     context.run();
-    if (failure)
-        std::rethrow_exception(failure);
+    return status;
 }

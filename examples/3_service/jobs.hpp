@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A work queue with acknowledgement: a job is gone when it is done, and not before. If its worker dies
-// or loses its session, somebody else gets it.
+// or loses its session, somebody else gets it. What can never be done is put aside, for somebody to look
+// at: it must not come back to the workers for ever.
 #pragma once
 
 #include "accounts.hpp"
+#include "health.hpp"
 
 #include <cstdint>
 #include <iostream>
@@ -18,6 +20,7 @@ public:
     awaitable<void> put(std::string text) { co_await queue_.put(std::move(text)); }
 
     std::uint64_t done() const { return done_; }
+    std::uint64_t put_aside() const { return put_aside_; }
 
     awaitable<std::size_t> waiting() {
         std::size_t count = co_await queue_.size();
@@ -32,23 +35,41 @@ public:
     }
 
     /// Does jobs, for ever.
-    awaitable<void> work() {
+    awaitable<void> work(health::part& state) {
+        co_await queue_.size();  // it can be reached
         for (;;) {
+            state.works();
             corozk::queue_claim claim = co_await queue_.consume();
-            std::optional<order> job = read(claim.data());
-            if (job)
-                co_await work_.deposit(*job);
-            else
-                std::cerr << "not a job: " << claim.data() << '\n';  // nor will it be next time
-            co_await claim.acknowledge();
-            ++done_;
+            std::string problem;
+            try {
+                std::optional<order> job = read(claim.data());
+                if (!job)
+                    throw not_a_number("not a job");
+                co_await work_.deposit(*job, claim);
+                ++done_;
+            } catch (const not_a_number& e) {
+                problem = e.what();
+            }
+            if (!problem.empty())
+                co_await put_aside(claim, problem);
         }
     }
 
 private:
+    awaitable<void> put_aside(corozk::queue_claim& claim, std::string why) {
+        std::cerr << "a job was put aside: " << why << '\n';
+        corozk::create_options numbered;
+        numbered.mode = corozk::create_mode::persistent_sequential;
+        corozk::transaction keep;
+        keep.create("/service/failed/job-", claim.data(), numbered);
+        co_await claim.acknowledge(keep);
+        ++put_aside_;
+    }
+
     corozk::queue queue_;
     accounts& work_;
     std::uint64_t done_ = 0;
+    std::uint64_t put_aside_ = 0;
 };
 
 }  // namespace service

@@ -3,20 +3,16 @@
 // another instance goes on where it was.
 #pragma once
 
-#include <corozk.hpp>
+#include "health.hpp"
+#include "number.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
 #include <string>
 
 namespace service {
-
-namespace asio = boost::asio;
-using asio::awaitable;
 
 class leader {
 public:
@@ -24,22 +20,18 @@ public:
         : election_(zk, "/service/leader", corozk::election_options(std::move(name))) {}
 
     /// Leads whenever it is its turn, for ever. The body is cancelled when the leadership is lost.
-    awaitable<void> lead() {
-        for (;;) {
-            auto term = [](corozk::ownership& held) -> awaitable<void> {
-                asio::steady_timer pause(co_await asio::this_coro::executor);
-                for (;;) {
-                    corozk::node_data ticks = co_await held.read("/service/ticks");
-                    long next = ticks.data.empty() ? 1 : std::stol(ticks.data) + 1;
-                    corozk::transaction change;
-                    change.set("/service/ticks", std::to_string(next), ticks.stat.version);
-                    co_await held.commit(change);
-                    pause.expires_after(std::chrono::milliseconds(500));
-                    co_await pause.async_wait(asio::use_awaitable);
-                }
-            };
-            co_await election_.run(term);
-        }
+    awaitable<void> lead(health::part& state) {
+        co_await election_.leader();  // it can be reached
+        state.works();
+        auto term = [&state](corozk::ownership& held) -> awaitable<void> {
+            asio::steady_timer pause(co_await asio::this_coro::executor);
+            for (;;) {
+                co_await tick(held, state);
+                pause.expires_after(std::chrono::milliseconds(500));
+                co_await pause.async_wait(asio::use_awaitable);
+            }
+        };
+        co_await election_.run(term);
     }
 
     awaitable<corozk::election_leader> next(corozk::election_leader seen) {
@@ -48,6 +40,17 @@ public:
     }
 
 private:
+    /// What another leader could not do either is no reason to resign: it is tried again.
+    static awaitable<void> tick(corozk::ownership& held, health::part& state) {
+        try {
+            addition done = co_await add(held, "/service/ticks", 1);
+            co_await held.commit(done.change);
+            state.works();
+        } catch (const not_a_number& e) {
+            state.fails(e.what());
+        }
+    }
+
     corozk::election election_;
 };
 

@@ -19,7 +19,8 @@ inline constexpr const char* status_page = R"(<!doctype html>
 <h2>Members</h2>
 <table><thead><tr><th>name<th>address<th>role</thead><tbody id="members"></tbody></table>
 <h2>Work</h2>
-<p><span id="waiting">?</span> jobs wait, this instance has done <span id="done">?</span>.
+<p><span id="waiting">?</span> jobs wait, this instance has done <span id="done">?</span>
+and put <span id="aside">?</span> aside that cannot be done.
 The leader's periodic job has run <span id="ticks">?</span> times.</p>
 <script>
 const show = (id, text) => document.getElementById(id).textContent = text;
@@ -31,7 +32,7 @@ events.onerror = () => {
 events.onmessage = event => {
   const status = JSON.parse(event.data);
   show("self", status.self); show("waiting", status.waiting); show("done", status.done);
-  show("ticks", status.ticks); show("when", new Date().toLocaleTimeString());
+  show("ticks", status.ticks ?? "?"); show("aside", status.put_aside); show("when", new Date().toLocaleTimeString());
   show("session", status.session);
   document.getElementById("session").className = status.session === "connected" ? "good" : "bad";
   document.getElementById("members").replaceChildren(...status.members.map(member => {

@@ -20,25 +20,29 @@ using response = http::response<http::string_body>;
 
 class router {
 public:
-    router(corozk::client& zk, std::string name, accounts& books, jobs& work, board& shown)
-        : zk_(zk), name_(std::move(name)), accounts_(books), jobs_(work), board_(shown) {}
+    router(corozk::client& zk,
+           std::string name,
+           accounts& books,
+           jobs& work,
+           board& shown,
+           const health& state)
+        : zk_(zk),
+          name_(std::move(name)),
+          accounts_(books),
+          jobs_(work),
+          board_(shown),
+          health_(state) {}
 
     awaitable<response> answer(const request& asked) {
         using namespace asio::experimental::awaitable_operators;
         asio::steady_timer limit(zk_.get_executor(), std::chrono::seconds(10));
-        std::string problem;
-        try {
-            auto first = co_await (route(asked) || limit.async_wait(asio::use_awaitable));
-            if (first.index() == 0)
-                co_return std::get<0>(std::move(first));
-            problem = "not within 10 s";  // it was cancelled, and has left nothing behind
-        } catch (const boost::system::system_error& e) {
-            problem = e.what();
-        }
-        co_return text(asked, http::status::service_unavailable, problem + "\n");
+        auto first = co_await (attempt(asked) || limit.async_wait(asio::use_awaitable));
+        if (first.index() == 0)
+            co_return std::get<0>(std::move(first));
+        // It was cancelled, and has left nothing behind.
+        co_return text(asked, http::status::service_unavailable, "not within 10 s\n");
     }
 
-private:
     static response text(const request& asked,
                          http::status status,
                          std::string body,
@@ -50,6 +54,26 @@ private:
         result.body() = std::move(body);
         result.prepare_payload();
         return result;
+    }
+
+private:
+    /// What it throws is its answer. It must not leave this function: `||` above waits for a success.
+    awaitable<response> attempt(const request& asked) {
+        std::string problem;
+        auto status = http::status::internal_server_error;
+        try {
+            response reply = co_await route(asked);
+            co_return reply;
+        } catch (const not_a_number& e) {
+            status = http::status::conflict;
+            problem = e.what();
+        } catch (const boost::system::system_error& e) {
+            status = http::status::service_unavailable;
+            problem = e.what();
+        } catch (const std::exception& e) {
+            problem = e.what();
+        }
+        co_return text(asked, status, problem + "\n");
     }
 
     awaitable<response> route(const request& asked) {
@@ -85,10 +109,10 @@ private:
             return text(asked, http::status::ok, board_.text() + "\n", "application/json");
         if (target == "/metrics")
             return text(asked, http::status::ok, metrics(), "text/plain; version=0.0.4");
-        if (target == "/health" && board_.connected())
+        if (target == "/health" && health_.good())
             return text(asked, http::status::ok, "healthy\n");
         if (target == "/health")
-            return text(asked, http::status::service_unavailable, "no session\n");
+            return text(asked, http::status::service_unavailable, health_.text());
         return text(asked, http::status::not_found, "no such place\n");
     }
 
@@ -102,6 +126,7 @@ private:
     accounts& accounts_;
     jobs& jobs_;
     board& board_;
+    const health& health_;
 };
 
 }  // namespace service

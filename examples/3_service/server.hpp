@@ -5,14 +5,16 @@
 #include "router.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 
+#include <exception>
+#include <iostream>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace service {
 
@@ -21,11 +23,13 @@ public:
     server(asio::ip::tcp::acceptor& acceptor, router& routes, board& shown)
         : acceptor_(acceptor), router_(routes), board_(shown), idle_(acceptor.get_executor()) {}
 
-    /// Accepts connections, for ever.
-    awaitable<void> serve() {
+    /// Accepts connections, for ever. If that fails, as when there are no descriptors left, it is tried
+    /// again after a pause, and those that wait to be accepted go on waiting.
+    awaitable<void> serve(health::part& state) {
         for (;;) {
+            state.works();
             auto socket = co_await acceptor_.async_accept(asio::use_awaitable);
-            asio::co_spawn(acceptor_.get_executor(), talk(std::move(socket)), asio::detached);
+            asio::co_spawn(acceptor_.get_executor(), talk(std::move(socket)), say_why);
         }
     }
 
@@ -40,6 +44,23 @@ public:
     }
 
 private:
+    /// A connection may end in any way; it does so without taking anything else along.
+    static void say_why(std::exception_ptr failure) {
+        try {
+            if (failure)
+                std::rethrow_exception(failure);
+        } catch (const std::exception& e) {
+            std::cerr << "a connection: " << e.what() << '\n';
+        }
+    }
+
+    /// What was asked was not HTTP, or too long.
+    static bool is_bad_request(const boost::system::error_code& ec) {
+        static const auto& of_http = make_error_code(http::error::bad_method).category();
+        return ec.category() == of_http && ec != http::error::end_of_stream &&
+               ec != http::error::partial_message;
+    }
+
     awaitable<void> talk(asio::ip::tcp::socket socket) {
         auto quietly = asio::as_tuple(asio::use_awaitable);
         boost::beast::tcp_stream stream(std::move(socket));
@@ -50,6 +71,15 @@ private:
             http::request_parser<http::string_body> parser;
             parser.body_limit(64 * 1024);
             auto [ec, read] = co_await http::async_read(stream, buffer, parser, quietly);
+            if (is_bad_request(ec)) {
+                bool long_one = ec == http::error::body_limit || ec == http::error::header_limit;
+                response reply = router::text(
+                    request(),
+                    long_one ? http::status::payload_too_large : http::status::bad_request,
+                    ec.message() + "\n");
+                reply.keep_alive(false);
+                co_await http::async_write(stream, reply, quietly);
+            }
             if (ec)
                 co_return;
             request asked = parser.release();
@@ -71,11 +101,12 @@ private:
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
             "Connection: close\r\n\r\n";
         stream.expires_never();
-        co_await asio::async_write(stream, asio::buffer(text), asio::use_awaitable);
-        for (std::string shown; !ending_;) {
+        auto quietly = asio::as_tuple(asio::use_awaitable);
+        auto [ec, begun] = co_await asio::async_write(stream, asio::buffer(text), quietly);
+        for (std::string shown; !ec && !ending_;) {
             shown = board_.text();
             text = "data: " + shown + "\n\n";
-            co_await asio::async_write(stream, asio::buffer(text), asio::use_awaitable);
+            std::tie(ec, begun) = co_await asio::async_write(stream, asio::buffer(text), quietly);
             auto news = [&] { return ending_ || board_.text() != shown; };
             co_await board_.changed.until(news);
         }

@@ -66,6 +66,12 @@ struct watched_children {
  * that is started while the client is disconnected waits for the connection (at most
  * `client_options::queue_timeout`).
  *
+ * @par A client reads its own writes
+ * An operation of the client or of a recipe object that succeeds after a change by this client completes
+ * when every cache and every configuration of the client shows that change. It waits for one that has
+ * to read it first, unless that cannot: it completes at once when the connection is lost, when the copy is
+ * destroyed, when the operation is cancelled (it has succeeded all the same), and at its deadline.
+ *
  * @par Errors of all operations
  * - `zk_errc::connection_loss`: sent, and the connection went before the answer: the outcome is
  *   unknown (`is_outcome_unknown`).

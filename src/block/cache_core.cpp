@@ -5,6 +5,10 @@
 #include "session/request.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -33,11 +37,13 @@ void cache_core::start() {
     if (running_ || path_problem(root_))
         return;
     running_ = true;
+    copy_.emplace(port_, root_, depth_);
     port_.spawn(run(shared_from_this()));
 }
 
 void cache_core::stop() {
     stopped_ = true;
+    copy_.reset();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }
@@ -63,13 +69,14 @@ node_state cache_core::to_node(const tree_state& state) {
     return result;
 }
 
-void cache_core::next(std::uint64_t seen, call_type call) {
+void cache_core::next(call_type call) {
     if (ended_)
         return call.fail(ended_);
-    if (revision_ != 0 && revision_ != seen)
-        return call.complete(current());
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
+    answer_calls();
+    if (calls_.empty())
+        return;
     if (refusal_)
         mark(*entries_.find(root_)->second);  // it may be allowed by now
 }
@@ -104,9 +111,19 @@ void cache_core::publish() {
         nodes->emplace(std::move(key), e->node);
     }
     snapshot_ = std::move(nodes);
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (call_type& call : calls) {
+    answer_calls();
+}
+
+/// Not with a state from before a change of this client's.
+void cache_core::answer_calls() {
+    if (revision_ == 0 || (copy_ && copy_->owes()))
+        return;
+    std::vector<call_type> ready;
+    auto news = [this](const call_type& call) { return call.seen != revision_; };
+    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
+    std::move(old, calls_.end(), std::back_inserter(ready));
+    calls_.erase(old, calls_.end());
+    for (call_type& call : ready) {
         if (call.waiting())
             call.complete(current());
     }
@@ -117,6 +134,8 @@ void cache_core::mark(entry& e) noexcept {
         return;
     e.stale = true;
     stale_.push_back(e.path);
+    if (copy_)
+        copy_->mark();
     wake_.set();
 }
 
@@ -125,9 +144,28 @@ void cache_core::mark_all() {
         mark(*e);
 }
 
+void cache_core::begin_round() {
+    round_.insert(round_.end(),
+                  std::make_move_iterator(stale_.begin()),
+                  std::make_move_iterator(stale_.end()));
+    stale_.clear();
+    if (copy_)
+        copy_->begin_round();
+}
+
+void cache_core::end_round() {
+    resyncing_ = false;
+    publish();
+    if (copy_)
+        copy_->end_round();
+    answer_calls();
+}
+
+/// In a round: it belongs to what is being read.
 void cache_core::add(std::string path, std::size_t level) {
     auto e = std::make_unique<entry>(*this, path, level);
-    mark(*e);
+    e->stale = true;
+    round_.push_back(path);
     entries_.emplace(std::move(path), std::move(e));
 }
 
@@ -157,6 +195,8 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
         self->forget_watches(*e);
     self->entries_.clear();
     self->stale_.clear();
+    self->round_.clear();
+    self->copy_.reset();
     self->running_ = false;
 }
 
@@ -189,13 +229,15 @@ task<> cache_core::work() {
             // The new connection's server may be behind the old one's.
             request sync(port_, op_code::sync, root_);
             co_await sync;
+            begin_round();
             continue;
         }
-        if (!connected || stale_.empty()) {
-            if (connected) {
-                resyncing_ = false;
-                publish();
-            }
+        if (connected && round_.empty()) {
+            end_round();
+            if (!stale_.empty())
+                begin_round();
+        }
+        if (!connected || round_.empty()) {
             co_await wake_.wait();
             continue;
         }
@@ -207,9 +249,9 @@ task<> cache_core::work() {
 
 task<> cache_core::read_some() {
     std::vector<std::unique_ptr<reading>> readings;
-    while (!stale_.empty() && readings.size() < reads_at_once) {
-        std::string path = std::move(stale_.front());
-        stale_.pop_front();
+    while (!round_.empty() && readings.size() < reads_at_once) {
+        std::string path = std::move(round_.front());
+        round_.pop_front();
         auto it = entries_.find(path);
         if (it == entries_.end() || !it->second->stale)
             continue;
@@ -256,7 +298,7 @@ task<> cache_core::settle(reading& r) {
             remove(r.path);
             add(root_, 0);
             entries_.find(root_)->second->stale = false;
-            std::erase(stale_, root_);
+            round_.pop_back();
             co_await watch_for_root();
         }
         co_return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "block/pending_call.hpp"
+#include "session/local_copy.hpp"
 #include "session/port.hpp"
 #include <corozk/recipe/cache.hpp>
 
@@ -9,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,8 +20,10 @@ namespace corozk::detail {
 /// A copy of a part of the tree, kept up to date with one-shot watches.
 ///
 /// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to
-/// be read again (`stale_`). A watch is armed by the very request that reads, so that nothing can
-/// change unnoticed in between. After each connect everything is read again, behind a sync: the
+/// be read again. A watch is armed by the very request that reads, so that nothing can change
+/// unnoticed in between. They are read in rounds: what is marked while a round is under way
+/// (`stale_`) belongs to the next one, and what a round finds below what it reads belongs to it
+/// (`round_`). After each connect everything is read again, behind a sync: the
 /// server may be another one, or the session.
 ///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
 ///   - The root has no parent here: when it is missing, a watch on its creation is left.
@@ -34,6 +38,7 @@ public:
     struct call_type {
         std::unique_ptr<pending_call<tree_state>> tree;
         std::unique_ptr<pending_call<node_state>> node;
+        std::uint64_t seen = 0;
 
         bool waiting() const { return tree ? tree->waiting() : node->waiting(); }
         void fail(error_code ec) {
@@ -62,8 +67,8 @@ public:
     void stop();
     bool stopped() const noexcept { return stopped_; }
 
-    /// The state after `seen`, or when there is one.
-    void next(std::uint64_t seen, call_type call);
+    /// The state after `call.seen`, or when there is one.
+    void next(call_type call);
     tree_state current();
 
     port& owner() noexcept { return port_; }
@@ -111,10 +116,13 @@ private:
     task<> watch_unreadable(std::string path);
     void mark(entry& e) noexcept;
     void mark_all();
+    void begin_round();
+    void end_round();
     void add(std::string path, std::size_t level);
     void remove(const std::string& path);
     void adopt_children(entry& e, std::set<std::string> names);
     void publish();
+    void answer_calls();
     void fail_all(error_code ec);
     void forget_watches(entry& e);
 
@@ -128,7 +136,9 @@ private:
 
     std::map<std::string, std::unique_ptr<entry>> entries_;
     std::deque<std::string> stale_;
-    bool changed_ = true;  ///< since the last publication
+    std::deque<std::string> round_;
+    std::optional<local_copy> copy_;  ///< while the driver runs
+    bool changed_ = true;             ///< since the last publication
     bool resyncing_ = true;
     std::uint64_t revision_ = 0;
     nodes_ptr snapshot_;

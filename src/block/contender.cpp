@@ -19,8 +19,10 @@ contender::contender(line& l, contender_request request, user_call<ownership> ca
       call_(std::move(call)) {
     kind = request_.kind;
     weight = request_.weight;
-    if (request_.deadline)
+    if (request_.deadline) {
         port_.start_timer(*this, *request_.deadline);
+        call_.set_deadline(*request_.deadline);
+    }
 }
 
 std::string contender::path() const {

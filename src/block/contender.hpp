@@ -95,7 +95,7 @@ public:
 
     /// A node of ours that stands for it, too, and is erased before its own.
     void attach(std::string path) { more().attached = std::move(path); }
-    std::uint64_t generation() const noexcept { return generation_; }
+    std::uint64_t generation() const noexcept override { return generation_; }
 
     /// Null when it has nothing to do with a line any more.
     line* current_line() const noexcept { return line_; }

@@ -10,9 +10,10 @@
 
 namespace corozk::detail {
 
-/// A transaction that fails unless the owned nodes are still there.
+/// A transaction that is not sent once this client knows that one of these is lost, and is not
+/// carried out by the server once one of their nodes is gone, or their session has ended.
 task<> guarded_commit(port& p,
-                      std::vector<std::string> nodes,
+                      std::vector<std::shared_ptr<owned>> held,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call);
 

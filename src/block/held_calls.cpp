@@ -8,6 +8,7 @@
 namespace corozk::detail {
 
 void held_calls::wait_lost(user_call<error_code> call) {
+    call.ahead_of_copies();
     if (lost_reason_)
         return call.complete(error_code(), lost_reason_);
     if (given_back_)
@@ -18,6 +19,7 @@ void held_calls::wait_lost(user_call<error_code> call) {
 }
 
 void held_calls::wait_release_requested(user_call<> call) {
+    call.ahead_of_copies();
     if (lost_reason_)
         return call.fail(lost_reason_);
     if (given_back_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/limit.hpp"
 
+#include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "session/request.hpp"
 
@@ -65,7 +66,8 @@ task<error_code> change_limit(port& p,
                               std::int32_t limit) {
     for (;;) {
         request get(p, op_code::get, folder);
-        error_code ec = co_await get;
+        // What it is now: nothing is written where it is the same already.
+        error_code ec = co_await behind_sync(p, get);
         if (is_recoverable(ec))
             continue;
         if (ec == zk_errc::no_node) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -18,8 +19,14 @@ public:
     virtual std::string path() const = 0;
     virtual std::int64_t fencing_token() const noexcept = 0;
 
+    /// The session that its nodes belong to.
+    virtual std::uint64_t generation() const noexcept = 0;
+
     /// Ours, as far as anybody can know here.
     virtual bool valid() const noexcept = 0;
+
+    /// What must be there for as long as it is ours.
+    virtual std::vector<std::string> nodes() const { return {path()}; }
 
     virtual void wait_lost(user_call<error_code> call) = 0;
     virtual void release(user_call<> call) = 0;

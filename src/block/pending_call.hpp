@@ -27,12 +27,14 @@ public:
         : call_(p, std::move(handler)), owner_(owner) {
         call_.on_cancel(
             [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
+        call_.set_deadline(deadline);
         if (deadline != time_point::max())
             p.start_timer(*this, deadline);
     }
     virtual ~pending_call() = default;
 
     bool waiting() const noexcept { return call_.waiting(); }
+    void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
     void complete(error_code ec, Values... values) {
         timer_node::cancel();

@@ -125,6 +125,7 @@ public:
           observer_(*this) {
         core.add(*this);
         port_.subscribe(observer_);
+        call_.set_deadline(deadline);
         if (deadline != no_deadline)
             port_.start_timer(timer_, deadline);
         call_.on_cancel(
@@ -133,6 +134,8 @@ public:
 
     /// Whether the user still waits for an answer.
     bool waiting() const noexcept { return call_.waiting(); }
+
+    void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
     /// Whether the deadline has passed.
     bool late() const noexcept { return late_; }

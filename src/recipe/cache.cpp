@@ -30,7 +30,9 @@ void basic_cache::start_next(const session_ptr& session,
         return;
     detail::cache_core::call_type call;
     call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->next(seen, std::move(call));
+    call.tree->ahead_of_copies();
+    call.seen = seen;
+    impl->next(std::move(call));
 }
 
 void basic_cache::start_next_node(const session_ptr& session,
@@ -41,7 +43,9 @@ void basic_cache::start_next_node(const session_ptr& session,
         return;
     detail::cache_core::call_type call;
     call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->next(seen, std::move(call));
+    call.node->ahead_of_copies();
+    call.seen = seen;
+    impl->next(std::move(call));
 }
 
 tree_state basic_cache::current_tree() const {

@@ -123,7 +123,9 @@ void basic_configuration::start_next(
     detail::any_handler<void(error_code, configuration_version)> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    impl->next(seen, detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    auto call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    call->ahead_of_copies();
+    impl->next(seen, std::move(call));
 }
 
 void basic_configuration::start_publish(const session_ptr& session,

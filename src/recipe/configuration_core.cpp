@@ -25,6 +25,8 @@ std::size_t configuration_core::request_bytes() const {
 
 void configuration_core::stop() {
     stopped_ = true;
+    if (copy_)
+        copy_->retire();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
 }
@@ -32,7 +34,7 @@ void configuration_core::stop() {
 void configuration_core::fail_all(error_code ec) {
     auto calls = std::move(calls_);
     calls_.clear();
-    for (auto& call : calls) {
+    for (auto& [seen, call] : calls) {
         if (call->waiting())
             call->fail(ec);
     }

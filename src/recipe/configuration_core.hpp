@@ -3,12 +3,14 @@
 
 #include "block/pending_call.hpp"
 #include "recipe/configuration_algo.hpp"
+#include "session/local_copy.hpp"
 #include "session/request.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,10 +63,16 @@ public:
 
 private:
     // Reading.
+    struct waiting_reader {
+        std::uint64_t seen;
+        std::unique_ptr<call_type> call;
+    };
+    void answer_calls();
+    void start_reader();
     static task<> run_reader(std::shared_ptr<configuration_core> self);
     task<> read_versions();
-    task<error_code> look_ready(watch_signal& ready, watch_signal& writer);
-    task<error_code> look_versioned(watch_signal& current, watch_signal&);
+    task<error_code> look_ready(watch_node& ready, watch_node& writer);
+    task<error_code> look_versioned(watch_node& current, bool whole);
     task<error_code> read_parts(std::string folder, configuration_parts& parts, bool& parts_erased);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
@@ -99,10 +107,12 @@ private:
     configuration_options options_;
     configuration_layout layout_;
     bool stopped_ = false;
-    bool reading_ = false;
+    std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    std::vector<std::unique_ptr<call_type>> calls_;
+    bool followed_ =
+        false;  ///< somebody has asked for versions; before, only what was published is read
+    std::vector<waiting_reader> calls_;
 };
 
 }  // namespace corozk::detail

@@ -60,6 +60,9 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
     } else {
         ec = co_await self->publish_versioned(std::move(parts));
     }
+    // Who publishes here also looks here.
+    if (!ec && call->waiting())
+        self->start_reader();
     if (call->waiting())
         call->complete(ec);
 }

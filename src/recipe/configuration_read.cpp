@@ -4,6 +4,9 @@
 #include "session/path.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,21 +16,42 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::size_t children_read_at_once = 64;
+constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
 void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
     if (ended_)
         return call->fail(ended_);
-    if (latest_.revision != 0 && latest_.revision != seen) {
-        return call->complete(error_code(), latest_);
-    }
-    std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });
-    calls_.push_back(std::move(call));
-    if (reading_)
+    std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
+    calls_.push_back({seen, std::move(call)});
+    followed_ = true;
+    // What was read by a reader that has ended may be old.
+    start_reader();
+    answer_calls();
+}
+
+/// Not with a version from before a change of this client's.
+void configuration_core::answer_calls() {
+    if (latest_.revision == 0 || !copy_ || copy_->owes())
         return;
-    reading_ = true;
+    auto news = [this](const waiting_reader& r) { return r.seen != latest_.revision; };
+    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
+    std::vector<waiting_reader> ready(std::make_move_iterator(old),
+                                      std::make_move_iterator(calls_.end()));
+    calls_.erase(old, calls_.end());
+    for (auto& [seen, call] : ready) {
+        if (call->waiting())
+            call->complete(error_code(), latest_);
+    }
+}
+
+/// Who asks next, or has published, gets what is there now, and nothing older.
+void configuration_core::start_reader() {
+    if (copy_ || stopped_)
+        return;
+    copy_.emplace(port_, path_, every_level);
+    copy_->owe();
     port_.spawn(run_reader(shared_from_this()));
 }
 
@@ -44,27 +68,23 @@ void configuration_core::show(configuration_status status,
     if (status == configuration_status::published) {
         latest_.parts = std::make_shared<const configuration_parts>(std::move(parts));
     }
-    auto calls = std::move(calls_);
-    calls_.clear();
-    for (auto& call : calls) {
-        if (call->waiting())
-            call->complete(error_code(), latest_);
-    }
+    answer_calls();
 }
 
 task<> configuration_core::run_reader(std::shared_ptr<configuration_core> self) {
     co_await self->read_versions();
-    self->reading_ = false;
+    self->copy_.reset();
 }
 
 task<> configuration_core::read_versions() {
     session_signal states(port_, wake_);
-    watch_signal first(wake_);
-    watch_signal second(wake_);
+    copy_watch first(*copy_, wake_);
+    copy_watch second(*copy_, wake_);
     bool ready = layout_ == configuration_layout::ready;
     std::string first_path = at(ready ? ready_name : "current");
     std::string second_path = at(writer_name);
     std::uint64_t synced = 0;
+    bool whole = true;  // the first time
     for (;;) {
         if (stopped_)
             break;
@@ -86,13 +106,14 @@ task<> configuration_core::read_versions() {
                 continue;
         }
         // Whatever happens from here on is seen, or wakes us.
+        copy_->begin_round();
         first.disarm();
         second.disarm();
         error_code ec;
         if (ready) {
             ec = co_await look_ready(first, second);
         } else {
-            ec = co_await look_versioned(first, second);
+            ec = co_await look_versioned(first, whole);
         }
         if (ec == zk_errc::bad_version || worth_another_try(ec))
             continue;
@@ -102,8 +123,14 @@ task<> configuration_core::read_versions() {
             break;
         }
         bool watching = first.armed() && (!ready || second.armed());
-        if (watching && synced == port_.status().revision)
+        if (watching && synced == port_.status().revision) {
+            copy_->end_round();
+            answer_calls();
+            whole = false;
+            if (!followed_)
+                break;
             co_await wake_.wait();
+        }
     }
     forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
     if (ready)
@@ -111,7 +138,7 @@ task<> configuration_core::read_versions() {
 }
 
 /// `bad_version`: it was changed meanwhile, look again.
-task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signal& writer) {
+task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& writer) {
     request ready_before(port_, op_code::exists, at(ready_name));
     request writer_there(port_, op_code::exists, at(writer_name));
     request ready_after(port_, op_code::exists, at(ready_name));
@@ -163,7 +190,7 @@ task<error_code> configuration_core::look_ready(watch_signal& ready, watch_signa
     co_return error_code();
 }
 
-task<error_code> configuration_core::look_versioned(watch_signal& current, watch_signal&) {
+task<error_code> configuration_core::look_versioned(watch_node& current, bool whole) {
     request get(port_, op_code::get, at("current"));
     get.attach(current);
     error_code ec = co_await get;
@@ -180,7 +207,7 @@ task<error_code> configuration_core::look_versioned(watch_signal& current, watch
     }
     if (ec)
         co_return ec;
-    bool known = latest_.status == configuration_status::published &&
+    bool known = !whole && latest_.status == configuration_status::published &&
                  latest_.number == get.record.mzxid && latest_.revision != 0;
     if (known)
         co_return error_code();

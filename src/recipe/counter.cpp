@@ -22,7 +22,8 @@ struct counter_base {
     counter_record record;
     corozk::stat stat;
     bool missing = false;
-    bool fresh = false;  ///< read after all operations of the current batch were asked for
+    bool fresh = false;   ///< read after all operations of the current batch were asked for
+    bool synced = false;  ///< read from a server that had caught up
 };
 
 /// All users' operations go through one driver, which has one update on its way at a time and puts
@@ -59,6 +60,12 @@ public:
         }
     };
     using batch = std::deque<entry>;
+
+    struct outcome {
+        std::int64_t value = 0;
+        bool applied = false;  ///< there is a change, if only to the value that was there
+        bool changed = false;
+    };
 
     counter_impl(port& p, std::string path, counter_options options)
         : port_(p),
@@ -134,29 +141,34 @@ private:
             base_.reset();
         }
         if (!base_) {
-            if (error_code ec = co_await load())
+            if (error_code ec = co_await load(false))
                 co_return ec;
         }
-        bool changed = false;
-        std::int64_t value = evaluate(changed);
-        if (!changed) {
-            if (!base_->fresh) {
+        outcome result = evaluate();
+        // A change to the value that is there needs no write, but a server that has caught up: what
+        // it is decided by must be the counter's value, not an old one.
+        if (result.applied && !result.changed && !(base_->fresh && base_->synced)) {
+            if (error_code ec = co_await load(true))
+                co_return ec;
+            result = evaluate();
+        }
+        if (base_->missing && result.applied)
+            co_return co_await create();
+        if (!result.changed) {
+            if (base_->fresh)
+                deliver();
+            else
                 base_.reset();
-                co_return error_code();
-            }
-            deliver();
             co_return error_code();
         }
-        if (base_->missing)
-            co_return co_await create();
 
         counter_attempt attempt;
         attempt.base = base_->record;
         attempt.stat = base_->stat;
         attempt.writer = writer_;
         attempt.operation = ++operations_;
-        attempt.result =
-            advance(base_->record, value, writer_, attempt.operation, options_.remembered_writers);
+        attempt.result = advance(
+            base_->record, result.value, writer_, attempt.operation, options_.remembered_writers);
         co_return co_await update(std::move(attempt));
     }
 
@@ -181,14 +193,17 @@ private:
             co_await wake_.wait();
     }
 
-    std::int64_t evaluate(bool& changed) {
-        std::int64_t value = base_->record.value;
+    /// What the current batch makes of the base.
+    outcome evaluate() {
+        outcome result;
+        result.value = base_->record.value;
         for (entry& e : current_) {
-            e.step = apply(options_.format, e.operation, value, e.operand, e.expected);
-            value = e.step.after;
-            changed = changed || e.step.changed;
+            e.step = apply(options_.format, e.operation, result.value, e.operand, e.expected);
+            result.value = e.step.after;
+            result.applied = result.applied || e.step.applied;
+            result.changed = result.changed || e.step.changed;
         }
-        return value;
+        return result;
     }
 
     void deliver() {
@@ -199,7 +214,7 @@ private:
         current_.clear();
     }
 
-    bool adopt(const request& read) {
+    bool adopt(const request& read, bool synced) {
         auto record = parse_counter(options_.format, read.answer);
         if (!record)
             return false;
@@ -207,24 +222,22 @@ private:
         base_->record = std::move(*record);
         base_->stat = read.record;
         base_->fresh = true;
+        base_->synced = synced;
         return true;
     }
 
-    /// The server of a new session may be behind the one that had our last update.
-    task<error_code> read(request& get) {
-        error_code ec;
-        if (updated_in_ == 0 || updated_in_ == port_.status().generation)
-            ec = co_await get;
-        else
-            ec = co_await behind_sync(port_, get);
-        co_return ec;
-    }
-
-    task<error_code> load() {
+    /// @param caught_up  whether the server has to know of everything that was written before
+    task<error_code> load(bool caught_up) {
         for (;;) {
             const std::uint64_t generation = port_.status().generation;
             request get(port_, op_code::get, path_);
-            error_code ec = co_await read(get);
+            // The server of a new session may be behind the one that had our last update.
+            bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
+            error_code ec;
+            if (synced)
+                ec = co_await behind_sync(port_, get);
+            else
+                ec = co_await get;
             bool answered = !ec || ec == zk_errc::no_node;
             if (answered && updated_in_ != 0) {
                 if (get.sent_in != generation)
@@ -232,12 +245,13 @@ private:
                 updated_in_ = generation;
             }
             if (!ec) {
-                co_return adopt(get) ? error_code() : make_error_code(errc::foreign_data);
+                co_return adopt(get, synced) ? error_code() : make_error_code(errc::foreign_data);
             }
             if (ec == zk_errc::no_node) {
                 base_.emplace();
                 base_->missing = true;
                 base_->fresh = true;
+                base_->synced = synced;
                 base_->record.value = options_.initial;
                 co_return error_code();
             }
@@ -329,7 +343,7 @@ private:
             if (worth_another_try(ec))
                 continue;
             base_.reset();
-            if (ec || !adopt(get))
+            if (ec || !adopt(get, true))
                 co_return unknown;
             switch (judge(options_.format, attempt, base_->record, base_->stat)) {
                 case counter_verdict::applied:

@@ -248,6 +248,7 @@ counter_step apply(counter_format format,
         step.after = value;
         step.exchanged = false;
     }
+    step.applied = !step.error;
     step.changed = step.after != value;
     return step;
 }

@@ -92,6 +92,7 @@ enum class counter_operation : std::uint8_t { read, add, exchange, compare_and_s
 /// What one operation does to a value.
 struct counter_step {
     error_code error;
+    bool applied = false;    ///< it is a change, if only to the value that is there
     bool changed = false;    ///< `after` is to be written
     bool exchanged = false;  ///< of compare_and_set: it was the expected value
     std::int64_t before = 0;

@@ -70,6 +70,7 @@ public:
                 executor(), std::move(handler), errc::closed, latch_status());
         std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
         changed_calls_.emplace_back(*this, std::move(handler), wake_);
+        changed_calls_.back().ahead_of_copies();
     }
 
     void resign(any_handler<void(error_code)> handler) {

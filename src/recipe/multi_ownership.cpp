@@ -122,7 +122,9 @@ void multi_ownership::start_lost(const part_references& parts,
         watched.emplace_back(part.path, part.impl);
     }
     port& p = parts.front().impl->owner_port();
-    p.spawn(wait_for_loss(p, std::move(watched), loss_call(p, std::move(handler))));
+    loss_call call(p, std::move(handler));
+    call.ahead_of_copies();
+    p.spawn(wait_for_loss(p, std::move(watched), std::move(call)));
 }
 
 void multi_ownership::start_release(multi_ownership held, any_handler<void(error_code)> handler) {
@@ -146,11 +148,10 @@ void multi_ownership::start_commit(
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
     using results = std::vector<transaction_result>;
     bool complete = !parts.empty();
-    std::vector<std::string> nodes;
+    std::vector<std::shared_ptr<owned>> held;
     for (const part_reference& part : parts) {
         complete = complete && part.impl;
-        if (complete)
-            nodes.push_back(part.impl->path());
+        held.push_back(part.impl);
     }
     if (!complete) {
         return immediate_result<results>(
@@ -158,7 +159,7 @@ void multi_ownership::start_commit(
     }
     port& p = parts.front().impl->owner_port();
     p.spawn(guarded_commit(
-        p, std::move(nodes), std::move(steps), user_call<results>(p, std::move(handler))));
+        p, std::move(held), std::move(steps), user_call<results>(p, std::move(handler))));
 }
 
 }  // namespace corozk

@@ -35,7 +35,8 @@ priority_hold::priority_hold(port& p,
       record_(std::move(record)),
       request_text_(std::move(request_text)),
       generation_(generation),
-      token_(token) {}
+      token_(token),
+      record_czxid_(token) {}
 
 void priority_hold::start() {
     port_.spawn(keep_watch(shared_from_this()));
@@ -117,9 +118,9 @@ task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
             me.lose(end_of_session(me.port_));
             break;
         }
-        bool good = co_await me.look(me.contender_, me.contender_watch_);
+        bool good = co_await me.look(me.contender_, me.contender_czxid_, me.contender_watch_);
         if (good)
-            good = co_await me.look(me.record_, me.record_watch_);
+            good = co_await me.look(me.record_, me.record_czxid_, me.record_watch_);
         if (good)
             co_await me.wake_.wait();
     }
@@ -129,22 +130,26 @@ task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
 }
 
 /// Leaves a watch on a node, and sees what was written there: so no request is missed.
+/// @param czxid  which node it is; 0: the one that is there now
 /// @return whether there is nothing more to do for now.
-task<bool> priority_hold::look(const std::string& path, watch_node& watch) {
+task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, watch_node& watch) {
     if (watch.armed() || stage_ != stage::held)
         co_return true;
     request read(port_, op_code::get, path);
     read.generation = generation_;
     read.attach(watch);
     error_code ec = co_await read;
-    if (ec == zk_errc::no_node) {
+    bool another = !ec && czxid != 0 && czxid != read.record.czxid;
+    if (ec == zk_errc::no_node || another) {
         lose(errc::ownership_lost);
     } else if (ec) {
         bool again = is_recoverable(ec) || ec == errc::not_connected;
         // May be that we are not allowed to read it: then the release will show.
         co_return !again;
-    } else if (read.record.version > 0 && has_release_request(read.answer, request_text_)) {
-        calls_.request_release();
+    } else {
+        czxid = read.record.czxid;
+        if (read.record.version > 0 && has_release_request(read.answer, request_text_))
+            calls_.request_release();
     }
     co_return true;
 }

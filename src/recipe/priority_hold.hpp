@@ -37,7 +37,9 @@ public:
     port& owner_port() noexcept override { return port_; }
     std::string path() const override { return record_; }
     std::int64_t fencing_token() const noexcept override { return token_; }
+    std::uint64_t generation() const noexcept override { return generation_; }
     bool valid() const noexcept override;
+    std::vector<std::string> nodes() const override { return {contender_, record_}; }
     void wait_lost(user_call<error_code> call) override;
     void release(user_call<> call) override;
     void wait_release_requested(user_call<> call) override;
@@ -49,7 +51,7 @@ private:
     static task<> keep_watch(std::shared_ptr<priority_hold> self);
     static task<> give_back(std::shared_ptr<priority_hold> self, std::shared_ptr<user_call<>> call);
     static task<> clear(std::shared_ptr<priority_hold> self);
-    task<bool> look(const std::string& path, watch_node& watch);
+    task<bool> look(const std::string& path, std::int64_t& czxid, watch_node& watch);
     void lose(error_code reason);
     void end(std::shared_ptr<user_call<>> call);
 
@@ -62,6 +64,8 @@ private:
     const std::string request_text_;
     const std::uint64_t generation_;
     const std::int64_t token_;
+    std::int64_t contender_czxid_ = 0;  ///< 0: not known yet
+    std::int64_t record_czxid_;
     stage stage_ = stage::held;
     held_calls calls_;
 };

@@ -10,7 +10,6 @@ namespace corozk::detail {
 claim_impl::claim_impl(port& p,
                        std::shared_ptr<queue_impl> queue,
                        queue_item item,
-                       std::string guid,
                        std::uint64_t generation,
                        const stat& record)
     : port_(p),
@@ -19,7 +18,6 @@ claim_impl::claim_impl(port& p,
       item_(std::move(item)),
       item_path_(join_path(queue_->path(), item_.name)),
       claim_path_(join_path(item_path_, "claim")),
-      guid_(std::move(guid)),
       generation_(generation),
       token_(record.czxid),
       version_(record.version) {}
@@ -140,7 +138,7 @@ task<claim_impl::verdict> claim_impl::find_out() {
         if (sync_ec && port_.alive(generation_))
             continue;
         if (!ec)
-            co_return claim.answer == guid_ ? verdict::not_applied : verdict::ended;
+            co_return is_ours(claim) ? verdict::not_applied : verdict::ended;
         if (ec == zk_errc::no_node && item_ec == zk_errc::no_node)
             co_return verdict::applied;
         if (ec == zk_errc::no_node && !item_ec)
@@ -167,7 +165,7 @@ task<claim_impl::verdict> claim_impl::find_out() {
         if (worth_another_try(sync_ec) || worth_another_try(ec) || worth_another_try(item_ec)) {
             continue;
         }
-        bool ours = !ec && claim.answer == guid_;
+        bool ours = !ec && is_ours(claim);
         if (item_ec || (ec && ec != zk_errc::no_node))
             co_return verdict::unknown;
         if (!ours) {
@@ -209,7 +207,7 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
             request get(me.port_, op_code::get, me.claim_path_);
             get.generation = me.generation_;
             ec = co_await behind_sync(me.port_, get);
-            if (!ec && get.answer != me.guid_)
+            if (!ec && !me.is_ours(get))
                 break;
             me.version_ = get.record.version;
         }
@@ -234,6 +232,7 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
 }
 
 void claim_impl::lost(std::unique_ptr<pending_call<>> call) {
+    call->ahead_of_copies();
     if (!valid()) {
         if (state_ == state_type::held)
             end(state_type::lost);
@@ -267,7 +266,7 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             get.generation = me.generation_;
             error_code ec = co_await get;
             // An acknowledgement on its way takes the claim away, too: it decides.
-            bool gone = ec == zk_errc::no_node || (!ec && get.answer != me.guid_);
+            bool gone = ec == zk_errc::no_node || (!ec && !me.is_ours(get));
             if (gone && me.state_ == state_type::held)
                 me.end(state_type::lost);
             bool settled = gone && me.state_ != state_type::ending;

@@ -121,7 +121,7 @@ task<error_code> queue_impl::serve_consumers() {
         own_.insert(a.c.name);
         queue_item item = make_item(a.c.name, std::move(get.answer), a.c.key);
         auto claim = std::make_shared<claim_impl>(
-            port_, shared_from_this(), std::move(item), create.data, generation, record);
+            port_, shared_from_this(), std::move(item), generation, record);
         taker->claim->complete(error_code(), queue_claim(session_.lock(), std::move(claim)));
     }
     if (claimed > 0) {

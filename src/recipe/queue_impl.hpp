@@ -236,7 +236,6 @@ public:
     claim_impl(port& p,
                std::shared_ptr<queue_impl> queue,
                queue_item item,
-               std::string guid,
                std::uint64_t generation,
                const stat& record);
 
@@ -266,6 +265,9 @@ private:
 
     enum class verdict : std::uint8_t { applied, not_applied, ended, unknown };
     task<verdict> find_out();
+
+    /// Of a look at the claim's node: another one may have its name, and its data.
+    bool is_ours(const request& look) const noexcept { return look.record.czxid == token_; }
     void end(state_type state);
 
     port& port_;
@@ -274,7 +276,6 @@ private:
     queue_item item_;
     std::string item_path_;
     std::string claim_path_;
-    std::string guid_;
     std::uint64_t generation_;
     std::int64_t token_;
     std::int32_t version_;  ///< of the claim's node

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/port.hpp"
 
+#include "session/held_completion.hpp"
+
+#include <algorithm>
 #include <coroutine>
 #include <exception>
 
@@ -36,6 +39,23 @@ port::~port() = default;
 
 void port::spawn(task<> driver) {
     run_detached(drivers_, std::move(driver));
+}
+
+bool port::copies_owe() const noexcept {
+    if (copies_.empty() || (!connected() && status().state != session_state::read_only))
+        return false;
+    return std::any_of(
+        copies_.begin(), copies_.end(), [](const copy_hook& copy) { return copy.owes(); });
+}
+
+void port::complete_after_copies(completion handler,
+                                 boost::asio::cancellation_slot slot,
+                                 time_point deadline) {
+    auto held = std::make_shared<held_completion>(*this, std::move(handler), slot, deadline);
+    for (copy_hook& copy : copies_) {
+        if (copy.owes())
+            copy.hold(held);
+    }
 }
 
 void port::destroy_drivers() noexcept {

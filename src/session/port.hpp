@@ -9,6 +9,7 @@
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set_hook.hpp>
 
@@ -98,6 +99,28 @@ protected:
     ~unfinished_call() = default;
 };
 
+/// What a client shows of the servers' state without asking: `local_copy`. Unlinks itself when
+/// destroyed.
+class copy_hook : public boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    copy_hook() = default;
+    copy_hook(const copy_hook&) = delete;
+    copy_hook& operator=(const copy_hook&) = delete;
+
+    /// A change was answered, or its answer was lost.
+    virtual void own_change(const operation& op) noexcept = 0;
+
+    /// Whether it does not show a change yet that this client has made.
+    virtual bool owes() const noexcept = 0;
+
+    /// Keeps what completes a call when it is let go of, until that change is shown.
+    virtual void hold(std::shared_ptr<void> held) = 0;
+
+protected:
+    ~copy_hook() = default;
+};
+
 /// A user's handler with its result, bound to where it is to run.
 using completion = boost::asio::any_completion_handler<void()>;
 
@@ -162,6 +185,17 @@ public:
     /// Drops the call with the port if it has not ended by then.
     void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
 
+    void add_copy(copy_hook& copy) noexcept { copies_.push_back(copy); }
+
+    /// Whether a good result has to wait: somewhere a change of this client's is not shown yet.
+    bool copies_owe() const noexcept;
+
+    /// As `complete`, when all copies show what this client has changed; at the deadline, and when
+    /// the user cancels, at once.
+    void complete_after_copies(completion handler,
+                               boost::asio::cancellation_slot slot,
+                               time_point deadline);
+
     /// Runs a driver until it ends; it is destroyed with the port if it has not ended by then.
     void spawn(task<> driver);
 
@@ -188,6 +222,12 @@ public:
 protected:
     ~port();
 
+    /// Before an operation that changes something finishes.
+    void note_change(const operation& op) noexcept {
+        for (copy_hook& copy : copies_)
+            copy.own_change(op);
+    }
+
     /// Destroys what is left of drivers, services and users' calls; an implementation calls it first in its
     /// destructor, while the rest of it still works.
     void destroy_drivers() noexcept;
@@ -197,6 +237,7 @@ private:
     boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>> drivers_;
     std::unordered_map<std::type_index, std::unique_ptr<service>> services_;
     boost::intrusive::list<unfinished_call, boost::intrusive::constant_time_size<false>> calls_;
+    boost::intrusive::list<copy_hook, boost::intrusive::constant_time_size<false>> copies_;
 };
 
 }  // namespace corozk::detail

@@ -247,6 +247,7 @@ void session::set_state(session_state state, error_code reason) {
 }
 
 void session::next_state(const session_status& seen, user_call<session_status> call) {
+    call.ahead_of_copies();
     if (seen.revision != status_.revision) {
         call.complete(error_code(), status_);
         return;

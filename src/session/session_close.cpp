@@ -20,6 +20,7 @@ namespace corozk::detail {
 
 void session::close(user_call<> call) {
     heed_fork();
+    call.ahead_of_copies();
     if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
         if (phase_ == phase_type::idle)
             begin_closing();

@@ -101,6 +101,7 @@ std::string failure_text(const error_code& failure) {
 }  // namespace
 
 void session::connect(user_call<> call) {
+    call.ahead_of_copies();
     if (abandoned_)
         return call.fail(errc::closed);
     heed_fork();

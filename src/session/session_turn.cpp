@@ -172,6 +172,10 @@ void session::dispatch_answer(operation& op) {
         op.detach();
         read_ended(op.path);
     }
+    if (op.state == operation::progress::sent && changes_state(op.code) &&
+        (!op.error || is_outcome_unknown(op.error))) {
+        note_change(op);
+    }
     op.state = operation::progress::done;
     op.inbox = nullptr;
     op.foreign.reset();

@@ -33,6 +33,13 @@ public:
     /// Whether the handler has not been completed yet.
     bool waiting() const noexcept { return state_ && state_->handler; }
 
+    /// It tells something that must not wait for the local copies (see `local_copy`), or is itself how
+    /// these are read.
+    void ahead_of_copies() noexcept { state_->ahead_of_copies = true; }
+
+    /// It does not wait for the local copies any longer than this.
+    void set_deadline(time_point deadline) noexcept { state_->deadline = deadline; }
+
     /// Calls `f(cancellation_type)` when the user cancels; it may call `complete`. What `f` refers
     /// to must live until the call is completed.
     template <class Function>
@@ -49,8 +56,15 @@ public:
         handler_type handler = state_->take();
         // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
         port& owner = state_->owner;
-        owner.complete(bound_result<Values...>(
-            owner.executor(), std::move(handler), ec, std::move(values)...));
+        const bool wait = !ec && !state_->ahead_of_copies && owner.copies_owe();
+        const time_point deadline = state_->deadline;
+        auto slot = boost::asio::get_associated_cancellation_slot(handler);
+        completion result =
+            bound_result<Values...>(owner.executor(), std::move(handler), ec, std::move(values)...);
+        if (wait)
+            owner.complete_after_copies(std::move(result), slot, deadline);
+        else
+            owner.complete(std::move(result));
     }
 
     /// Completes with an error and empty values.
@@ -75,6 +89,8 @@ private:
 
         port& owner;  ///< outlives everything that waits for it
         handler_type handler;
+        time_point deadline = time_point::max();
+        bool ahead_of_copies = false;
     };
 
     std::unique_ptr<call_state> state_;

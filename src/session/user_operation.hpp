@@ -26,6 +26,8 @@ public:
           convert_(std::move(convert)) {}
 
     void launch() {
+        if (!changes_state(code))
+            call_.ahead_of_copies();
         call_.on_cancel([this](cancellation_type type) { cancel(type); });
         session_.start(*this);
     }

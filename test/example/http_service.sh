@@ -93,7 +93,98 @@ for wrong in anna/deposit/much anna/deposit/ ../deposit/1 anna/deposit/1x; do
     [ "$(code POST --path-as-is "${url[one]}accounts/$wrong")" = 400 ] || fail "400: $wrong"
 done
 [ "$(code POST --data 'otto much' "${url[one]}jobs")" = 400 ] || fail "400: a job"
+head -c 100000 /dev/zero | tr '\0' x >"$work/large"
+[ "$(code POST --data-binary "@$work/large" "${url[one]}jobs")" = 413 ] || fail "413"
+[ "$(code "B@D" "${url[one]}")" = 400 ] || fail "400: no HTTP"
 get one health >"$work/health" || fail "still healthy"
+
+# What somebody has written where there should be a number costs who needs it one answer.
+node() {
+    "$here/node.py" "$hosts" "$@"
+}
+is_healthy() {
+    [ "$(get "$1" health 2>/dev/null)" = healthy ]
+}
+says() {
+    [ "$(code GET "${url[$1]}health")" = 503 ] && grep -q "$2" "$work/wrong"
+}
+put_aside() {
+    [ "$(node children /service/failed </dev/null)" = "$1" ]
+}
+printf 'not a number' | node set /service/accounts/anna
+for name in one two; do
+    [ "$(code POST "${url[$name]}accounts/anna/deposit/1")" = 409 ] || fail "409 by $name"
+done
+post one jobs 'anna 1' >"$work/job"
+until_true put_aside 1
+printf '9223372036854775807' | node set /service/accounts/anna
+post two jobs 'anna 1' >"$work/job"
+until_true put_aside 2
+[ "$(code POST "${url[one]}accounts/anna/deposit/1")" = 409 ] || fail "409: too much"
+printf 'no job at all' | node create /service/jobs/queue-0000009999
+until_true put_aside 3
+printf '20' | node set /service/accounts/anna
+[ "$(post one accounts/anna/deposit/1)" = 21 ] || fail "an account that is a number again"
+for name in one two; do
+    is_healthy "$name" || fail "$name is healthy after bad accounts"
+done
+post one jobs 'anna 1' >"$work/job"
+until_true eval '[ "$(post one accounts/anna/deposit/0)" = 22 ]'
+
+# The periodic job cannot be done: this is said, and it goes on as soon as it can be.
+printf 'not a number' | node set /service/ticks
+until_true says one 'ticks holds no number'
+until_true says two 'ticks holds no number'
+until_true eval 'says one "^leader: " || says two "^leader: "'
+get one status | grep -q '"ticks":null' || fail "no number on the status page"
+post one accounts/anna/deposit/0 >"$work/balance" || fail "what needs no ticks goes on"
+printf '1000' | node set /service/ticks
+until_true is_healthy one
+until_true is_healthy two
+until_true status_has one '"ticks":100[1-9]'
+node erase /service/ticks </dev/null
+until_true status_has two '"ticks":[1-9]'
+until_true is_healthy one
+
+# What is no text is JSON all the same, and nothing of it is lost.
+printf 'a\377b\300\200' | node create /service/members/bytes
+until_true status_has one '"address_base64":"Yf9iwIA="'
+python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' "$work/status-one" ||
+    fail "the status is not JSON"
+node erase /service/members/bytes </dev/null
+
+# A process that stood still has lost its session: it begins again in the next one.
+lost_and_back() {
+    kill -STOP "${process[two]}"
+    until_true eval '! status_has one "\"name\":\"two\""'
+    kill -CONT "${process[two]}"
+    until_true status_has one '"name":"two"'
+    until_true is_healthy two
+}
+lost_and_back
+[ "$(post two accounts/anna/deposit/1)" = 23 ] || fail "a deposit in the next session"
+kill -STOP "${process[one]}" # only two is there to do it
+post two jobs 'anna 1' >"$work/job"
+until_true eval '[ "$(post two accounts/anna/deposit/0)" = 24 ]'
+kill -CONT "${process[one]}"
+until_true is_healthy one
+
+# No descriptors for a moment.
+start_poor() {
+    (
+        ulimit -n 40
+        exec "$program" "$hosts" poor
+    ) >"$work/poor.out" 2>&1 &
+    process[poor]=$!
+    until_true grep -q '^http://' "$work/poor.out"
+    url[poor]=$(grep -m 1 '^http://' "$work/poor.out")
+}
+start_poor
+"$here/crowd.py" "${url[poor]}" 60 || fail "a crowd"
+kill -TERM "${process[poor]}"
+wait "${process[poor]}" || fail "poor did not end cleanly"
+unset "process[poor]"
+until_true eval '! status_has one "\"name\":\"poor\""'
 
 get one metrics >"$work/metrics"
 grep -q '^corozk_connected{instance="one"} 1$' "$work/metrics" || fail "metrics"

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
-#include <corozk/recipe/cache.hpp>
+#include <corozk.hpp>
 
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
 
 #include <catch2/catch.hpp>
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace corozk::testing::cache_test {
@@ -155,6 +159,406 @@ TEST_CASE("cache: cancelled, destroyed, closed") {
         co_await zk.close();
         co_await eventually_async([&] { return completed == 3; });
         CHECK(second == errc::closed);
+    });
+}
+
+namespace {
+
+/// What one change is made with, and what has to live until the copies were looked at.
+struct own_change {
+    own_change(client& zk_, std::string path_) : zk(zk_), path(std::move(path_)) {}
+
+    template <class T, class... Arguments>
+    T& make(Arguments&&... arguments) {
+        auto made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+        kept.push_back(made);
+        return *made;
+    }
+
+    client& zk;
+    const std::string path;
+    std::vector<std::shared_ptr<void>> kept;
+};
+
+using change_function = awaitable<void> (*)(own_change& c);
+
+struct named_change {
+    const char* name;
+    change_function make;
+};
+
+/// Everything of the client and of the recipes that changes nodes. `path` exists, with children `a`
+/// (its data: old) and `b`.
+const named_change all_changes[] = {
+    {"set", [](own_change& c) -> awaitable<void> { co_await c.zk.set(c.path + "/a", "new"); }},
+    {"set of the root", [](own_change& c) -> awaitable<void> { co_await c.zk.set(c.path, "new"); }},
+    {"create",
+     [](own_change& c) -> awaitable<void> { co_await c.zk.create(c.path + "/c", "new"); }},
+    {"create with a sequence",
+     [](own_change& c) -> awaitable<void> {
+         create_options how;
+         how.mode = create_mode::persistent_sequential;
+         co_await c.zk.create(c.path + "/s-", "new", how);
+     }},
+    {"erase", [](own_change& c) -> awaitable<void> { co_await c.zk.erase(c.path + "/a"); }},
+    {"erase of a whole tree",
+     [](own_change& c) -> awaitable<void> {
+         transaction steps;
+         steps.erase(c.path + "/a").erase(c.path + "/b").erase(c.path);
+         co_await c.zk.commit(steps);
+     }},
+    {"ensure_path",
+     [](own_change& c) -> awaitable<void> { co_await c.zk.ensure_path(c.path + "/x/y/z"); }},
+    {"commit",
+     [](own_change& c) -> awaitable<void> {
+         transaction steps;
+         steps.set(c.path + "/a", "new").erase(c.path + "/b").create(c.path + "/c", "new");
+         co_await c.zk.commit(steps);
+     }},
+    {"counter.add",
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<counter>(c.zk, c.path + "/n").add(5);
+     }},
+    {"configuration.publish",
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<configuration>(c.zk, c.path + "/a").publish("new");
+     }},
+    {"ready_configuration.publish",
+     [](own_change& c) -> awaitable<void> {
+         configuration_parts parts{{"one", "1"}, {"two", "2"}};
+         co_await c.make<ready_configuration>(c.zk, c.path + "/c").publish(parts);
+     }},
+    {"versioned_configuration.publish",
+     [](own_change& c) -> awaitable<void> {
+         configuration_parts parts{{"one", "1"}, {"two", "2"}};
+         co_await c.make<versioned_configuration>(c.zk, c.path + "/c").publish(parts);
+     }},
+    {"membership.join and set_data",
+     [](own_change& c) -> awaitable<void> {
+         auto& group = c.make<membership>(c.zk, c.path);
+         co_await group.join("me", "here");
+         co_await group.set_data("there");
+     }},
+    {"name_service.register_name",
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<name_service>(c.zk, c.path).register_name("name", "value");
+     }},
+    {"rendezvous.publish",
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<rendezvous>(c.zk, c.path + "/r").publish("here");
+     }},
+    {"queue.put",
+     [](own_change& c) -> awaitable<void> {
+         std::vector<std::string> items{"one", "two"};
+         co_await c.make<queue>(c.zk, c.path + "/q").put_many(items);
+     }},
+    {"queue.take",
+     [](own_change& c) -> awaitable<void> {
+         auto& q = c.make<queue>(c.zk, c.path + "/q");
+         co_await q.put("one");
+         co_await q.take();
+     }},
+    {"barrier.set",
+     [](own_change& c) -> awaitable<void> {
+         co_await c.make<barrier>(c.zk, c.path + "/b/b").set();
+     }},
+    {"lock.acquire",
+     [](own_change& c) -> awaitable<void> {
+         ownership held = co_await c.make<lock>(c.zk, c.path + "/l").acquire();
+         c.make<ownership>(std::move(held));
+     }},
+    {"lock.release",
+     [](own_change& c) -> awaitable<void> {
+         ownership held = co_await c.make<lock>(c.zk, c.path + "/l").acquire();
+         co_await held.release();
+     }},
+    {"ownership.commit",
+     [](own_change& c) -> awaitable<void> {
+         ownership held = co_await c.make<lock>(c.zk, c.path + "/l").acquire();
+         ownership& kept = c.make<ownership>(std::move(held));
+         transaction steps;
+         steps.set(c.path + "/a", "new");
+         co_await kept.commit(steps);
+     }},
+    {"semaphore.acquire and set_limit",
+     [](own_change& c) -> awaitable<void> {
+         auto& s = c.make<semaphore>(c.zk, c.path + "/s", 3);
+         ownership held = co_await s.acquire(2);
+         c.make<ownership>(std::move(held));
+         co_await s.set_limit(4);
+     }},
+};
+
+std::map<std::string, std::string> data_of(const tree_state& state) {
+    std::map<std::string, std::string> result;
+    if (!state.nodes)
+        return result;
+    for (const auto& [path, node] : *state.nodes)
+        result[path] = node.data;
+    return result;
+}
+
+std::map<std::string, std::string> tree_at_server(const std::string& root) {
+    std::map<std::string, std::string> result;
+    admin hand(shared_server().port());
+    if (!hand.exists(root))
+        return result;
+    result[root] = hand.data(root);
+    for (const std::string& path : hand.tree(root))
+        result[path] = hand.data(path);
+    return result;
+}
+
+/// Each change with caches of all kinds beside it, which must show it when it completes.
+awaitable<void> shows_own_change(client& zk, const named_change& change, bool known_before) {
+    INFO(change.name);
+    std::string path = fresh_path();
+    admin hand(shared_server().port());
+    hand.plant(path + "/a", "old");
+    hand.plant(path + "/b", "old");
+    tree_cache tree(zk, path);
+    children_cache children(zk, path);
+    node_cache root(zk, path);
+    node_cache node(zk, path + "/a");
+    if (known_before) {
+        co_await tree.next();
+        co_await children.next();
+        co_await root.next();
+        co_await node.next();
+    }
+    own_change own(zk, path);
+    auto made = change.make(own);
+    co_await std::move(made);
+    auto shown = data_of(tree.current());
+    auto shown_children = data_of(children.current());
+    std::string shown_root = root.current().data;
+    std::string shown_node = node.current().data;
+    auto real = tree_at_server(path);
+    std::map<std::string, std::string> real_children;
+    for (const auto& [name, data] : real) {
+        std::string below = name.substr(std::min(name.size(), path.size() + 1));
+        if (!below.empty() && below.find('/') == below.npos)
+            real_children[below] = data;
+    }
+    CHECK(shown == real);
+    CHECK(shown_children == real_children);
+    CHECK(shown_root == real[path]);
+    CHECK(shown_node == real[path + "/a"]);
+}
+
+awaitable<void> shows_own_publications(client& zk, std::string path) {
+    configuration one(zk, path + "/one");
+    configuration other(zk, path + "/one");
+    ready_configuration ready(zk, path + "/ready");
+    ready_configuration ready_too(zk, path + "/ready");
+    versioned_configuration versions(zk, path + "/versions");
+    versioned_configuration versions_too(zk, path + "/versions");
+    for (int i = 0; i < 10; ++i) {
+        std::string value = std::to_string(i);
+        co_await one.publish(value);
+        CHECK(one.current().data == value);
+        CHECK(other.current().data == value);
+        node_state next = co_await one.next(0);
+        CHECK(next.data == value);
+
+        configuration_parts parts{{"part", value}};
+        co_await ready.publish(parts);
+        REQUIRE(ready.current().parts);
+        CHECK(*ready.current().parts == parts);
+        co_await versions.publish(parts);
+        REQUIRE(versions.current().parts);
+        CHECK(*versions.current().parts == parts);
+        if (i == 0) {
+            co_await ready_too.next();
+            co_await versions_too.next();
+        }
+        CHECK(*ready_too.current().parts == parts);
+        CHECK(*versions_too.current().parts == parts);
+        configuration_version now = co_await ready_too.next(0);
+        CHECK(*now.parts == parts);
+        now = co_await versions_too.next(0);
+        CHECK(*now.parts == parts);
+    }
+}
+
+/// What is asked of the server is asked behind the change.
+awaitable<void> answers_with_own_changes(client& zk, std::string path) {
+    membership group(zk, path + "/group");
+    membership observer(zk, path + "/group");
+    co_await observer.next_change();
+    co_await group.join("me", "here");
+    membership_change change = co_await observer.next_change();
+    CHECK(change.joined.size() == 1);
+    co_await group.set_data("there");
+    auto members = co_await observer.members();
+    REQUIRE(members.size() == 1);
+    CHECK(members[0].data == "there");
+    co_await group.leave();
+    members = co_await observer.members();
+    CHECK(members.empty());
+
+    name_service names(zk, path + "/names");
+    name_service names_too(zk, path + "/names");
+    co_await names.register_name("a", "1");
+    name_entry entry = co_await names_too.resolve("a");
+    CHECK(entry.value == "1");
+    auto list = co_await names_too.list();
+    CHECK(list.size() == 1);
+
+    semaphore permits(zk, path + "/permits", 3);
+    semaphore permits_too(zk, path + "/permits", 3);
+    ownership held = co_await permits.acquire(2);
+    auto one_free = co_await permits_too.available();
+    CHECK(one_free == 1);
+    co_await held.release();
+    auto all_free = co_await permits_too.available();
+    CHECK(all_free == 3);
+    co_await permits.set_limit(5);
+    auto more_free = co_await permits_too.available();
+    CHECK(more_free == 5);
+
+    queue items(zk, path + "/queue");
+    queue items_too(zk, path + "/queue");
+    auto none = co_await items_too.size();
+    CHECK(none == 0);
+    for (std::size_t i = 1; i <= 5; ++i) {
+        co_await items.put("item");
+        auto own_size = co_await items.size();
+        CHECK(own_size == i);
+        auto other_size = co_await items_too.size();
+        CHECK(other_size == i);
+        queue_item first = co_await items_too.peek();
+        CHECK(first.data == "item");
+    }
+
+    lock exclusive(zk, path + "/lock");
+    held = co_await exclusive.acquire();
+    lock exclusive_too(zk, path + "/lock");
+    auto contenders = co_await exclusive_too.contenders();
+    CHECK(contenders.size() == 1);
+    co_await held.release();
+    contenders = co_await exclusive_too.contenders();
+    CHECK(contenders.empty());
+
+    election campaign(zk, path + "/election", election_options("me"));
+    election observed(zk, path + "/election");
+    ownership term = co_await campaign.campaign();
+    election_leader leader = co_await observed.leader();
+    CHECK(leader.identity == "me");
+    co_await term.release();
+    leader = co_await observed.leader();
+    CHECK(leader.identity.empty());
+
+    counter number(zk, path + "/number");
+    counter number_too(zk, path + "/number");
+    co_await number.add(5);
+    auto sum = co_await number_too.get();
+    CHECK(sum == 5);
+
+    rendezvous point(zk, path + "/point");
+    rendezvous point_too(zk, path + "/point");
+    co_await point.publish("here");
+    rendezvous_point found = co_await point_too.await();
+    CHECK(found.data == "here");
+    co_await point.update("there");
+    found = co_await point_too.next();
+    CHECK(found.data == "there");
+}
+
+}  // namespace
+
+TEST_CASE("cache: shows each change by its client when that completes") {
+    with_client([](client& zk, std::string) -> awaitable<void> {
+        for (const named_change& change : all_changes) {
+            co_await shows_own_change(zk, change, true);
+            co_await shows_own_change(zk, change, false);
+        }
+    });
+}
+
+TEST_CASE("cache: shows its client's changes while others change it, too") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        hand.plant(path + "/a", "old");
+        tree_cache cache(zk, path);
+        co_await cache.next();
+        for (int i = 0; i < 50; ++i) {
+            hand.plant(path + "/other-" + std::to_string(i), "x");
+            hand.set(path, std::to_string(i));
+            std::string value = std::to_string(i);
+            co_await zk.set(path + "/a", value);
+            CHECK(cache.current().nodes->at(path + "/a").data == value);
+        }
+    });
+}
+
+TEST_CASE("configuration: shows what its client has published") {
+    with_client(shows_own_publications);
+}
+
+TEST_CASE("recipes: an object answers with what another one of its client has done") {
+    with_client(answers_with_own_changes);
+}
+
+TEST_CASE("cache: a change does not wait for a copy that cannot catch up") {
+    using namespace std::chrono_literals;
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.create(path, "old");
+        std::optional<node_cache> cache(std::in_place, zk, path);
+        co_await cache->next();
+        // The answer to the change arrives, and nothing after it: the cache cannot read.
+        auto lame = [&](auto change) {
+            auto rule = proxy.arm(at_request(proxy.requests() + 2), hold_request());
+            zk.set(path, "new", any_version, change);
+            return rule;
+        };
+        pending_result<corozk::stat> cancelled;
+        auto rule = lame(cancelled.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        for (int i = 0; i < 10; ++i)
+            co_await boost::asio::post(zk.get_executor(), boost::asio::use_awaitable);
+        CHECK_FALSE(cancelled.done());
+        cancelled.cancel();
+        error_code ec = co_await finished(cancelled);
+        CHECK_FALSE(ec);  // it has happened
+        proxy.release(rule);
+        co_await zk.sync(path);
+
+        pending_result<corozk::stat> cut;
+        rule = lame(cut.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        proxy.cut();
+        ec = co_await finished(cut);
+        CHECK_FALSE(ec);
+        co_await zk.sync(path, as_tuple());
+        co_await zk.set(path, "newer");
+        CHECK(cache->current().data == "newer");
+
+        pending_result<corozk::stat> destroyed;
+        rule = lame(destroyed.handler());
+        co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+        cache.reset();
+        ec = co_await finished(destroyed);
+        CHECK_FALSE(ec);
+        proxy.release(rule);
+    });
+}
+
+TEST_CASE("cache: a call ends at its deadline where a copy cannot catch up") {
+    using namespace std::chrono_literals;
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.create(path, "");
+        children_cache cache(zk, path);
+        co_await cache.next();
+        lock exclusive(zk, path);
+        // What the cache reads after the contender's node was made is held up.
+        auto rule = proxy.arm(at_op(op_code::get_data), hold_request());
+        auto [ec, held] = co_await exclusive.acquire_for(500ms, as_tuple());
+        CHECK_FALSE(ec);
+        CHECK(held.valid());
+        CHECK(proxy.fired(rule) == 1);
+        proxy.release(rule);
+        co_await held.release(as_tuple());
     });
 }
 

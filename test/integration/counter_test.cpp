@@ -276,4 +276,80 @@ TEST_CASE("counter: cancelling and destroying") {
     });
 }
 
+TEST_CASE("counter: a change to the value that a missing counter has makes it") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        counter_options ten;
+        ten.initial = 10;
+        counter_options twenty;
+        twenty.initial = 20;
+        int number = 0;
+        std::int64_t value = 0;
+        auto fresh = [&] { return path + "/c" + std::to_string(++number); };
+        {
+            counter first(zk, fresh(), ten);
+            value = co_await first.get();
+            CHECK(value == 10);  // which is no change
+            CHECK_FALSE(observer().exists(first.path()));
+            value = co_await first.add(0);
+            CHECK(value == 10);
+            counter second(zk, first.path(), twenty);
+            value = co_await second.get();
+            CHECK(value == 10);
+            value = co_await second.add(0);
+            CHECK(value == 10);
+        }
+        {
+            counter first(zk, fresh(), ten);
+            value = co_await first.exchange(10);
+            CHECK(value == 10);
+            counter second(zk, first.path(), twenty);
+            value = co_await second.add(1);
+            CHECK(value == 11);
+        }
+        {
+            counter first(zk, fresh(), ten);
+            counter_exchange done = co_await first.compare_and_set(10, 10);
+            CHECK(done.exchanged);
+            counter second(zk, first.path(), twenty);
+            done = co_await second.compare_and_set(20, 20);
+            CHECK_FALSE(done.exchanged);
+            CHECK(done.value == 10);
+        }
+        {
+            // What fails changes nothing.
+            counter first(zk, fresh(), ten);
+            counter_exchange done = co_await first.compare_and_set(11, 11);
+            CHECK_FALSE(done.exchanged);
+            counter second(zk, first.path(), twenty);
+            value = co_await second.exchange(20);
+            CHECK(value == 20);
+            value = co_await first.get();
+            CHECK(value == 20);
+        }
+        {
+            // Of several that are combined one is enough.
+            counter first(zk, fresh(), ten);
+            pending_result<std::int64_t> read, added, taken;
+            first.get(read.handler());
+            first.add(1, added.handler());
+            first.add(-1, taken.handler());
+            co_await finished(taken);
+            CHECK(added.value() == 11);
+            CHECK(taken.value() == 10);
+            counter second(zk, first.path(), twenty);
+            value = co_await second.get();
+            CHECK(value == 10);
+        }
+        for (auto format : {counter_format::curator_long, counter_format::kazoo}) {
+            ten.format = twenty.format = format;
+            counter first(zk, fresh(), ten);
+            value = co_await first.add(0);
+            CHECK(value == 10);
+            counter second(zk, first.path(), twenty);
+            value = co_await second.get();
+            CHECK(value == 10);
+        }
+    });
+}
+
 }  // namespace corozk::testing::counter_test

@@ -672,4 +672,55 @@ TEST_CASE("lock: completion tokens") {
     });
 }
 
+TEST_CASE("lock: what is known to be lost is not committed, whatever has its name now") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        lock exclusive(zk, path + "/lock");
+        ownership held = co_await exclusive.acquire();
+        std::string node = held.path();
+        pending_result<error_code> lost;
+        held.lost(lost.handler());
+        admin hand(shared_server().port());
+        // The watch on the own node comes a little later than the grant.
+        co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
+        hand.erase(node);
+        hand.plant(node, "");
+        co_await finished(lost);
+        CHECK(lost.value() == errc::ownership_lost);
+        CHECK_FALSE(held.valid());
+        auto before = zk.counters().requests;
+        transaction late;
+        late.create(path + "/resource", "late");
+        auto [ec, results] = co_await held.commit(late, as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        CHECK(zk.counters().requests == before);
+        CHECK_FALSE(hand.exists(path + "/resource"));
+        hand.erase(node);
+    });
+}
+
+TEST_CASE("lock: what an earlier session owned is not committed by the next one") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        lock exclusive(zk, path + "/lock");
+        ownership held = co_await exclusive.acquire();
+        std::string node = held.path();
+        pending_result<error_code> lost;
+        held.lost(lost.handler());
+        session_record session = proxy.session();
+        raw_session_options victim;
+        victim.session_id = session.session_id;
+        victim.password = session.password;
+        raw_session(shared_server().port(), victim).close();
+        co_await finished(lost);
+        admin hand(shared_server().port());
+        hand.plant(node, "");
+        co_await zk.sync("/");
+        transaction late;
+        late.create(path + "/resource", "late");
+        auto [ec, results] = co_await held.commit(late, as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        CHECK_FALSE(hand.exists(path + "/resource"));
+        hand.erase(node);
+    });
+}
+
 }  // namespace corozk::testing::lock_test

@@ -330,4 +330,29 @@ TEST_CASE("multi_lock: many participants with random selections: no overlap, all
     });
 }
 
+TEST_CASE("multi_lock: one part that is known to be lost is enough to refuse a guarded write") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        lock a(zk, path + "/a");
+        semaphore b(zk, path + "/b", 2);
+        multi_lock both(zk);
+        both.add(a).add(b);
+        multi_ownership held = co_await both.acquire();
+        std::string node = held.parts()[1].held.path();
+        pending_result<error_code> lost;
+        held.parts()[1].held.lost(lost.handler());
+        co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
+        while (!lost.done()) {
+            observer().erase(node);
+            observer().plant(node, "");
+            co_await settle(zk);
+        }
+        transaction late;
+        late.create(path + "/written", "late");
+        auto [ec, results] = co_await held.commit(late, as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        CHECK_FALSE(observer().exists(path + "/written"));
+        observer().erase(node);
+    });
+}
+
 }  // namespace corozk::testing::multi_lock_test

@@ -340,4 +340,53 @@ TEST_CASE("priority_lock: what makes no sense fails at once") {
     });
 }
 
+TEST_CASE("priority lock: another node in the place of one of its two is a loss") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        for (bool record : {true, false}) {
+            priority_lock exclusive(zk, path + (record ? "/r" : "/c"));
+            ownership held = co_await exclusive.acquire(1);
+            pending_result<error_code> lost;
+            held.lost(lost.handler());
+            std::string node = held.path();
+            co_await settle(zk);
+            if (!record) {
+                auto all = co_await exclusive.contenders();
+                REQUIRE(all.size() == 1);
+                node = all[0].path;
+            }
+            transaction swap;
+            swap.erase(node).create(node, hand.data(node));
+            co_await zk.commit(swap);
+            co_await finished(lost);
+            CHECK(lost.value() == errc::ownership_lost);
+            transaction late;
+            late.create(path + "/written", "late");
+            auto [ec, results] = co_await held.commit(late, as_tuple());
+            CHECK(ec == errc::ownership_lost);
+            CHECK_FALSE(hand.exists(path + "/written"));
+        }
+    });
+}
+
+TEST_CASE("priority lock: a guarded write checks both nodes") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        admin hand(shared_server().port());
+        priority_lock exclusive(zk, path);
+        ownership held = co_await exclusive.acquire(1);
+        auto all = co_await exclusive.contenders();
+        REQUIRE(all.size() == 1);
+        transaction steps;
+        steps.create(path + "-written", "first");
+        auto results = co_await held.commit(steps);
+        CHECK(results.size() == 1);
+        hand.erase(all[0].path);
+        transaction late;
+        late.set(path + "-written", "late");
+        auto [ec, late_results] = co_await held.commit(late, as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        CHECK(hand.data(path + "-written") == "first");
+    });
+}
+
 }  // namespace corozk::testing::priority_lock_test

@@ -674,4 +674,26 @@ TEST_CASE("queue: a list of rights that lets nobody write is refused, and leaves
     });
 }
 
+TEST_CASE("queue: a claim is known by its node, not by what stands in it") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        queue items(zk, path + "/q");
+        co_await items.put("one");
+        queue_claim claim = co_await items.consume();
+        std::string data = observer().data(claim.path());
+        pending_result<> lost;
+        claim.lost(lost.handler());
+        co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
+        transaction swap;
+        swap.erase(claim.path()).create(claim.path(), data);
+        co_await zk.commit(swap);
+        co_await finished(lost);
+        CHECK(lost.good());
+        CHECK_FALSE(claim.valid());
+        auto [ec] = co_await claim.acknowledge(transaction(), as_tuple());
+        CHECK(ec == errc::ownership_lost);
+        CHECK(observer().children(path + "/q").size() == 1);
+        observer().erase(claim.path());
+    });
+}
+
 }  // namespace corozk::testing::queue_test

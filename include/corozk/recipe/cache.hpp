@@ -53,6 +53,9 @@ struct tree_state {
  * Each state was true, node by node; several nodes that change at about the same time may be seen
  * one after the other (see `configuration` for what must change together).
  *
+ * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no state
+ * from before it.
+ *
  * A node below the root that may not be read is there, without data and children. The server tells
  * nobody of changes of what he may not read: it is looked at again after the next reconnect.
  *

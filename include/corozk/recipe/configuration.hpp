@@ -124,6 +124,10 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
+ * What the own client has published is shown when `publish` completes (see `client`), and `next` gives
+ * no version from before it; but where yet another writer has begun meanwhile, `ready_configuration`
+ * shows the version that was read before, until that one is done.
+ *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
@@ -145,7 +149,10 @@ public:
 
     const std::string& path() const noexcept { return path_; }  ///< Of the folder.
 
-    /** @brief The latest version; revision 0 if none is known yet. Reads after the first `next`. */
+    /**
+     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others from the
+     *        first `next` on; what this object has published is shown in any case.
+     */
     configuration_version current() const;
 
     /**

@@ -33,7 +33,8 @@ enum class counter_format : std::uint8_t {
 struct counter_options {
     counter_options() = default;
 
-    /// What a counter that does not exist counts as. Participants should agree on it.
+    /// What a counter that does not exist counts as. Participants should agree on it. The first change
+    /// makes the node and settles it, also one to the value that it has (`add(0)`).
     std::int64_t initial = 0;
 
     counter_format format = counter_format::native;  ///< How numbers are written.
@@ -149,7 +150,7 @@ public:
     }
 
     /**
-     * @brief Replaces the value whatever it is.
+     * @brief Replaces the value whatever it is, and creates the node if it is missing.
      *
      * @par Completion signature
      * `void(error_code, std::int64_t)`: the value before.
@@ -166,7 +167,8 @@ public:
     }
 
     /**
-     * @brief Replaces the value if it is the expected one. Another value is no error.
+     * @brief Replaces the value if it is the expected one, and creates the node then if it is missing.
+     * Another value is no error, and no change.
      *
      * @par Completion signature
      * `void(error_code, counter_exchange)`

@@ -116,14 +116,14 @@ public:
     }
 
     /**
-     * @brief Carries out a transaction only if all parts are still ours, by the server's judgement.
+     * @brief Carries out a transaction only if all parts are still ours, as `ownership::commit`.
      *
      * @par Completion signature
      * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
-     * `errc::ownership_lost`: a part's node is gone; nothing was written. Otherwise as
-     * `client::commit`.
+     * `errc::ownership_lost`: a part is lost, its node is gone, or the session; nothing was written.
+     * Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {

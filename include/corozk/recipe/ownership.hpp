@@ -157,11 +157,17 @@ public:
      * @brief Carries out a transaction only if this is still ours, by the server's judgement: a
      * late owner's write fails.
      *
+     * Once this client knows of the loss (`valid` is false, `lost` has completed) nothing is sent. Until
+     * then the server decides: it carries it out only in the session of the grant, and only while the
+     * node is there. The server compares names, and no others have one with this guid: only somebody who
+     * erases the node and makes one of the very same name himself is not noticed in between.
+     *
      * @par Completion signature
      * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
-     * `errc::ownership_lost`: the node is gone; nothing was written. Otherwise as `client::commit`.
+     * `errc::ownership_lost`: it is lost, the node is gone, or the session; nothing was written.
+     * Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {

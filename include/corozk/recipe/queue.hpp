@@ -129,7 +129,7 @@ public:
      *        `release` on, true while an `acknowledge` is on its way.
      *
      * Notices a lost session by itself, and an administrator's deletion of the claim while `lost`
-     * waits. In any case `acknowledge` asks the server.
+     * waits, also if another one stands in its place. Otherwise `acknowledge` asks the server.
      */
     bool valid() const noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The configuration of one node. Each value is written once at most; who has written, and was not
-// overwritten, is told so; the reader sees no value again after another one, and in the end the last.
+// overwritten, is told so, and sees nothing older in his own object; the reader sees no value again
+// after another one, and in the end the last.
 #include "patience.hpp"
 #include "turns.hpp"
 #include <corozk/recipe/configuration.hpp>
@@ -43,6 +44,9 @@ awaitable<bool> publish_once(actor& a, configuration& mine, std::string value) {
         co_return silent || a.may_see(ec, "publish");
     }
     s.note_down("done", value);
+    node_state shown = mine.current();
+    bool newer = shown.exists && static_cast<std::size_t>(shown.stat.version) + 1 > before;
+    s.check(newer || s.any_fault(), a.name() + ": its own object shows an older value");
     co_return true;
 }
 
