@@ -119,15 +119,18 @@ void make_valid(json::value& value) {
     for (auto& member : value.get_object()) {
         std::string name = valid_text(member.key());
         json::value& what = member.value();
+        json::value bytes;
         if (is_bad_string(what)) {
-            result[name + "_base64"] = encoded(what);
+            bytes = encoded(what);
             replace(what);
         } else if (what.is_array() &&
                    std::any_of(what.get_array().begin(), what.get_array().end(), is_bad_string)) {
-            result[name + "_base64"] = encode_all(what.get_array());
+            bytes = encode_all(what.get_array());
         }
         make_valid(what);
         result[name] = std::move(what);
+        if (!bytes.is_null())
+            result[name + "_base64"] = std::move(bytes);
     }
     value = std::move(result);
 }
