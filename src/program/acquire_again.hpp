@@ -1,72 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "output.hpp"
+#include "outage.hpp"
 #include "run_under.hpp"
-#include <corozk/error.hpp>
+#include "wait_options.hpp"
 #include <corozk/recipe/ownership.hpp>
-
-#include <chrono>
-#include <optional>
 
 namespace corozk::program {
 
-/// How long to wait for something: the options of everything that queues.
-struct wait_options {
-    bool try_only = false;
-    std::optional<std::chrono::milliseconds> deadline;
-    int conflict_code = 0;  ///< 0: the documented one
-
-    void describe(CLI::App& app);
-
-    /// The moment until which to wait.
-    std::chrono::steady_clock::time_point until() const {
-        auto now = std::chrono::steady_clock::now();
-        return deadline ? now + *deadline : std::chrono::steady_clock::time_point::max();
-    }
-};
-
-/// Acquires, and stands in line again when the session was lost while waiting.
+/// All of it: acquires, and stands in line again when the session was lost meanwhile; runs the
+/// command; releases.
 /// @param once gives the awaitable of one attempt
 template <class Attempt>
-boost::asio::awaitable<ownership> acquire_again(surroundings& here, Attempt& once) {
-    for (;;) {
-        ending<ownership> ended;
-        co_await run_to_end<ownership>(here.interrupts.race<ownership>(once()), ended);
-        try {
-            co_return ended.take();
-        } catch (const boost::system::system_error& e) {
-            if (e.code() != zk_errc::session_expired)
-                throw;
-            boost::json::object event;
-            event["event"] = "session_lost";
-            here.out.event("the session was lost while waiting; waiting again, behind all others",
-                           event);
-        }
-    }
-}
-
-/// All of it: acquires, runs the command, releases.
-/// @return the exit code
-template <class Attempt>
-boost::asio::awaitable<int> acquire_and_run(surroundings& here,
-                                            const wait_options& wait,
-                                            const run_options& options,
-                                            std::string folder,
-                                            Attempt& once) {
+boost::asio::awaitable<run_result> acquire_and_run(surroundings& here,
+                                                   const wait_options& wait,
+                                                   const run_options& options,
+                                                   std::string folder,
+                                                   Attempt& once) {
     ownership held;
+    run_result result;
+    // Who only tries does not wait for servers.
+    auto until = wait.try_only ? wait.begin : wait.until();
     bool conflict = false;
     try {
-        held = co_await acquire_again(here, once);
+        held = co_await through_outages<ownership>(
+            here,
+            until,
+            "the connection was lost while waiting; waiting again, behind all others",
+            once);
     } catch (const boost::system::system_error& e) {
         conflict = e.code() == errc::would_block || e.code() == errc::deadline_exceeded;
         if (!conflict || wait.conflict_code == 0)
             throw;
+        result.code = wait.conflict_code;
     }
-    if (conflict)
-        co_return wait.conflict_code;
-    int code = co_await run_under(here, options, std::move(folder), held);
-    co_return code;
+    if (!conflict)
+        result = co_await run_under(here, options, std::move(folder), held);
+    co_return result;
 }
 
 }  // namespace corozk::program

@@ -19,7 +19,15 @@ constexpr const char* about =
 
 constexpr const char* general =
     "Each command explains itself: corozk COMMAND --help. What stands behind -- is run as it is,\n"
-    "without a shell. Durations are written 250ms, 30s, 5m or 2h.\n"
+    "without a shell. Durations are written 250ms, 30s, 5m or 2h; a hundred years and more mean "
+    "for\n"
+    "ever. A deadline counts from the program's start: connecting is part of it.\n"
+    "\n"
+    "With --json standard output has results, and standard error events, errors and log lines; "
+    "each\n"
+    "is one value in a line. Where a string is not UTF-8 there is a second member with _base64 "
+    "behind\n"
+    "its name, which has all the bytes.\n"
     "\n"
     "Credentials: --auth-file FILE with a line SCHEME:CREDENTIAL for each, such as\n"
     "digest:user:password, or COROZK_AUTH_FILE, or COROZK_AUTH with one of them. They are never\n"
@@ -31,12 +39,14 @@ constexpr const char* general =
     "  64   the command line makes no sense\n"
     "  69   no server, or the connection or the session was lost\n"
     "  70   another error\n"
+    "  74   standard output cannot be written\n"
     "  75   --try or --deadline: somebody else has it, or there is nothing\n"
     "  77   the access control list says no, or authentication failed\n"
     "  79   what the command ran under was lost; the command was stopped\n"
     "  126  the command cannot be run\n"
     "  127  there is no such command\n"
-    "  128+ ended by that signal";
+    "  128+ ended by that signal, if a shell is asked: the program itself ends by the signal it "
+    "got";
 
 /// CLI11 does not know what stands behind "--".
 class with_synopsis : public CLI::Formatter {
@@ -120,7 +130,8 @@ void application::add_settings() {
     add_duration(app_,
                  "--connect-timeout",
                  settings_.connect_timeout,
-                 "how long to try to connect; 0 for ever (default 10s)");
+                 "how long to try to connect; 0 for ever (default 10s, and never longer than "
+                 "--deadline)");
     app_.add_option("--tls-ca", settings_.tls.ca_file, "certificates that servers are checked with")
         ->type_name("FILE");
     app_.add_option("--tls-certificate", settings_.tls.certificate_file, "our own certificate")
@@ -135,6 +146,10 @@ void application::add_settings() {
 }
 
 void application::parse(std::vector<std::string> words) {
+    // Also of what is wrong with the words.
+    settings_.json =
+        std::find(words.begin(), std::find(words.begin(), words.end(), "--"), "--json") !=
+        std::find(words.begin(), words.end(), "--");
     // The command's words are not ours to read.
     auto dashes = std::find(words.begin(), words.end(), "--");
     bool has_command = dashes != words.end();
@@ -152,12 +167,23 @@ void application::parse(std::vector<std::string> words) {
         if (app_.get_subcommands().empty())
             throw bad_word(no_command_in(app_.remaining()));
         throw;
+    } catch (const CLI::ExtrasError& e) {
+        throw bad_word(
+            fmt::format("{}; what begins with a dash and is no option stands behind --, "
+                        "or behind the '=' of its option",
+                        e.what()));
     }
     if (settings_.auth.empty())
         settings_.auth = std::move(from_environment);
     if (has_command && settings_.command.empty())
         throw bad_word("there is no command behind --");
-    selected().check();
+    // The server decides between bounds of its own, which are minutes; the C client's arithmetic ends
+    // at twelve days.
+    constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 10);
+    settings_.session_timeout = std::min(settings_.session_timeout, longest);
+    if (settings_.session_timeout < std::chrono::milliseconds(100))
+        throw bad_word("--session-timeout must be at least 100ms");
+    selected().check(settings_);
     check_command_line();
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exit_code.hpp"
+#include "outage.hpp"
 #include "path_and_action.hpp"
 #include "run_under.hpp"
+#include "wait_options.hpp"
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/double_barrier.hpp>
 
@@ -24,7 +26,7 @@ public:
 
     void describe(CLI::App& app) override {
         words_.describe(app);
-        add_duration(app, "-w,--deadline", deadline_, "wait at most so long, then end with 75");
+        wait_.describe_deadline(app, "wait at most so long, then end with 75");
         app.add_option("-c,--count", count_, "enter: how many members begin and end together")
             ->check(CLI::PositiveNumber);
         run_.describe(app);
@@ -45,8 +47,9 @@ public:
             "  corozk barrier enter --count 3 /rounds -- ./one-of-three");
     }
 
-    void check() override {
+    void check(const settings&) override {
         words_.check();
+        check_recipe_path(words_.path());
         if (!words_.rest().empty())
             throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
         if ((words_.action() == "enter") != count_.has_value())
@@ -56,6 +59,8 @@ public:
     command_line takes_command() const override {
         return words_.action() == "enter" ? command_line::required : command_line::none;
     }
+
+    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
 
     asio::awaitable<int> run(surroundings& here) override {
         int code = 0;
@@ -72,10 +77,9 @@ private:
         options.acl = here.options.acl;
         barrier b(here.zk, words_.path(), options);
         if (words_.action() == "wait") {
-            if (deadline_)
-                co_await here.interrupts.race<void>(b.wait_for(*deadline_));
-            else
-                co_await here.interrupts.race<void>(b.wait());
+            auto once = [&] { return wait_.deadline ? b.wait_for(wait_.left()) : b.wait(); };
+            co_await through_outages<void>(
+                here, wait_.until(), "the connection was lost; waiting on", once);
             co_return 0;
         }
         bool yes = false;
@@ -96,10 +100,11 @@ private:
         double_barrier_options options;
         options.acl = here.options.acl;
         double_barrier member(here.zk, words_.path(), *count_, options);
-        if (deadline_)
-            co_await here.interrupts.race<void>(member.enter_for(*deadline_));
-        else
-            co_await here.interrupts.race<void>(member.enter());
+        auto once = [&] {
+            return wait_.deadline ? member.enter_for(wait_.left()) : member.enter();
+        };
+        co_await through_outages<void>(
+            here, wait_.until(), "the connection was lost; entering again", once);
         child_description what;
         what.words = here.options.command;
         what.grace = run_.grace;
@@ -122,7 +127,7 @@ private:
     }
 
     path_and_action words_{"barrier", {"set", "remove", "status", "wait", "enter"}};
-    std::optional<std::chrono::milliseconds> deadline_;
+    wait_options wait_;
     std::optional<std::uint32_t> count_;
     run_options run_;
 };

@@ -40,7 +40,8 @@ public:
             "  corozk break /backup/5c0e...-lock-0000000042");
     }
 
-    void check() override {
+    void check(const settings&) override {
+        check_path(path_);
         auto slash = path_.rfind('/');
         if (path_.empty() || path_.front() != '/' || path_.size() < 2)
             throw bad_word(fmt::format("'{}' is no path of a node", path_));

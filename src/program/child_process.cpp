@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "child_process.hpp"
 
+#include "descendants.hpp"
+#include "exit_code.hpp"
+
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -22,41 +24,40 @@ extern char** environ;
 namespace corozk::program {
 
 namespace asio = boost::asio;
+using namespace asio::experimental::awaitable_operators;
 
 namespace {
+
+/// Where something cannot be waited for.
+constexpr std::chrono::milliseconds look_again{20};
 
 class descriptor {
 public:
     explicit descriptor(int fd) noexcept : fd_(fd) {}
-    ~descriptor() { reset(); }
+    ~descriptor() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
     descriptor(const descriptor&) = delete;
     descriptor& operator=(const descriptor&) = delete;
     int get() const noexcept { return fd_; }
-    void reset() noexcept {
-        if (fd_ >= 0)
-            ::close(fd_);
-        fd_ = -1;
-    }
 
 private:
     int fd_;
 };
 
-[[noreturn]] void fail(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
-}
-
 /// A file in memory, read from its beginning: unlike a pipe it takes any amount at once.
 int file_with(const std::string& text) {
     int fd = ::memfd_create("input", MFD_CLOEXEC);
     if (fd < 0)
-        fail("memfd_create");
+        throw std::system_error(errno, std::generic_category(), "memfd_create");
     std::size_t written = 0;
     while (written < text.size()) {
         ssize_t n = ::write(fd, text.data() + written, text.size() - written);
         if (n < 0 && errno != EINTR) {
+            int problem = errno;
             ::close(fd);
-            fail("write");
+            throw std::system_error(problem, std::generic_category(), "write");
         }
         written += n > 0 ? static_cast<std::size_t>(n) : 0;
     }
@@ -89,142 +90,135 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
     return result;
 }
 
+int code_of(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
-child_process::child_process(const asio::any_io_executor& executor, const child_description& what)
-    : children_(executor, SIGCHLD), grace_(what.grace) {
+child_process::child_process(const asio::any_io_executor& executor,
+                             interruption& signals,
+                             const child_description& what)
+    : signals_(signals), grace_(what.grace), reports_(executor) {
     std::vector<std::string> words = what.words;
     std::vector<std::string> variables = environment_with(what.environment);
     std::vector<char*> argv = pointers_to(words);
     std::vector<char*> envp = pointers_to(variables);
     descriptor input(what.input ? file_with(*what.input) : -1);
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        fail("pipe");
-    descriptor report_in(ends[0]);
-    descriptor report_out(ends[1]);
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        fail("pipe");
-    descriptor start_in(ends[0]);
-    descriptor start_out(ends[1]);
-    has_terminal_ = ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
-    pid_t parent = ::getpid();
-
-    pid_ = ::fork();
-    if (pid_ < 0)
-        fail("fork");
-    if (pid_ == 0) {
-        // Only what is allowed between fork and exec.
-        ::setpgid(0, 0);
-        if (has_terminal_)
-            give_terminal(::getpid());
-        // If there can be no guard.
-        ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (::getppid() != parent)
-            ::_exit(1);
-        // Nothing runs that nobody guards: from its first moment on, whoever dies before that.
-        start_out.reset();
-        char word = 0;
-        ssize_t told = 0;
-        do {
-            told = ::read(start_in.get(), &word, 1);
-        } while (told < 0 && errno == EINTR);
-        if (told != 1)
-            ::_exit(1);
-        std::signal(SIGPIPE, SIG_DFL);
-        if (input.get() >= 0)
-            ::dup2(input.get(), STDIN_FILENO);
-        ::execvpe(argv[0], argv.data(), envp.data());
-        int problem = errno;
-        ssize_t ignored = ::write(report_out.get(), &problem, sizeof problem);
-        static_cast<void>(ignored);
-        ::_exit(127);
+    command_guard guard = start_guard({argv.data(), envp.data(), input.get()}, grace_);
+    reports_.assign(guard.reports);
+    guard_ = guard.pid;
+    guard_report first{guard_report::not_run, ESRCH};
+    while (::read(guard.reports, &first, sizeof first) < 0 && errno == EINTR) {
     }
-    ::setpgid(pid_, pid_);  // whoever comes first
-    guard_.emplace(pid_, grace_);
-    while (::write(start_out.get(), "x", 1) < 0 && errno == EINTR) {
+    if (first.kind == guard_report::not_run) {
+        all_gone_ = true;
+        throw std::system_error(first.value, std::generic_category(), what.words.front());
     }
-    report_out.reset();
-    int problem = 0;
-    ssize_t count = 0;
-    do {
-        count = ::read(report_in.get(), &problem, sizeof problem);
-    } while (count < 0 && errno == EINTR);
-    if (count > 0) {
-        guard_.reset();
-        ::waitpid(pid_, nullptr, 0);
-        if (has_terminal_)
-            give_terminal(::getpgrp());
-        throw std::system_error(problem, std::generic_category(), what.words.front());
-    }
+    command_ = first.value;
+    signals_.watch(command_);
 }
 
 child_process::~child_process() {
-    if (!exit_code_) {
-        signal(SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-        }
-    }
-    if (has_terminal_)
-        give_terminal(::getpgrp());
+    if (!all_gone_)
+        kill_below(root());
 }
 
-void child_process::give_terminal(pid_t group) const noexcept {
-    // Who is not in the foreground gets this signal for what comes next.
-    auto before = std::signal(SIGTTOU, SIG_IGN);
-    ::tcsetpgrp(STDIN_FILENO, group);
-    std::signal(SIGTTOU, before);
+pid_t child_process::root() const noexcept {
+    return guard_is_gone_ ? ::getpid() : guard_;
 }
 
-std::optional<int> child_process::reap() noexcept {
-    int status = 0;
-    while (!exit_code_ && ::waitpid(pid_, &status, WNOHANG | WUNTRACED) == pid_) {
-        if (WIFSTOPPED(status)) {
-            if (has_terminal_)
-                give_terminal(pid_);
-            signal(SIGCONT);
-        } else {
-            exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        }
+asio::awaitable<void> child_process::read_report() {
+    guard_report report{};
+    auto [ec, size] = co_await reports_.async_read_some(asio::buffer(&report, sizeof report),
+                                                        asio::as_tuple(asio::use_awaitable));
+    if (ec == asio::error::operation_aborted)
+        co_return;
+    if (ec || size != sizeof report)
+        guard_is_gone_ = true;
+    else if (report.kind == guard_report::ended)
+        exit_code_ = code_of(report.value);
+    else if (report.kind == guard_report::all_gone)
+        all_gone_ = true;
+}
+
+void child_process::look_without_guard() {
+    siginfo_t child{};
+    bool childless = ::waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+    std::optional<int> status = signals_.status_of(command_);
+    if (status && !exit_code_)
+        exit_code_ = code_of(*status);
+    // The guard had its end, and died before it could say so.
+    if (!exit_code_ && (childless || (::kill(command_, 0) < 0 && errno == ESRCH)))
+        exit_code_ = failed;
+    all_gone_ = childless || descendants_of(::getpid()).empty();
+}
+
+asio::awaitable<void> child_process::news() {
+    if (!guard_is_gone_) {
+        co_await read_report();
+        co_return;
     }
-    return exit_code_;
+    asio::steady_timer timer(co_await asio::this_coro::executor, look_again);
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    look_without_guard();
 }
 
 asio::awaitable<int> child_process::ended() {
-    while (!reap()) {
-        auto [ec, number] = co_await children_.async_wait(asio::as_tuple(asio::use_awaitable));
-        if (ec)
-            co_return 0;  // cancelled: nobody looks
+    auto cancelled = co_await asio::this_coro::cancellation_state;
+    while (!exit_code_ && cancelled.cancelled() == asio::cancellation_type::none)
+        co_await news();
+    co_return exit_code_.value_or(0);
+}
+
+void child_process::pass_on(const signal_request& request) const {
+    std::vector<descendant> targets;
+    if (request.asks_to_end() && request.number != SIGHUP)
+        targets = descendants_of(root());
+    if (targets.empty() && !exit_code_)
+        targets.push_back({command_, ::getpgid(command_)});
+    for (const descendant& d : targets) {
+        // What the terminal has sent, those have got who are in our group.
+        if (!request.from_terminal || d.group != ::getpgrp())
+            ::kill(d.pid, request.number);
     }
-    co_return *exit_code_;
 }
 
-void child_process::signal(int number) const noexcept {
-    if (pid_ > 0)
-        ::kill(-pid_, number);
+asio::awaitable<void> child_process::gone_or_asked_within(std::chrono::milliseconds limit) {
+    asio::steady_timer timer(co_await asio::this_coro::executor, limit);
+    auto begin = std::chrono::steady_clock::now();
+    while (!all_gone_ && std::chrono::steady_clock::now() - begin < limit) {
+        auto first = co_await (news() || timer.async_wait(asio::as_tuple(asio::use_awaitable)) ||
+                               signals_.next());
+        if (first.index() == 2 && std::get<2>(first).asks_to_end())
+            co_return;
+    }
 }
 
-bool child_process::group_is_alive() const noexcept {
-    return ::kill(-pid_, 0) == 0;
-}
-
-asio::awaitable<void> child_process::stop() {
+asio::awaitable<bool> child_process::stop() {
     // Whoever cancels us: the command has to be gone before we are.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    signal(SIGTERM);
-    signal(SIGCONT);
-    asio::steady_timer timer(co_await asio::this_coro::executor);
-    auto deadline = std::chrono::steady_clock::now() + grace_;
-    bool killed = false;
-    // What the command has started are no children of ours: there is no signal for their end.
-    while (!reap() || group_is_alive()) {
-        if (!killed && std::chrono::steady_clock::now() >= deadline) {
-            signal(SIGKILL);
-            killed = true;
-        }
-        timer.expires_after(std::chrono::milliseconds(20));
-        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (!ask_to_end(root()) && !exit_code_)
+        ::kill(command_, SIGTERM);  // there is no /proc
+    co_await gone_or_asked_within(grace_);
+    auto begin = std::chrono::steady_clock::now();
+    while (!all_gone_ && std::chrono::steady_clock::now() - begin < kill_limit) {
+        kill_below(root());
+        if (!exit_code_)
+            ::kill(command_, SIGKILL);
+        co_await gone_or_asked_within(look_again);
     }
+    co_return all_gone_;
+}
+
+asio::awaitable<bool> child_process::stop_what_is_left() {
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    constexpr std::chrono::milliseconds to_end_by_itself{500};
+    co_await gone_or_asked_within(to_end_by_itself);
+    bool gone = all_gone_;
+    if (!gone)
+        gone = co_await stop();
+    co_return gone;
 }
 
 }  // namespace corozk::program

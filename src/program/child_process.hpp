@@ -2,10 +2,11 @@
 #pragma once
 
 #include "command_guard.hpp"
+#include "interruption.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 
 #include <chrono>
 #include <optional>
@@ -27,15 +28,17 @@ struct child_description {
     std::chrono::milliseconds grace{10'000};
 };
 
-/// A command in a process group of its own, so that it can be ended together with what it started.
+/// A command, and all that descends from it: started and ended together.
 ///
-///  1. It ends with us at the latest: when this process dies, however, a guard ends the group.
-///  2. If this process has the terminal, the command gets it, and Ctrl-C goes to the command alone.
-///     Being stopped (Ctrl-Z) is undone at once: who holds a lock must not sleep.
+/// It is in our process group, so that a terminal and its shell see one job, as with flock(1): Ctrl-C
+/// and Ctrl-Z go to both, and who may read from the terminal is the shell's affair. Its signal mask
+/// and what it ignores are those that we were started with.
 class child_process {
 public:
     /// Starts it. @throws std::system_error if it cannot be run.
-    child_process(const boost::asio::any_io_executor& executor, const child_description& what);
+    child_process(const boost::asio::any_io_executor& executor,
+                  interruption& signals,
+                  const child_description& what);
 
     /// Kills what still runs.
     ~child_process();
@@ -43,27 +46,38 @@ public:
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;
 
-    /// Waits for its end. Can be cancelled, and waited for again.
+    /// Waits for the command's end; what it started may still run. Can be cancelled, and waited for
+    /// again.
     /// @return its exit code, or 128 and the number of the signal that ended it.
     boost::asio::awaitable<int> ended();
 
-    /// Sends a signal to the whole group.
-    void signal(int number) const noexcept;
+    /// Passes a request on: one to end to all that descends from the command, as a terminal would;
+    /// any other to the command alone.
+    void pass_on(const signal_request& request) const;
 
-    /// SIGTERM, and SIGKILL after the grace time; returns when the whole group is gone.
-    boost::asio::awaitable<void> stop();
+    /// SIGTERM for all, and SIGKILL after the grace time, or at once when we are asked to end
+    /// meanwhile. Cannot be cancelled.
+    /// @return whether all are gone: who belongs to somebody else, or hangs, may be left
+    boost::asio::awaitable<bool> stop();
+
+    /// The same for what has outlived the command, after half a second.
+    boost::asio::awaitable<bool> stop_what_is_left();
 
 private:
-    std::optional<int> reap() noexcept;
-    bool group_is_alive() const noexcept;
-    void give_terminal(pid_t group) const noexcept;
+    boost::asio::awaitable<void> gone_or_asked_within(std::chrono::milliseconds limit);
+    boost::asio::awaitable<void> news();
+    boost::asio::awaitable<void> read_report();
+    void look_without_guard();
+    pid_t root() const noexcept;
 
-    boost::asio::signal_set children_;
+    interruption& signals_;
     std::chrono::milliseconds grace_;
-    bool has_terminal_ = false;
-    pid_t pid_ = -1;
+    pid_t guard_ = -1;
+    pid_t command_ = -1;
+    boost::asio::posix::stream_descriptor reports_;
+    bool guard_is_gone_ = false;
+    bool all_gone_ = false;
     std::optional<int> exit_code_;
-    std::optional<command_guard> guard_;
 };
 
 }  // namespace corozk::program

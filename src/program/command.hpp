@@ -8,7 +8,9 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -44,7 +46,14 @@ public:
     virtual void describe(CLI::App& app) = 0;
 
     /// What is wrong with the words together; throws bad_word.
-    virtual void check() {}
+    virtual void check(const settings&) {}
+
+    /// Reads what it takes from standard input: before there is a session that would have to live
+    /// meanwhile, and while signals still have their usual effect.
+    virtual void read_input(const settings&) {}
+
+    /// How long connecting may take at most.
+    virtual std::optional<std::chrono::milliseconds> patience() const { return std::nullopt; }
 
     virtual command_line takes_command() const { return command_line::none; }
 

@@ -1,70 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
+// Forked from a process that may have threads, and runs without an exec: no locks but malloc's, which
+// glibc leaves usable.
 #include "command_guard.hpp"
+
+#include "descendants.hpp"
+#include "process_state.hpp"
 
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace corozk::program {
 
 namespace {
 
-/// In a process that was forked: only what is allowed between fork and exec.
-[[noreturn]] void stand_guard(int pipe, pid_t group, std::chrono::milliseconds grace) {
-    // Away from the terminal and its signals, and from every descriptor that somebody may wait for.
-    ::setsid();
-    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
-        std::signal(number, SIG_IGN);
-    ::prctl(PR_SET_NAME, "corozk-guard");
-    ::dup2(pipe, 0);
-    if (::close_range(1, ~0U, 0) != 0) {
-        for (int fd = 1; fd < 4096; ++fd)
-            ::close(fd);
-    }
-    char word = 0;
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+ssize_t read_whole(int fd, void* into, std::size_t size) noexcept {
     ssize_t count = 0;
     do {
-        count = ::read(0, &word, 1);
+        count = ::read(fd, into, size);
     } while (count < 0 && errno == EINTR);
-    if (count != 0)
-        ::_exit(0);  // dismissed
-    ::kill(-group, SIGTERM);
-    ::kill(-group, SIGCONT);
-    constexpr std::chrono::milliseconds step{20};
-    timespec pause{0, std::chrono::nanoseconds(step).count()};
-    for (auto waited = step; waited < grace && ::kill(-group, 0) == 0; waited += step)
-        ::nanosleep(&pause, nullptr);
-    ::kill(-group, SIGKILL);
-    ::_exit(0);
+    return count;
 }
+
+[[noreturn]] void become_command(const command_start& command, int problems) {
+    restore_process();
+    if (command.input >= 0)
+        ::dup2(command.input, STDIN_FILENO);
+    ::execvpe(command.arguments[0], command.arguments, command.environment);
+    int problem = errno;
+    static_cast<void>(!::write(problems, &problem, sizeof problem));
+    ::_exit(127);
+}
+
+class guard {
+public:
+    guard(int supervisor, std::chrono::milliseconds grace) noexcept
+        : supervisor_(supervisor), grace_(grace) {}
+
+    [[noreturn]] void run(const command_start& command) {
+        ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+        ::prctl(PR_SET_NAME, "corozk-guard");
+        start(command);
+        leave_surroundings();
+        for (;;) {
+            reap();
+            wait(-1);
+            if (supervisor_is_gone_)
+                stop_all();
+        }
+    }
+
+private:
+    void start(const command_start& command) {
+        int problems[2];
+        int problem = 0;
+        if (::pipe2(problems, O_CLOEXEC) == 0)
+            command_ = ::fork();
+        if (command_ == 0)
+            become_command(command, problems[1]);
+        if (command_ < 0)
+            problem = errno;
+        else
+            ::close(problems[1]);
+        if (command_ < 0 || read_whole(problems[0], &problem, sizeof problem) > 0) {
+            report(guard_report::not_run, problem);
+            ::_exit(0);
+        }
+        report(guard_report::started, command_);
+    }
+
+    /// Away from the terminal and from every descriptor that somebody may wait for.
+    void leave_surroundings() noexcept {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+        ::setsid();
+        static_cast<void>(!::chdir("/"));
+        ::dup2(supervisor_, 0);
+        supervisor_ = 0;
+        if (::close_range(1, ~0U, 0) != 0) {
+            for (int fd = 1; fd < 4096; ++fd)
+                ::close(fd);
+        }
+        sigset_t child;
+        ::sigemptyset(&child);
+        ::sigaddset(&child, SIGCHLD);
+        children_ = ::signalfd(-1, &child, SFD_NONBLOCK);
+    }
+
+    void report(guard_report::kind_type kind, int value) const noexcept {
+        guard_report message{kind, value};
+        static_cast<void>(::send(supervisor_, &message, sizeof message, MSG_NOSIGNAL));
+    }
+
+    /// Ends when there is nobody left.
+    void reap() const noexcept {
+        int status = 0;
+        pid_t pid = 0;
+        while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+            if (pid == command_)
+                report(guard_report::ended, status);
+        }
+        if (pid < 0 && errno == ECHILD) {
+            report(guard_report::all_gone, 0);
+            ::_exit(0);
+        }
+    }
+
+    /// For a child's end, or the supervisor's.
+    void wait(int milliseconds) noexcept {
+        pollfd fds[2] = {{children_, POLLIN, 0},
+                         {supervisor_is_gone_ ? -1 : supervisor_, POLLIN, 0}};
+        ::poll(fds, 2, milliseconds);
+        signalfd_siginfo info;
+        while (::read(children_, &info, sizeof info) > 0) {
+        }
+        if (fds[1].revents != 0)
+            supervisor_is_gone_ = true;  // it says nothing
+    }
+
+    [[noreturn]] void stop_all() {
+        ask_to_end(::getpid());
+        auto begin = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - begin < grace_ + kill_limit) {
+            reap();
+            if (std::chrono::steady_clock::now() - begin >= grace_)
+                kill_below(::getpid());
+            wait(20);
+        }
+        ::_exit(0);
+    }
+
+    int supervisor_;
+    int children_ = -1;
+    std::chrono::milliseconds grace_;
+    pid_t command_ = -1;
+    bool supervisor_is_gone_ = false;
+};
 
 }  // namespace
 
-command_guard::command_guard(pid_t group, std::chrono::milliseconds grace) noexcept {
+command_guard start_guard(const command_start& command, std::chrono::milliseconds grace) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return;
-    pid_ = ::fork();
-    if (pid_ == 0) {
-        ::close(ends[1]);
-        stand_guard(ends[0], group, grace);
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        fail("socketpair");
+    command_guard result;
+    result.pid = ::fork();
+    int problem = errno;
+    if (result.pid == 0) {
+        ::close(ends[0]);
+        guard(ends[1], grace).run(command);
     }
-    ::close(ends[0]);
-    pipe_ = ends[1];
+    ::close(ends[1]);
+    if (result.pid < 0) {
+        ::close(ends[0]);
+        errno = problem;
+        fail("fork");
+    }
+    result.reports = ends[0];
+    return result;
 }
 
-command_guard::~command_guard() {
-    if (pipe_ < 0)
-        return;
-    char word = 'x';
-    while (::write(pipe_, &word, 1) < 0 && errno == EINTR) {
+bool ask_to_end(pid_t root) {
+    std::vector<descendant> found = descendants_of(root);
+    for (const descendant& d : found) {
+        ::kill(d.pid, SIGTERM);
+        ::kill(d.pid, SIGCONT);
     }
-    ::close(pipe_);
-    while (pid_ > 0 && ::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    return !found.empty();
+}
+
+void kill_below(pid_t root) {
+    // Some rounds at once: who forks quicker than it is found would get away.
+    for (int round = 0; round < 10; ++round) {
+        std::vector<descendant> found = descendants_of(root);
+        if (found.empty())
+            return;
+        for (const descendant& d : found)
+            ::kill(d.pid, SIGKILL);
     }
 }
 

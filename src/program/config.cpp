@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "exit_code.hpp"
+#include "json_text.hpp"
 #include "path_and_action.hpp"
 #include <corozk/recipe/configuration.hpp>
 
@@ -17,7 +18,7 @@ namespace asio = boost::asio;
 class config_command final : public command {
 public:
     std::string synopsis() const override {
-        return "get|publish|watch PATH [VALUE | NAME=VALUE...]";
+        return "get|publish|watch PATH [VALUE | NAME=VALUE...] [-- VALUE...]";
     }
 
     void describe(CLI::App& app) override {
@@ -31,7 +32,8 @@ public:
         app.footer(
             "Actions\n"
             "  get      prints the value; exit code 1 if there is none\n"
-            "  publish  writes the value: WORDS, or standard input without them\n"
+            "  publish  writes the value: WORDS, or standard input without them; what begins with\n"
+            "           a dash stands behind --\n"
             "  watch    prints the value, and each later one\n"
             "\n"
             "With --layout ready or versioned a configuration has several parts, NAME=VALUE or\n"
@@ -40,25 +42,38 @@ public:
             "Examples\n"
             "  corozk config publish /app/motd 'back at noon'\n"
             "  corozk config get /app/motd\n"
+            "  corozk config publish /app/jvm -- -Xmx2g\n"
             "  corozk config publish --layout versioned /app/proxy routes=@routes.json limit=100\n"
             "  corozk config watch --json --layout versioned /app/proxy | ./apply");
     }
 
-    void check() override {
+    void check(const settings& s) override {
         words_.check();
         if (words_.action() == "publish") {
+            values_ = words_.rest();
+            values_.insert(values_.end(), s.command.begin(), s.command.end());
             if (layout_ == "single") {
-                if (words_.rest().size() > 1)
+                if (values_.size() > 1)
                     throw bad_word("one value is published: write it in one word");
                 return;
             }
-            if (words_.rest().empty())
+            if (values_.empty())
                 throw bad_word("publish needs NAME=VALUE or NAME=@FILE");
-            for (const std::string& word : words_.rest())
+            for (const std::string& word : values_)
                 parts_.insert(parse_part(word));
         } else if (!words_.rest().empty()) {
             throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
         }
+    }
+
+    /// A value that begins with a dash.
+    command_line takes_command() const override {
+        return words_.action() == "publish" ? command_line::optional : command_line::none;
+    }
+
+    void read_input(const settings&) override {
+        if (words_.action() == "publish" && values_.empty())
+            values_.push_back(read_standard_input());
     }
 
     asio::awaitable<int> run(surroundings& here) override {
@@ -83,9 +98,7 @@ public:
 private:
     asio::awaitable<int> single(surroundings& here, configuration& c) {
         if (words_.action() == "publish") {
-            std::string value =
-                words_.rest().empty() ? read_standard_input() : words_.rest().front();
-            co_await here.interrupts.race<void>(c.publish(std::move(value)));
+            co_await here.interrupts.race<void>(c.publish(values_.front()));
             co_return 0;
         }
         std::uint64_t seen = 0;
@@ -131,12 +144,18 @@ private:
         std::string text;
         if (version.parts) {
             boost::json::object parts;
+            boost::json::object encoded;
             for (const auto& [name, data] : *version.parts) {
-                parts[name] = data;
+                parts[name] = valid_text(data);
+                if (!is_utf8(data))
+                    encoded[name] = base64(data);
                 text += fmt::format("{}={}\n", name, data);
             }
             value["number"] = version.number;
             value["parts"] = std::move(parts);
+            // Beside them: a part may be called anything.
+            if (!encoded.empty())
+                value["parts_base64"] = std::move(encoded);
         }
         if (words_.action() == "watch" && !here.options.json)
             text += "\n";
@@ -155,6 +174,7 @@ private:
     path_and_action words_{"config", {"get", "publish", "watch"}};
     std::string layout_ = "single";
     std::uint64_t count_ = 0;
+    std::vector<std::string> values_;
     configuration_parts parts_;
 };
 

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "contender_table.hpp"
 #include "option_types.hpp"
+#include "outage.hpp"
 #include "session_addresses.hpp"
 #include <corozk/recipe/any_line.hpp>
 
@@ -30,7 +31,8 @@ public:
         app.footer(
             "Who holds and who waits, in order: since when (by the server's clock), in which\n"
             "session, from which address, and what each says of itself (--identity). Knows every\n"
-            "recipe that queues, and the names that Curator and Kazoo give.\n"
+            "recipe that queues, and the names that Curator and Kazoo give. --watch goes on while\n"
+            "the servers are away, and shows what has changed when they are back.\n"
             "\n"
             "Addresses come from the servers' word 'cons'; where it is not allowed\n"
             "(4lw.commands.whitelist) there is a dash.\n"
@@ -41,8 +43,14 @@ public:
             "  corozk contenders --json /backup | jq -r '.contenders[] | select(.holds) | .who'");
     }
 
+    void check(const settings&) override { check_path(path_); }
+
     asio::awaitable<int> run(surroundings& here) override {
-        co_await here.interrupts.race<void>(show(here));
+        auto once = [&] { return show(here); };
+        auto until = watch_ ? std::chrono::steady_clock::time_point::max()
+                            : std::chrono::steady_clock::time_point::min();
+        co_await through_outages<void>(
+            here, until, "the connection was lost; looking again when there is one", once);
         co_return 0;
     }
 

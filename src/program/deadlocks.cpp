@@ -56,6 +56,11 @@ public:
             "  corozk deadlocks --json /a /b | jq '.deadlocks | length'");
     }
 
+    void check(const settings&) override {
+        for (const std::string& path : paths_)
+            check_path(path);
+    }
+
     asio::awaitable<int> run(surroundings& here) override {
         wait_graph graph =
             co_await here.interrupts.race<wait_graph>(find_deadlocks(here.zk, paths_));

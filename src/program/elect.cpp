@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acquire_again.hpp"
-#include "exit_code.hpp"
 #include "option_types.hpp"
 #include <corozk/recipe/election.hpp>
 
@@ -23,14 +22,19 @@ public:
                      "run it anew");
         app.add_option("--naming", naming_, "standard, curator (LeaderLatch) or kazoo (Election)")
             ->check(CLI::IsMember({"standard", "curator", "kazoo"}));
-        wait_.describe(app);
+        wait_.describe(app,
+                       "do not wait: end with 75 if somebody else has it, with 69 if no "
+                       "server answers within a second");
+        wait_.describe_conflict_code(app);
         run_.describe(app);
         app.footer(
             "Stands for election, waits until it leads, runs the command, and resigns when that \n"
             "ends. One candidate leads at any time; when it goes, the next one is woken.\n"
             "\n"
             "The environment, the signals and what happens when the leadership is lost: as for\n"
-            "corozk lock.\n"
+            "corozk lock. With --again it goes on for as long as the command is not the one that\n"
+            "ends, however long the servers are away: --deadline and --try count from each loss.\n"
+            "A command that ends by itself ends it, with any exit code, 79 included.\n"
             "\n"
             "Examples\n"
             "  corozk elect /scheduler -- ./scheduler\n"
@@ -38,7 +42,11 @@ public:
             "  corozk contenders /scheduler                     # who leads?");
     }
 
+    void check(const settings&) override { check_recipe_path(path_); }
+
     command_line takes_command() const override { return command_line::required; }
+
+    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
 
     asio::awaitable<int> run(surroundings& here) override {
         election_options options(run_.identity_for(here.options));
@@ -47,13 +55,15 @@ public:
                          : naming_ == "kazoo" ? election_naming::kazoo
                                               : election_naming::standard;
         election e(here.zk, path_, options);
-        auto until = wait_.until();
-        auto once = [&] { return wait_.try_only ? e.try_campaign() : e.campaign_until(until); };
-        int code = 0;
-        do {
-            code = co_await acquire_and_run(here, wait_, run_, path_, once);
-        } while (again_ && code == ownership_was_lost);
-        co_return code;
+        auto once = [&] {
+            return wait_.try_only ? e.try_campaign() : e.campaign_until(wait_.until());
+        };
+        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        while (again_ && ended.lost) {
+            wait_.restart();
+            ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        }
+        co_return ended.code;
     }
 
 private:

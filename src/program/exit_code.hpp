@@ -11,6 +11,7 @@ enum exit_code : int {
     bad_usage = 64,            ///< the command line makes no sense
     no_connection = 69,        ///< no server, or the connection or session went
     failed = 70,               ///< anything else
+    output_failed = 74,        ///< standard output cannot be written
     not_acquired = 75,         ///< --try or --deadline: somebody else has it, or there is nothing
     no_permission = 77,        ///< the access control list says no, or authentication failed
     ownership_was_lost = 79,   ///< what the command ran under was lost, and the command stopped

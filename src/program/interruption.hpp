@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "process_state.hpp"
+
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 
-#include <csignal>
+#include <deque>
 #include <exception>
+#include <map>
 #include <optional>
+#include <sys/types.h>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -52,42 +55,65 @@ boost::asio::awaitable<void> run_to_end(boost::asio::awaitable<Value> operation,
     }
 }
 
-/// The signals that ask the program to end.
+/// A signal that somebody has sent.
+struct signal_request {
+    int number = 0;              ///< 0: none
+    bool from_terminal = false;  ///< our whole process group has got it
+
+    /// Whether it asks to end; the others may mean anything to a command.
+    bool asks_to_end() const noexcept {
+        return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    }
+};
+
+/// The signals of this process, read from a descriptor: they find us where we wait, and nowhere else.
 class interruption {
 public:
-    explicit interruption(const boost::asio::any_io_executor& executor)
-        : signals_(executor, SIGINT, SIGTERM, SIGHUP) {
-        signals_.add(SIGQUIT);
-    }
+    interruption(const boost::asio::any_io_executor& executor, const signal_sets& sets);
 
-    /// Waits for the next one. 0 if the wait was cancelled.
-    boost::asio::awaitable<int> next() {
-        if (pending_ != 0)
-            co_return std::exchange(pending_, 0);
-        auto [ec, number] =
-            co_await signals_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-        co_return ec ? 0 : number;
-    }
+    /// Waits for the next request that nobody has seen. Number 0 if the wait was cancelled.
+    boost::asio::awaitable<signal_request> next();
 
-    /// Awaits something, unless a signal comes first: then it is cancelled, and this throws. What
-    /// was obtained in the same instant is not lost: then the next wait hears of the signal.
+    /// Awaits something, unless a request comes first: then it is cancelled, and this throws. What
+    /// was obtained in the same instant is not lost. Once we were asked to end (also while a command
+    /// ran, which was told), nothing new is waited for.
     template <class Value>
     boost::asio::awaitable<Value> race(boost::asio::awaitable<Value> operation) {
         using namespace boost::asio::experimental::awaitable_operators;
+        if (asked_to_end_ != 0)
+            throw interrupted{asked_to_end_};
         ending<Value> result;
         auto first = co_await (run_to_end<Value>(std::move(operation), result) || next());
         if (first.index() == 1) {
-            int number = std::get<1>(first);
+            int number = std::get<1>(first).number;
             if (!result.value)
                 throw interrupted{number};
-            pending_ = number;
+            asked_to_end_ = number;
         }
         co_return result.take();
     }
 
+    /// Whether this signal was a request to us.
+    bool got(int number) const noexcept;
+
+    /// How this child ended, of which we became the parent. Who is interested says so before.
+    void watch(pid_t child);
+    std::optional<int> status_of(pid_t child) const;
+
+    /// Reads no more, so that the loop can end.
+    void close() noexcept;
+
 private:
-    boost::asio::signal_set signals_;
-    int pending_ = 0;
+    boost::asio::awaitable<void> read_requests();
+    boost::asio::awaitable<void> reap_children();
+
+    boost::asio::posix::stream_descriptor requests_;
+    boost::asio::posix::stream_descriptor children_;
+    boost::asio::steady_timer arrived_;
+    std::deque<signal_request> unseen_;
+    sigset_t got_;
+    int asked_to_end_ = 0;
+    std::map<pid_t, std::optional<int>> watched_;
 };
 
 }  // namespace corozk::program

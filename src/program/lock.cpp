@@ -31,7 +31,10 @@ public:
                        "standard, curator or kazoo: to exclude programs that use these libraries")
             ->check(CLI::IsMember({"standard", "curator", "kazoo"}))
             ->excludes(priority);
-        wait_.describe(app);
+        wait_.describe(app,
+                       "do not wait: end with 75 if somebody else has it, with 69 if no "
+                       "server answers within a second");
+        wait_.describe_conflict_code(app);
         run_.describe(app);
         app.footer(
             "Waits for the lock, runs the command, gives the lock back. Nothing is left behind, \n"
@@ -44,9 +47,24 @@ public:
             "  COROZK_NODE           the node that stands for the lock\n"
             "  COROZK_HOSTS          the servers\n"
             "When the lock is lost (the session expired, or somebody broke the lock) the command\n"
-            "and all that it started get SIGTERM, after --grace SIGKILL, and the exit code is 79.\n"
-            "The same happens when this program is killed. SIGINT, SIGTERM, SIGHUP and SIGQUIT\n"
-            "are passed on to the command.\n"
+            "and all that descends from it, whatever sessions and process groups it has made, get\n"
+            "SIGTERM, after --grace SIGKILL, and the exit code is 79. A signal that asks this\n"
+            "program to end brings SIGKILL at once then. The same happens when this program is\n"
+            "killed, be it with SIGKILL. What the command has left running when it ends goes, "
+            "too,\n"
+            "before the lock is given back: it gets half a second, then SIGTERM, then SIGKILL.\n"
+            "What another service was asked to start (at, systemd-run, docker) does not descend\n"
+            "from the command.\n"
+            "\n"
+            "SIGINT, SIGTERM and SIGQUIT are passed on to the command and its descendants, "
+            "SIGHUP,\n"
+            "SIGUSR1, SIGUSR2 and SIGALRM to the command alone. If it ends by the signal, so does\n"
+            "this program. On a terminal both are one job, as with flock: Ctrl-C and Ctrl-Z go to\n"
+            "both, and bg and fg work. Who is stopped keeps no session: a lock that was stopped "
+            "for\n"
+            "longer than --session-timeout is lost when the job goes on.\n"
+            "\n"
+            "When the servers are away for longer than that, a waiting program goes on waiting.\n"
             "\n"
             "All who use one PATH have to agree on the kind: plain, --shared and --exclusive, or\n"
             "--priority.\n"
@@ -58,12 +76,15 @@ public:
             "  corozk lock --shared /data -- sh -c 'rsync -a /data/ copy/'");
     }
 
-    void check() override {
+    void check(const settings&) override {
+        check_recipe_path(path_);
         if (priority_ && exclusive_)
             throw bad_word("--priority is exclusive anyway, unless --shared is said");
     }
 
     command_line takes_command() const override { return command_line::required; }
+
+    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
 
     asio::awaitable<int> run(surroundings& here) override {
         if (priority_) {
@@ -94,8 +115,8 @@ private:
         lock l(here.zk, path_, options);
         auto until = wait_.until();
         auto once = [&] { return wait_.try_only ? l.try_acquire() : l.acquire_until(until); };
-        int code = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return code;
+        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        co_return ended.code;
     }
 
     asio::awaitable<int> by_kind(surroundings& here) {
@@ -110,8 +131,8 @@ private:
                 return wait_.try_only ? l.try_acquire_read() : l.acquire_read_until(until);
             return wait_.try_only ? l.try_acquire_write() : l.acquire_write_until(until);
         };
-        int code = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return code;
+        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        co_return ended.code;
     }
 
     asio::awaitable<int> by_priority(surroundings& here) {
@@ -124,8 +145,8 @@ private:
             }
             return wait_.try_only ? l.try_acquire(*priority_) : l.acquire_until(*priority_, until);
         };
-        int code = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return code;
+        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        co_return ended.code;
     }
 
     std::string path_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -20,15 +21,26 @@ public:
 
     bool json() const noexcept { return json_; }
 
-    /// A result: the text as it is, or the value as a line.
+    /// A result: the text as it is, or the value as a line. @throws as `print`
     void result(std::string_view text, const boost::json::value& value) const;
 
-    /// Something that happened; the text gets the program's name before it.
+    /// Something that happened; the text gets the program's name before it. Nothing happens if it
+    /// cannot be written.
     void event(std::string_view text, const boost::json::object& value) const;
 
 private:
     bool json_;
 };
+
+/// Thrown when standard output does not take what was written.
+class output_failure : public std::runtime_error {
+public:
+    explicit output_failure(int problem);
+};
+
+/// Writes to standard output, with a line's end. Where that has to wait for a reader, a signal ends
+/// it. @throws output_failure, interrupted
+void print(std::string_view text);
 
 /// Says on standard error why nothing came of it.
 void complain(std::string_view text, bool json);

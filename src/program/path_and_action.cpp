@@ -25,8 +25,7 @@ void path_and_action::check() {
                                    action_,
                                    fmt::join(actions_, ", ")));
     }
-    if (!path_.starts_with('/'))
-        throw bad_word(fmt::format("'{}' is no path: paths begin with '/'", path_));
+    check_path(path_);
 }
 
 }  // namespace corozk::program

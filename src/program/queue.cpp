@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exit_code.hpp"
+#include "outage.hpp"
 #include "path_and_action.hpp"
 #include "run_under.hpp"
+#include "wait_options.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/queue.hpp>
 
@@ -43,10 +45,9 @@ public:
         app.add_option(
                "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)")
             ->check(CLI::NonNegativeNumber);
-        auto* try_flag =
-            app.add_flag("-n,--try", try_only_, "do not wait: end with 75 if there is no item");
-        add_duration(app, "-w,--deadline", deadline_, "wait at most so long, then end with 75")
-            ->excludes(try_flag);
+        wait_.describe(app,
+                       "do not wait: end with 75 if there is no item, with 69 if no server answers "
+                       "within a second");
         app.add_option("--bound", bound_, "put: wait while so many items are in the queue");
         app.add_option("--format", format_, "native, curator or kazoo: how items are named")
             ->check(CLI::IsMember({"native", "curator", "kazoo"}));
@@ -60,12 +61,15 @@ public:
             "  peek     prints the first item and leaves it\n"
             "  size     prints how many items there are\n"
             "\n"
-            "take gives each item to exactly one taker; if that one dies with it, it is gone.\n"
+            "take gives each item to exactly one taker; if that one dies with it, it is gone. If\n"
+            "standard output fails, it goes back to its place.\n"
             "consume gives it to another one then. Its command finds COROZK_ITEM (the item's "
             "name),\n"
             "COROZK_PRIORITY, COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and\n"
             "COROZK_HOSTS (and of a delayed item COROZK_DUE) in its environment; it is stopped\n"
-            "when the claim is lost (exit code 79).\n"
+            "when the claim is lost (exit code 79). Signals are passed on to it, as by corozk "
+            "lock;\n"
+            "after one that asks to end, no further item is taken.\n"
             "\n"
             "Examples\n"
             "  corozk queue put /jobs 'resize a.png' 'resize b.png'\n"
@@ -76,8 +80,9 @@ public:
             "  corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it \"$job\"'");
     }
 
-    void check() override {
+    void check(const settings&) override {
         words_.check();
+        check_recipe_path(words_.path());
         if (!words_.rest().empty() && words_.action() != "put")
             throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
         if (priority_ && words_.action() != "put")
@@ -94,6 +99,13 @@ public:
         // Items that begin with a dash.
         return words_.action() == "put" ? command_line::optional : command_line::none;
     }
+
+    void read_input(const settings& s) override {
+        if (words_.action() == "put")
+            items_ = items_to_put(s.command);
+    }
+
+    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
 
     asio::awaitable<int> run(surroundings& here) override {
         queue_options options;
@@ -154,18 +166,17 @@ private:
             queue_item item = co_await here.interrupts.race<queue_item>(q.peek());
             show(here, item);
         } else if (action == "put") {
-            std::vector<std::string> items = items_to_put(here.options.command);
-            for (std::string& item : items)
+            for (std::string& item : items_)
                 co_await here.interrupts.race<void>(put_one(q, std::move(item)));
         } else if (action == "take") {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
-                auto operation = try_only_ ? q.try_take() : q.take_until(until());
+                auto operation = wait_.try_only ? q.try_take() : q.take_until(wait_.until());
                 queue_item item = co_await here.interrupts.race<queue_item>(std::move(operation));
-                show(here, item);
+                co_await hand_over(here, item);
             }
         } else {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
-                auto operation = try_only_ ? q.try_consume() : q.consume_until(until());
+                auto operation = wait_.try_only ? q.try_consume() : q.consume_until(wait_.until());
                 queue_claim claim =
                     co_await here.interrupts.race<queue_claim>(std::move(operation));
                 int code = co_await consume_one(here, claim);
@@ -177,19 +188,20 @@ private:
     }
 
     asio::awaitable<void> put_one(queue& q, std::string item) {
-        return try_only_ ? q.try_put(std::move(item)) : q.put_until(std::move(item), until());
+        return wait_.try_only ? q.try_put(std::move(item))
+                              : q.put_until(std::move(item), wait_.until());
     }
 
     asio::awaitable<void> put_one(priority_queue& q, std::string item) {
         std::int32_t priority = priority_.value_or(0);
-        return try_only_ ? q.try_put(std::move(item), priority)
-                         : q.put_until(std::move(item), priority, until());
+        return wait_.try_only ? q.try_put(std::move(item), priority)
+                              : q.put_until(std::move(item), priority, wait_.until());
     }
 
     asio::awaitable<void> put_one(delay_queue& q, std::string item) {
         due_time when = delay_.value_or(std::chrono::milliseconds(0));
-        return try_only_ ? q.try_put(std::move(item), when)
-                         : q.put_until(std::move(item), when, until());
+        return wait_.try_only ? q.try_put(std::move(item), when)
+                              : q.put_until(std::move(item), when, wait_.until());
     }
 
     asio::awaitable<int> consume_one(surroundings& here, queue_claim& claim) {
@@ -214,10 +226,51 @@ private:
         if (ended.lost)
             co_return ended.code;
         if (ended.code == 0)
-            co_await claim.acknowledge();
+            co_await acknowledge(here, claim);
         else
             co_await claim.release();
         co_return ended.code;
+    }
+
+    /// The work is done: that a server is away for a moment does not undo it.
+    static asio::awaitable<void> acknowledge(surroundings& here, queue_claim& claim) {
+        for (;;) {
+            auto [ec] =
+                co_await claim.acknowledge(transaction(), asio::as_tuple(asio::use_awaitable));
+            if (!ec)
+                co_return;
+            if (ec != errc::not_connected || !claim.valid())
+                throw error(ec, "acknowledge", claim.name());
+            co_await connected_again(here, clock::time_point::max());
+        }
+    }
+
+    /// Prints an item that was removed. If that cannot be done it goes back to its old place.
+    asio::awaitable<void> hand_over(surroundings& here, const queue_item& item) const {
+        std::exception_ptr failure;
+        try {
+            show(here, item);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        if (!failure)
+            co_return;
+        create_options options;
+        if (!here.options.acl.empty())
+            options.acl = &here.options.acl;
+        std::string node = words_.path() + "/" + item.name;
+        for (;;) {
+            auto [ec, made] = co_await here.zk.create(
+                node, item.data, options, asio::as_tuple(asio::use_awaitable));
+            if (!ec || ec == zk_errc::node_exists)
+                break;
+            if (!is_outage(ec)) {
+                complain(fmt::format("{} is lost: {}", node, ec.message()), here.options.json);
+                break;
+            }
+            co_await connected_again(here, clock::time_point::max());
+        }
+        std::rethrow_exception(failure);
     }
 
     std::vector<std::string> items_to_put(const std::vector<std::string>& behind) const {
@@ -246,20 +299,16 @@ private:
         here.out.result(item.data, value);
     }
 
-    clock::time_point until() const {
-        return deadline_ ? clock::now() + *deadline_ : clock::time_point::max();
-    }
-
     path_and_action words_{"queue", {"put", "take", "consume", "peek", "size"}};
     std::optional<std::int32_t> priority_;
     bool prioritized_ = false;
     std::optional<std::chrono::milliseconds> delay_;
     bool delayed_ = false;
     bool whole_ = false;
-    bool try_only_ = false;
+    wait_options wait_;
     std::uint64_t count_ = 1;
     std::size_t bound_ = 0;
-    std::optional<std::chrono::milliseconds> deadline_;
+    std::vector<std::string> items_;
     std::string format_ = "native";
     run_options run_;
 };

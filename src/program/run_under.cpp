@@ -25,7 +25,7 @@ void run_options::describe(CLI::App& app) {
         app,
         "--grace",
         grace,
-        "how long the command may take to end after SIGTERM, before SIGKILL (default 10s)");
+        "how long what is stopped may take to end after SIGTERM, before SIGKILL (default 10s)");
     app.add_option("--identity",
                    identity,
                    "who we are, for those who look (default: USER@HOST pid PID PROGRAM)");
@@ -43,6 +43,24 @@ std::string run_options::identity_for(const settings& s) const {
     return fmt::format("{}@{} pid {} {}", user ? user->pw_name : "?", host, ::getpid(), program);
 }
 
+namespace {
+
+void say_lost(surroundings& here, const std::string& of_what, ending<std::string>& loss) {
+    std::string reason;
+    try {
+        reason = loss.take();
+    } catch (const std::exception& e) {
+        reason = e.what();
+    }
+    boost::json::object event;
+    event["event"] = "lost";
+    event["path"] = of_what;
+    event["reason"] = reason;
+    here.out.event(fmt::format("lost {}: {}; stopping the command", of_what, reason), event);
+}
+
+}  // namespace
+
 asio::awaitable<run_result> run_under(surroundings& here,
                                       child_description what,
                                       std::string of_what,
@@ -51,47 +69,42 @@ asio::awaitable<run_result> run_under(surroundings& here,
     auto executor = co_await asio::this_coro::executor;
     std::optional<child_process> child;
     try {
-        child.emplace(executor, what);
+        child.emplace(executor, here.interrupts, what);
     } catch (const std::system_error& e) {
         complain(fmt::format("cannot run {}", e.what()), here.options.json);
         bool missing = e.code() == std::errc::no_such_file_or_directory;
         result.code = missing ? no_such_command : cannot_run_command;
         co_return result;
     }
-    for (;;) {
-        ending<std::string> loss;
-        auto first = co_await (child->ended() || run_to_end<std::string>(lost(), loss) ||
+    ending<std::string> loss;
+    std::size_t first = 2;
+    while (first == 2) {
+        auto raced = co_await (child->ended() || run_to_end<std::string>(lost(), loss) ||
                                here.interrupts.next());
-        if (first.index() == 0) {
-            result.code = std::get<0>(first);
-            co_return result;
-        }
-        if (first.index() == 2) {
-            child->signal(std::get<2>(first));
-            continue;
-        }
-        std::string reason;
-        try {
-            reason = loss.take();
-        } catch (const std::exception& e) {
-            reason = e.what();
-        }
-        boost::json::object event;
-        event["event"] = "lost";
-        event["path"] = of_what;
-        event["reason"] = reason;
-        here.out.event(fmt::format("lost {}: {}; stopping the command", of_what, reason), event);
-        co_await child->stop();
+        first = raced.index();
+        if (first == 0)
+            result.code = std::get<0>(raced);
+        else if (first == 2)
+            child->pass_on(std::get<2>(raced));
+    }
+    bool gone = false;
+    if (first == 1) {
         result.code = ownership_was_lost;
         result.lost = true;
-        co_return result;
+        say_lost(here, of_what, loss);
+        gone = co_await child->stop();
+    } else {
+        gone = co_await child->stop_what_is_left();
     }
+    if (!gone)
+        complain("some of what the command has started could not be ended", here.options.json);
+    co_return result;
 }
 
-asio::awaitable<int> run_under(surroundings& here,
-                               const run_options& options,
-                               std::string folder,
-                               ownership& held) {
+asio::awaitable<run_result> run_under(surroundings& here,
+                                      const run_options& options,
+                                      std::string folder,
+                                      ownership& held) {
     child_description what;
     what.words = here.options.command;
     what.grace = options.grace;
@@ -120,7 +133,7 @@ asio::awaitable<int> run_under(surroundings& here,
         if (ec && here.options.verbose)
             complain(fmt::format("release: {}", ec.message()), here.options.json);
     }
-    co_return ended.code;
+    co_return ended;
 }
 
 }  // namespace corozk::program

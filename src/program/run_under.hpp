@@ -31,8 +31,8 @@ struct run_result {
     bool lost = false;
 };
 
-/// Runs a command until it ends, or what it runs under is lost: then it is stopped. Signals that we
-/// get meanwhile are passed on to it.
+/// Runs a command until it ends, or what it runs under is lost: then it is stopped, and in either case
+/// nothing that it has started goes on. Signals that we get meanwhile are passed on to it.
 /// @param lost completes with the reason when it is lost; called anew after each signal
 boost::asio::awaitable<run_result> run_under(
     surroundings& here,
@@ -41,10 +41,9 @@ boost::asio::awaitable<run_result> run_under(
     std::function<boost::asio::awaitable<std::string>()> lost);
 
 /// The same under an ownership, which is released at the end. Its variables are added.
-/// @return the exit code of this program
-boost::asio::awaitable<int> run_under(surroundings& here,
-                                      const run_options& options,
-                                      std::string folder,
-                                      ownership& held);
+boost::asio::awaitable<run_result> run_under(surroundings& here,
+                                             const run_options& options,
+                                             std::string folder,
+                                             ownership& held);
 
 }  // namespace corozk::program

@@ -30,7 +30,10 @@ public:
                        naming_,
                        "standard, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)")
             ->check(CLI::IsMember({"standard", "curator", "kazoo"}));
-        wait_.describe(app);
+        wait_.describe(app,
+                       "do not wait: end with 75 if somebody else has it, with 69 if no "
+                       "server answers within a second");
+        wait_.describe_conflict_code(app);
         run_.describe(app);
         app.footer(
             "Waits for the permits, runs the command, gives them back. All at once: who waits\n"
@@ -46,7 +49,8 @@ public:
             "  corozk semaphore --limit 8 --change-limit /gpus");
     }
 
-    void check() override {
+    void check(const settings&) override {
+        check_recipe_path(path_);
         if (permits_ > limit_)
             throw bad_word(
                 fmt::format("{} permits are never free: the limit is {}", permits_, limit_));
@@ -57,6 +61,8 @@ public:
     command_line takes_command() const override {
         return change_ || show_ ? command_line::none : command_line::required;
     }
+
+    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
 
     asio::awaitable<int> run(surroundings& here) override {
         semaphore_options options(run_.identity_for(here.options));
@@ -78,8 +84,8 @@ public:
         auto once = [&] {
             return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(until, permits_);
         };
-        int code = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return code;
+        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
+        co_return ended.code;
     }
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings.hpp"
 
-#include <cstdio>
+#include "output.hpp"
+
 #include <string>
 
 namespace corozk::program {
@@ -9,16 +10,19 @@ namespace corozk::program {
 client_options to_client_options(const settings& s) {
     client_options options(s.hosts);
     options.session_timeout = s.session_timeout;
-    options.connect_timeout = s.connect_timeout;
+    options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
     options.auth = s.auth;
     if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty())
         options.tls = s.tls;
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;
-    auto write = [](log_level level, std::string_view line) {
-        std::string text("corozk: ");
-        text.append(to_string(level)).append(": ").append(line).append("\n");
-        std::fputs(text.c_str(), stderr);
+    auto write = [out = output(s.json)](log_level level, std::string_view line) {
+        std::string name(to_string(level));
+        boost::json::object event;
+        event["event"] = "log";
+        event["level"] = name;
+        event["message"] = boost::json::string(line);
+        out.event(name.append(": ").append(line), event);
     };
     options.logger = logger(s.verbose ? log_level::info : log_level::error, write);
     return options;

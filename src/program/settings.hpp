@@ -5,6 +5,7 @@
 #include <corozk/types.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct settings {
     std::vector<auth_info> auth;
     corozk::acl acl;  ///< of new nodes; empty: open
     std::chrono::milliseconds session_timeout{10'000};
-    std::chrono::milliseconds connect_timeout{10'000};
+    std::optional<std::chrono::milliseconds> connect_timeout;
     tls_options tls;
     sasl_options sasl;
     bool json = false;

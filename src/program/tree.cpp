@@ -38,6 +38,8 @@ public:
             "  corozk tree --json / | jq '.children[].name'");
     }
 
+    void check(const settings&) override { check_path(path_); }
+
     asio::awaitable<int> run(surroundings& here) override {
         boost::json::object root;
         std::string text;
@@ -64,7 +66,8 @@ private:
         if (ec == zk_errc::no_node)
             co_return false;
         if (ec && ec != zk_errc::no_auth)
-            throw boost::system::system_error(ec, path);
+            throw error(ec, "get", path);
+        std::size_t before = text.size();
         text += fmt::format("{:{}}{}", "", level * 2, printable(name));
         value["name"] = name;
         value["path"] = path;
@@ -77,8 +80,16 @@ private:
         if (level >= depth_ || node.stat.num_children == 0)
             co_return true;
         auto [listed, below] = co_await zk.children(path, tuple);
-        if (listed)
+        if (listed == zk_errc::no_node) {
+            text.resize(before);
+            co_return false;
+        }
+        if (listed == zk_errc::no_auth) {
+            value["readable"] = false;
             co_return true;
+        }
+        if (listed)
+            throw error(listed, "children", path);
         std::sort(below.names.begin(), below.names.end());
         boost::json::array children;
         for (const std::string& child : below.names) {

@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <iostream>
 #include <iterator>
 #include <sstream>
+#include <unistd.h>
 
 namespace corozk::program {
 
@@ -58,16 +59,49 @@ permission parse_permissions(std::string_view letters) {
 }  // namespace
 
 std::chrono::milliseconds parse_duration(std::string_view text) {
+    constexpr auto limit = static_cast<double>(for_ever.count());
     double number = 0;
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    // More than a double holds is a number all the same.
+    if (ec == std::errc::result_out_of_range && !text.starts_with('-')) {
+        ec = std::errc();
+        number = text.find("e-") == std::string_view::npos ? limit : 0;
+    }
     std::string_view rest(end, text.data() + text.size());
     for (const unit& u : units) {
         double value = number * u.milliseconds;
-        // A thousand years: far from where the arithmetic ends.
-        if (ec == std::errc() && rest == u.name && value >= 0 && value < 3.2e13)
-            return std::chrono::milliseconds(std::llround(value));
+        if (ec == std::errc() && rest == u.name && value >= 0)
+            return value < limit ? std::chrono::milliseconds(std::llround(value)) : for_ever;
     }
     throw bad_word(fmt::format("'{}' is no duration; say 250ms, 30s, 5m or 2h", text));
+}
+
+void check_path(std::string_view path) {
+    auto refuse = [&](const char* why) {
+        throw bad_word(fmt::format("'{}' is no path: {}", path, why));
+    };
+    if (!path.starts_with('/'))
+        refuse("paths begin with '/'");
+    if (path.size() > 1 && path.ends_with('/'))
+        refuse("it ends with '/'");
+    for (unsigned char c : path) {
+        if (c < 0x20 || c == 0x7f)
+            refuse("it has a control character");
+    }
+    for (std::string_view rest = path.substr(1); !rest.empty();) {
+        std::string_view name = rest.substr(0, rest.find('/'));
+        rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+        if (name.empty())
+            refuse("there is nothing between two of its '/'");
+        if (name == "." || name == "..")
+            refuse("'.' and '..' mean nothing to ZooKeeper");
+    }
+}
+
+void check_recipe_path(std::string_view path) {
+    check_path(path);
+    if (path == "/")
+        throw bad_word("'/' is the root: name a folder of its own, such as /locks/backup");
 }
 
 auth_info parse_auth(std::string_view text) {
@@ -132,7 +166,16 @@ std::string read_file(const std::string& name) {
 }
 
 std::string read_standard_input() {
-    return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::string text;
+    char part[65536];
+    for (;;) {
+        ssize_t size = ::read(STDIN_FILENO, part, sizeof part);
+        if (size < 0 && errno != EINTR)
+            throw bad_word(fmt::format("cannot read standard input: {}", std::strerror(errno)));
+        if (size == 0)
+            return text;
+        text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
+    }
 }
 
 }  // namespace corozk::program

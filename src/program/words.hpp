@@ -19,8 +19,17 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds.
+/// A hundred years: whoever adds it to a moment still gets one.
+inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
+
+/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. Nothing is longer than `for_ever`.
 std::chrono::milliseconds parse_duration(std::string_view text);
+
+/// Whether this can be a node's path; the text says why not.
+void check_path(std::string_view path);
+
+/// The same for the folder of a recipe, which cannot be the root.
+void check_recipe_path(std::string_view path);
 
 /// "digest:user:password"; the credential is what stands behind the first colon.
 auth_info parse_auth(std::string_view text);

@@ -6,6 +6,7 @@
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -24,30 +25,40 @@ class program_run {
 public:
     using variables = std::map<std::string, std::string>;
 
+    /// @param environment added to ours; RUN_OUT and RUN_ERR name other files for its output
+    /// @param starter another program, which is to start it: words before its own
     explicit program_run(const std::vector<std::string>& arguments,
                          const std::string& input = {},
-                         const variables& environment = {}) {
+                         const variables& environment = {},
+                         const std::vector<std::string>& starter = {}) {
         std::ofstream(folder_.path() / "in") << input;
         process_options what;
         // The shell only puts the files in their places, and becomes the program.
-        what.command = {"/bin/sh",
-                        "-c",
-                        "exec \"$0\" \"$@\" <\"$RUN_IN\" >\"$RUN_OUT\" 2>\"$RUN_ERR\"",
-                        COROZK_PROGRAM};
+        what.command = {
+            "/bin/sh", "-c", "exec \"$@\" <\"$RUN_IN\" >\"$RUN_OUT\" 2>\"$RUN_ERR\"", "sh"};
+        what.command.insert(what.command.end(), starter.begin(), starter.end());
+        what.command.emplace_back(COROZK_PROGRAM);
         what.command.insert(what.command.end(), arguments.begin(), arguments.end());
         what.environment = environment;
         what.environment.emplace("COROZK_HOSTS", the_server().hosts());
         what.environment["RUN_IN"] = folder_.path() / "in";
-        what.environment["RUN_OUT"] = folder_.path() / "out";
-        what.environment["RUN_ERR"] = folder_.path() / "err";
+        what.environment.emplace("RUN_OUT", folder_.path() / "out");
+        what.environment.emplace("RUN_ERR", folder_.path() / "err");
         process_ = std::make_unique<process_guard>(what);
     }
 
-    /// Waits for its end. @return the exit code
+    /// Waits for its end. @return what a shell shows as $?
     int end() {
         if (!process_->wait(program_limit))
             throw std::runtime_error("the program did not end; it said: " + out() + err());
-        return process_->exit_status().value();
+        int status = process_->exit_status().value();
+        return status < 0 ? 128 - status : status;
+    }
+
+    /// The signal that ended it; 0 if it ended by itself.
+    int ended_by() {
+        end();
+        return std::max(0, -process_->exit_status().value());
     }
 
     std::string out() const { return text("out"); }
@@ -59,6 +70,13 @@ public:
         eventually([&] { return out().find(words) != std::string::npos; },
                    program_limit,
                    "the program to say " + words);
+    }
+
+    /// Waits until it has written this to its standard error.
+    void reports(const std::string& words) {
+        eventually([&] { return err().find(words) != std::string::npos; },
+                   program_limit,
+                   "the program to report " + words);
     }
 
 private:
@@ -80,8 +98,9 @@ struct program_result {
 
 inline program_result run_program(const std::vector<std::string>& arguments,
                                   const std::string& input = {},
-                                  const program_run::variables& environment = {}) {
-    program_run run(arguments, input, environment);
+                                  const program_run::variables& environment = {},
+                                  const std::vector<std::string>& starter = {}) {
+    program_run run(arguments, input, environment, starter);
     int code = run.end();
     return {code, run.out(), run.err()};
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 namespace corozk::testing::client_tests::recipes_test {
 
@@ -315,6 +316,207 @@ TEST_CASE("corozk tree: nodes, sessions, data") {
     CHECK(value.at("children").as_array().size() == 2);
     CHECK_FALSE(value.at("children").at(1).as_object().contains("children"));
     CHECK(run_program({"tree", path + "/none"}).code == 1);
+}
+
+TEST_CASE("corozk tree: whole, or an error, wherever the connection is cut") {
+    std::string path = fresh_path();
+    admin hand = observer();
+    for (const char* node : {"/a/b", "/a/c", "/d/e/f"})
+        hand.plant(path + node, "text");
+    std::string whole = run_program({"tree", "--data", path}).out;
+    fault_proxy counting(the_server().port());
+    CHECK(run_program({"tree", "--hosts", counting.hosts(), "--data", path}).out == whole);
+    std::uint64_t requests = counting.requests();
+    CHECK(requests >= 7);
+    for (std::uint64_t n = 1; n <= requests; ++n) {
+        for (auto fault : {drop_request_and_cut, swallow_reply_and_cut}) {
+            INFO(n);
+            fault_proxy proxy(the_server().port());
+            proxy.arm(at_request(n), fault());
+            auto cut = run_program({"tree", "--hosts", proxy.hosts(), "--data", path});
+            CHECK((cut.code == 69 ? cut.out.empty() && !cut.err.empty()
+                                  : cut.code == 0 && cut.out == whole));
+        }
+    }
+}
+
+TEST_CASE("corozk: standard output that fails is an error, and a taken item stays") {
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", path, "first", "second"}).code == 0);
+    CHECK(run_program({"config", "publish", path + "-value", "value"}).code == 0);
+    using words = std::vector<std::string>;
+    const std::vector<words> ways{{"sh", "-c", "exec \"$@\" >/dev/full", "sh"},
+                                  {"sh", "-c", "exec \"$@\" >&-", "sh"},
+                                  {"sh", "-c", "exec \"$@\" 1</dev/null", "sh"}};
+    const std::vector<words> what{{"queue", "take", path},
+                                  {"queue", "take", "-c", "2", "--json", path},
+                                  {"queue", "peek", path},
+                                  {"queue", "size", path},
+                                  {"config", "get", path + "-value"},
+                                  {"config", "watch", path + "-value"},
+                                  {"contenders", path},
+                                  {"contenders", "--watch", path},
+                                  {"deadlocks", path},
+                                  {"tree", path},
+                                  {"barrier", "status", path + "-gate"},
+                                  {"semaphore", "-l", "2", "--available", path + "-s"},
+                                  {"--help"},
+                                  {"lock", "--help"},
+                                  {"--version"},
+                                  {"--complete", ""},
+                                  {"--manual"}};
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        for (const words& one : what) {
+            INFO(way << " " << one.front());
+            auto run = run_program(one, "", {}, ways[way]);
+            CHECK(run.code == 74);
+            CHECK(run.err.find("standard output") != std::string::npos);
+        }
+    }
+    // A reader that is gone.
+    auto run = run_program(
+        {"queue", "take", path},
+        "",
+        {},
+        {"bash", "-c", "exec 3>&1; { sleep 0.2; \"$@\"; echo $? >&3; } | true", "bash"});
+    CHECK(run.out == "74\n");
+    CHECK(run.err.find("standard output") != std::string::npos);
+    // At its old place.
+    CHECK(run_program({"queue", "take", "-c", "2", path}).out == "first\nsecond\n");
+    std::string ranked = fresh_path();
+    CHECK(run_program({"queue", "put", "-p", "3", "--format", "kazoo", ranked, "item"}).code == 0);
+    CHECK(run_program(
+              {"queue", "take", "--prioritized", "--format", "kazoo", ranked}, "", {}, ways.front())
+              .code == 74);
+    auto value = boost::json::parse(
+        run_program({"queue", "take", "--json", "--prioritized", "--format", "kazoo", ranked}).out);
+    CHECK(value.at("data") == "item");
+    CHECK(value.at("priority") == 3);
+}
+
+TEST_CASE("corozk: input that cannot be read is no empty input") {
+    std::string path = fresh_path();
+    for (const char* input : {"exec \"$@\" </", "exec \"$@\" <&-"}) {
+        CHECK(run_program({"queue", "put", path}, "", {}, {"sh", "-c", input, "sh"}).code == 64);
+        CHECK(run_program({"config", "publish", path}, "", {}, {"sh", "-c", input, "sh"}).code ==
+              64);
+    }
+    CHECK_FALSE(observer().exists(path));
+}
+
+TEST_CASE("corozk --json: whatever the bytes are, valid and lossless") {
+    std::string path = fresh_path();
+    std::string bytes("\xff\xc3(\xed\xa0\x80\xf8\"\\\x00\n\xc3\xa9", 13);
+    std::string encoded = "/8Mo7aCA+CJcAArDqQ==";
+    std::string bad = "\xef\xbf\xbd";
+    std::string text = bad + bad + "(" + bad + bad + bad + bad + "\"\\" + '\0' + "\n\xc3\xa9";
+    auto holds = [&](const boost::json::value& value, const std::string& name) {
+        CHECK(std::string(value.at(name).as_string()) == text);
+        CHECK(value.at(name + "_base64").as_string() == encoded);
+    };
+    auto answer = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "--json");
+        return boost::json::parse(run_program(words).out);
+    };
+    std::string queue = path + "/queue", value = path + "/value", parts = path + "/parts";
+    CHECK(run_program({"queue", "put", "--whole", queue}, bytes).code == 0);
+    holds(answer({"queue", "peek", queue}), "data");
+    auto tree = answer({"tree", "--data", queue});
+    holds(tree.at("children").at(0), "data");
+    holds(answer({"queue", "take", queue}), "data");
+    CHECK(run_program({"config", "publish", value}, bytes).code == 0);
+    holds(answer({"config", "get", value}), "data");
+    holds(answer({"config", "watch", "-c", "1", value}), "data");
+    temporary_directory folder;
+    std::ofstream(folder.path() / "part") << bytes;
+    std::string part = "a=@" + (folder.path() / "part").string();
+    CHECK(run_program({"config", "publish", "--layout", "versioned", parts, part, "a_base64=x"})
+              .code == 0);
+    auto several = answer({"config", "get", "--layout", "versioned", parts});
+    CHECK(several.at("parts_base64").at("a").as_string() == encoded);
+    CHECK(several.at("parts").at("a_base64") == "x");
+    observer().plant(path + "/lock/0123456789abcdef0123456789abcdef-lock-0000000000", bytes);
+    holds(answer({"contenders", path + "/lock"}).at("contenders").at(0), "who");
+    // What was text stays as it is.
+    CHECK(run_program({"queue", "put", queue, "caf\xc3\xa9"}).code == 0);
+    auto item = answer({"queue", "take", queue});
+    CHECK(item.at("data") == "caf\xc3\xa9");
+    CHECK_FALSE(item.as_object().contains("data_base64"));
+}
+
+TEST_CASE("corozk --json: one value a line, also of log lines and of what makes no sense") {
+    auto all_json = [](const std::string& text) {
+        std::istringstream lines(text);
+        std::size_t count = 0;
+        for (std::string line; std::getline(lines, line); ++count) {
+            INFO(line);
+            boost::json::error_code ec;
+            boost::json::parse(line, ec);
+            CHECK_FALSE(ec);
+        }
+        return count;
+    };
+    std::string path = fresh_path();
+    auto verbose = run_program({"--json", "-v", "queue", "size", path});
+    CHECK(verbose.out == "0\n");
+    CHECK(all_json(verbose.err) > 1);
+    const std::vector<std::vector<std::string>> wrong{
+        {"lock", "--json"},
+        {"lock", "--bad", path, "--json", "--", "true"},
+        {"lock", "-w", "soon", path, "--json"},
+        {"--json", "nothing"},
+        {"queue", "take", "relative", "--json"},
+        {"queue", "--json"}};
+    for (const auto& words : wrong) {
+        auto run = run_program(words);
+        CHECK(run.code == 64);
+        CHECK(run.out.empty());
+        CHECK(all_json(run.err) == 1);
+    }
+    // Behind -- it is the command's.
+    CHECK(run_program({"lock", "/", "--", "--json"}).err.starts_with("corozk: "));
+}
+
+TEST_CASE("corozk: values that begin with a dash") {
+    std::string path = fresh_path();
+    auto run = run_program({"config", "publish", path, "-Xmx2g"});
+    CHECK(run.code == 64);
+    CHECK(run.err.find("behind --") != std::string::npos);
+    CHECK(run_program({"config", "publish", path, "--", "-Xmx2g"}).code == 0);
+    CHECK(run_program({"config", "get", path}).out == "-Xmx2g\n");
+    CHECK(run_program({"config", "publish", path, "one", "--", "two"}).code == 64);
+    CHECK(run_program({"config", "get", path, "--", "two"}).code == 64);
+}
+
+TEST_CASE("corozk: what is wrong is said in the program's own words") {
+    std::string path = fresh_path();
+    auto says = [](const std::vector<std::string>& words, int code, const std::string& text) {
+        auto run = run_program(words);
+        INFO(run.err);
+        CHECK(run.code == code);
+        CHECK(run.err.find(text) != std::string::npos);
+        for (const char* of_the_library : {"add_auth", "client_options", "lock.", "configuration."})
+            CHECK(run.err.find(of_the_library) == std::string::npos);
+    };
+    for (const char* recipe : {"lock", "elect"})
+        says({recipe, "/", "--", "true"}, 64, "'/' is the root");
+    says({"semaphore", "-l", "1", "/", "--", "true"}, 64, "'/' is the root");
+    says({"queue", "size", "/"}, 64, "'/' is the root");
+    says({"barrier", "set", "/"}, 64, "'/' is the root");
+    says({"lock", "a/b", "--", "true"}, 64, "begin with '/'");
+    says({"lock", path + "/", "--", "true"}, 64, "ends with '/'");
+    says({"config", "get", path + "//x"}, 64, "nothing between");
+    says({"contenders", path + "/./x"}, 64, "'.' and '..'");
+    says({"tree", path + "/a\n"}, 64, "control character");
+    says({"--session-timeout", "1ms", "tree"}, 64, "--session-timeout");
+    std::string secret = "digest:user:word";
+    CHECK(
+        run_program({"config", "publish", path, "--auth", secret, "--acl", "creator", "x"}).code ==
+        0);
+    says({"config", "get", path}, 77, "--auth");
+    says({"config", "publish", path, "y"}, 77, "--auth");
+    CHECK(run_program({"semaphore", "-l", "2", path + "-s", "--", "true"}).code == 0);
+    says({"semaphore", "-l", "3", path + "-s", "--", "true"}, 70, "--limit");
 }
 
 }  // namespace corozk::testing::client_tests::recipes_test

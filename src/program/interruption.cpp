@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interruption.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <cerrno>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <system_error>
+
+namespace corozk::program {
+
+namespace asio = boost::asio;
+
+namespace {
+
+int descriptor_for(const sigset_t& set) {
+    int fd = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        throw std::system_error(errno, std::generic_category(), "signalfd");
+    return fd;
+}
+
+}  // namespace
+
+interruption::interruption(const asio::any_io_executor& executor, const signal_sets& sets)
+    : requests_(executor, descriptor_for(sets.requests)),
+      children_(executor, descriptor_for(sets.children)),
+      arrived_(executor, asio::steady_timer::time_point::max()) {
+    ::sigemptyset(&got_);
+    asio::co_spawn(executor, read_requests(), asio::detached);
+    asio::co_spawn(executor, reap_children(), asio::detached);
+}
+
+asio::awaitable<void> interruption::read_requests() {
+    auto tuple = asio::as_tuple(asio::use_awaitable);
+    signalfd_siginfo info{};
+    for (;;) {
+        auto [ec, size] =
+            co_await requests_.async_read_some(asio::buffer(&info, sizeof info), tuple);
+        if (ec || size != sizeof info)
+            co_return;
+        signal_request request;
+        request.number = static_cast<int>(info.ssi_signo);
+        request.from_terminal = info.ssi_code == SI_KERNEL;
+        ::sigaddset(&got_, request.number);
+        if (request.asks_to_end())
+            asked_to_end_ = request.number;
+        unseen_.push_back(request);
+        arrived_.cancel();
+    }
+}
+
+asio::awaitable<void> interruption::reap_children() {
+    auto tuple = asio::as_tuple(asio::use_awaitable);
+    signalfd_siginfo info{};
+    for (;;) {
+        int status = 0;
+        for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (auto found = watched_.find(pid); found != watched_.end())
+                found->second = status;
+        }
+        auto [ec, size] =
+            co_await children_.async_read_some(asio::buffer(&info, sizeof info), tuple);
+        if (ec || size != sizeof info)
+            co_return;
+    }
+}
+
+asio::awaitable<signal_request> interruption::next() {
+    while (unseen_.empty()) {
+        co_await arrived_.async_wait(asio::as_tuple(asio::use_awaitable));
+        auto cancelled = co_await asio::this_coro::cancellation_state;
+        if (unseen_.empty() && cancelled.cancelled() != asio::cancellation_type::none)
+            co_return signal_request{};
+    }
+    signal_request request = unseen_.front();
+    unseen_.pop_front();
+    co_return request;
+}
+
+bool interruption::got(int number) const noexcept {
+    return ::sigismember(&got_, number) == 1;
+}
+
+void interruption::watch(pid_t child) {
+    watched_.emplace(child, std::nullopt);
+}
+
+std::optional<int> interruption::status_of(pid_t child) const {
+    auto found = watched_.find(child);
+    return found == watched_.end() ? std::nullopt : found->second;
+}
+
+void interruption::close() noexcept {
+    boost::system::error_code ignored;
+    requests_.close(ignored);
+    children_.close(ignored);
+}
+
+}  // namespace corozk::program
