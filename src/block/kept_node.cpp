@@ -173,11 +173,8 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
 void kept_node::settle_calls(error_code ec) {
     for (auto c = calls_.begin(); c != calls_.end();) {
         bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
-        if (due && !wanted_ && c->why != purpose::release) {
-            c->ask.end();  // given up at its deadline; everything else has been completed
-        } else if (due) {
+        if (due)
             c->ask.complete(ec);
-        }
         c = due ? calls_.erase(c) : std::next(c);
     }
 }

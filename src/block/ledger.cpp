@@ -2,7 +2,7 @@
 #include "block/ledger.hpp"
 
 #include "block/parents.hpp"
-#include "block/pending_call.hpp"
+#include "block/ask_again.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 

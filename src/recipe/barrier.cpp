@@ -62,7 +62,6 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
             co_await wake.wait();
     }
     forget_watch(p, changed, watch_kind::data, self->path);
-    call.end();
 }
 
 task<> is_set_driver(std::shared_ptr<barrier_impl> self,
@@ -163,12 +162,12 @@ void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
 }
 
 void barrier::start_wait(const impl_ptr& impl,
-                         std::chrono::nanoseconds limit,
+                         time_limit limit,
                          handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
-    p.spawn(detail::wait_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+    p.spawn(detail::wait_driver(impl, std::move(handler), limit.from(p.now())));
 }
 
 }  // namespace corozk

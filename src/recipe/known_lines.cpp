@@ -32,7 +32,7 @@ known_line as_known(Recipe recipe) {
         shared->break_contender(std::move(path), call.token());
     };
     result.insist = [shared](std::string path,
-                             std::chrono::steady_clock::duration grace,
+                             time_limit grace,
                              inner_call<bool>& call) {
         shared->insist_on_release(std::move(path), grace, call.token());
     };

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "block/ledger.hpp"
+#include "block/ask_again.hpp"
 #include "block/pending_call.hpp"
+#include "block/recipe_core.hpp"
 #include "recipe/delay_queue_algo.hpp"
 #include "recipe/item_order.hpp"
 #include "recipe/queue_algo.hpp"

@@ -43,7 +43,7 @@ void session::begin_closing() {
         return;
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
-    close_deadline_ = end_of(options_.close_timeout, now());
+    close_deadline_ = time_limit(options_.close_timeout).from(now());
     ++round_;
     resolver_->cancel();
     auto calls = std::move(connect_calls_);

@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -119,13 +120,13 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
-                start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
+                start_enter(impl, time_limit::for_ever(), std::move(handler));
             });
     }
 
     /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto enter_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
             session_.get(),
@@ -154,13 +155,13 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
-                start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
+                start_leave(impl, time_limit::for_ever(), std::move(handler));
             });
     }
 
     /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto leave_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
             session_.get(),
@@ -174,10 +175,10 @@ private:
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     static void start_enter(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
+                            time_limit limit,
                             handler_of<> handler);
     static void start_leave(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
+                            time_limit limit,
                             handler_of<> handler);
 };
 

@@ -118,8 +118,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto campaign_for(duration budget, Token&& token = Token{}) {
-        return campaign_until(deadline_in(budget), std::forward<Token>(token));
+    auto campaign_for(time_limit budget, Token&& token = Token{}) {
+        return campaign_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `campaign`, but only if there is no other candidate.

@@ -93,8 +93,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, Token&& token = Token{}) {
-        return acquire_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but only if nobody has the lock or waits for it.

@@ -3,6 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/detail/acquisition.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/detail/run_owned.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
 
@@ -124,10 +125,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, Token&& token = Token{}) {
-        auto now = std::chrono::steady_clock::now();
-        return acquire_until(budget >= time_point::max() - now ? time_point::max() : now + budget,
-                             std::forward<Token>(token));
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if nothing has to be waited for.

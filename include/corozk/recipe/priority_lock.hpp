@@ -138,8 +138,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_for(std::int32_t priority, duration budget, Token&& token = Token{}) {
-        return acquire_until(priority, deadline_in(budget), std::forward<Token>(token));
+    auto acquire_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
+        return acquire_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for anybody.
@@ -172,8 +172,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_read_for(std::int32_t priority, duration budget, Token&& token = Token{}) {
-        return acquire_read_until(priority, deadline_in(budget), std::forward<Token>(token));
+    auto acquire_read_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
+        return acquire_read_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for a writer.

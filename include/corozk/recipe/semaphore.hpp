@@ -117,8 +117,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, std::int32_t permits = 1, Token&& token = Token{}) {
-        return acquire_until(deadline_in(budget), permits, std::forward<Token>(token));
+    auto acquire_for(time_limit budget, std::int32_t permits = 1, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), permits, std::forward<Token>(token));
     }
 
     /** @brief The same, if so many permits are free and nobody waits.

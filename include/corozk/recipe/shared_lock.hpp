@@ -102,8 +102,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_read_for(duration budget, Token&& token = Token{}) {
-        return acquire_read_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_read_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_read_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for a writer.
@@ -133,8 +133,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto acquire_write_for(duration budget, Token&& token = Token{}) {
-        return acquire_write_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_write_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_write_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if nobody holds the lock or waits for it.
@@ -252,8 +252,8 @@ public:
 
     /** @brief The same, with a budget from now on. */
     template <class Token = default_token>
-    auto upgrade_for(const ownership& held, duration budget, Token&& token = Token{}) {
-        return upgrade_until(held, deadline_in(budget), std::forward<Token>(token));
+    auto upgrade_for(const ownership& held, time_limit budget, Token&& token = Token{}) {
+        return upgrade_until(held, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */
