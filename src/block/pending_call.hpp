@@ -34,6 +34,9 @@ public:
 
     bool waiting() const noexcept { return call_.waiting(); }
 
+    /// Whether it has ended at its deadline.
+    bool late() const noexcept { return late_; }
+
     void complete(error_code ec, Values... values) {
         timer_node::cancel();
         call_.complete(ec, std::move(values)...);
@@ -53,11 +56,15 @@ public:
     }
 
 private:
-    void expired() noexcept override { give_up(late_error_); }
+    void expired() noexcept override {
+        late_ = true;
+        give_up(late_error_);
+    }
 
     user_call<Values...> call_;
     signal& owner_;
     error_code late_error_ = errc::deadline_exceeded;
+    bool late_ = false;
 };
 
 class session;

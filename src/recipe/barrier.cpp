@@ -161,9 +161,7 @@ void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
     impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
 }
 
-void barrier::start_wait(const impl_ptr& impl,
-                         time_limit limit,
-                         handler_of<> handler) {
+void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/parents.hpp"
-#include "block/ask_again.hpp"
 #include "block/pending_call.hpp"
 #include "recipe/counter_algo.hpp"
 #include "session/path.hpp"

@@ -402,11 +402,8 @@ void name_service::start_resolve(const impl_ptr& impl,
     if (!wait) {
         p.spawn(detail::resolve_driver(impl, std::move(name), std::move(path), std::move(handler)));
     } else {
-        p.spawn(detail::await_driver(impl,
-                                     std::move(name),
-                                     std::move(path),
-                                     std::move(handler),
-                                     wait->from(p.now())));
+        p.spawn(detail::await_driver(
+            impl, std::move(name), std::move(path), std::move(handler), wait->from(p.now())));
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "block/ledger.hpp"
 #include "block/ask_again.hpp"
+#include "block/ledger.hpp"
 #include "block/pending_call.hpp"
 #include "block/recipe_core.hpp"
 #include "recipe/delay_queue_algo.hpp"
@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -183,6 +184,9 @@ private:
     task<> produce();
     task<error_code> find_room();
     void complete_puts(std::vector<put_call>& batch, error_code ec);
+    static task<> take_back(port& p, std::vector<std::string> items);
+    void take_late_back(const std::vector<put_call>& batch,
+                        std::span<const transaction_result> created);
     transaction::step creation(const basic_queue::new_item& item) const;
 
     static task<> run_count(std::shared_ptr<queue_impl> self,

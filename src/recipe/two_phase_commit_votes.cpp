@@ -26,8 +26,8 @@ vote_tally::vote_tally(port& p,
 }
 
 task<error_code> vote_tally::run(outcome_call& call,
-                                  const votes_alarm& due,
-                                  outcome_slot& outcome) {
+                                 const votes_alarm& due,
+                                 outcome_slot& outcome) {
     error_code ec;
     while (!ec && !outcome && (call.waiting() || due.rang())) {
         if (!decision_watch_.armed()) {

@@ -154,7 +154,7 @@ public:
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto wait_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
@@ -172,9 +172,7 @@ private:
     static void start_set(const impl_ptr& impl, handler_of<bool> handler);
     static void start_remove(const impl_ptr& impl, handler_of<bool> handler);
     static void start_is_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_wait(const impl_ptr& impl,
-                           time_limit limit,
-                           handler_of<> handler);
+    static void start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler);
 };
 
 }  // namespace corozk

@@ -54,9 +54,8 @@ struct double_barrier_options {
  * in the same instant counts it as a member that left | | `leave` | completes at once; the member's
  * node is erased in the background: it has left, without having waited for the others |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`. With a deadline the
- * node is gone when the operation fails (unless there is no connection; then it is erased as soon
- * as there is one), and the member was not counted in any round.
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`. A deadline does the
+ * same as a cancellation, with `errc::deadline_exceeded`.
  *
  * @par Executor and thread safety
  * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
@@ -124,7 +123,7 @@ public:
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto enter_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
@@ -159,7 +158,7 @@ public:
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto leave_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
@@ -174,12 +173,8 @@ private:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    static void start_enter(const impl_ptr& impl,
-                            time_limit limit,
-                            handler_of<> handler);
-    static void start_leave(const impl_ptr& impl,
-                            time_limit limit,
-                            handler_of<> handler);
+    static void start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler);
 };
 
 }  // namespace corozk

@@ -136,13 +136,11 @@ public:
      */
     template <class Token = default_token>
     auto join(std::string name, std::string data = std::string(), Token&& token = Token{}) {
-        return join_for(time_limit::for_ever(),
-                        std::move(name),
-                        std::move(data),
-                        std::forward<Token>(token));
+        return join_for(
+            time_limit::for_ever(), std::move(name), std::move(data), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto join_for(time_limit limit,
                   std::string name,

@@ -3,9 +3,9 @@
 
 #include <corozk/client.hpp>
 #include <corozk/detail/acquisition.hpp>
-#include <corozk/time_limit.hpp>
 #include <corozk/detail/run_owned.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -115,7 +115,7 @@ public:
         return begin("multi_lock.acquire", false, time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all parts and steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -123,7 +123,7 @@ public:
         return begin("multi_lock.acquire", false, deadline, std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
     auto acquire_for(time_limit budget, Token&& token = Token{}) {
         return acquire_until(budget.from_now(), std::forward<Token>(token));

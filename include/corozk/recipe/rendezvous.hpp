@@ -106,11 +106,10 @@ public:
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
-        return publish_for(
-            time_limit::for_ever(), std::move(data), std::forward<Token>(token));
+        return publish_for(time_limit::for_ever(), std::move(data), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto publish_for(time_limit limit, std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
@@ -169,7 +168,7 @@ public:
         return await_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto await_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(

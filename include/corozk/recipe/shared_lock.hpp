@@ -91,7 +91,7 @@ public:
         return begin("shared_lock.acquire_read", claim_of(read), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -100,7 +100,7 @@ public:
             "shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
     auto acquire_read_for(time_limit budget, Token&& token = Token{}) {
         return acquire_read_until(budget.from_now(), std::forward<Token>(token));
@@ -122,7 +122,7 @@ public:
         return begin("shared_lock.acquire_write", claim_of(write), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -131,7 +131,7 @@ public:
             "shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
     auto acquire_write_for(time_limit budget, Token&& token = Token{}) {
         return acquire_write_until(budget.from_now(), std::forward<Token>(token));
@@ -250,7 +250,7 @@ public:
             });
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
     auto upgrade_for(const ownership& held, time_limit budget, Token&& token = Token{}) {
         return upgrade_until(held, budget.from_now(), std::forward<Token>(token));

@@ -172,10 +172,14 @@ public:
     }
 
     /**
-     * @brief The same, but decides to abort when the time is over.
+     * @brief The same, but decides to abort when the votes do not come in time.
+     *
+     * The votes are due when three quarters of the time are over (or all but a second): the rest is
+     * for writing the decision. Less than 200 ms means 200 ms.
      *
      * @par Errors
-     * `errc::in_doubt` when the time is over and there is no connection to say so.
+     * `errc::in_doubt` when the time is over and the decision has not been confirmed (see
+     * `time_limit`); what has been begun goes on.
      */
     template <class Token = default_token>
     auto decide_for(time_limit limit, Token&& token = Token{}) {
@@ -314,7 +318,7 @@ public:
         return join_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto join_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
@@ -350,10 +354,10 @@ public:
     /**
      * @brief The same for a limited time.
      *
-     * Then the transaction is aborted in the first form. In the second one the decision is the
-     * coordinator's: it fails with `errc::in_doubt`, and `outcome` tells later. Without a
-     * connection it fails with `errc::in_doubt` in both (with `errc::deadline_exceeded` if the vote
-     * was not given).
+     * In the first form the transaction is aborted when the votes do not come in time, as with
+     * `commit_coordinator::decide_for`. In the second one the decision is the coordinator's. In
+     * both it fails with `errc::in_doubt` when the time is over and the decision is not known, and
+     * `outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
      */
     template <class Token = default_token>
     auto vote_for(time_limit limit, commit_vote wish, Token&& token = Token{}) {
