@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,15 @@
 namespace corozk::testing {
 
 class early_operations {
+    auto answered(std::string operation) {
+        waiting_.insert(operation);
+        return [this, operation](error_code ec, auto&&...) {
+            ++ended_;
+            waiting_.erase(waiting_.find(operation));
+            answers_.emplace(operation, ec);
+        };
+    }
+
 public:
     /// Each gets a node of its own below the path.
     early_operations(client& zk, std::string path) : zk_(zk), path_(std::move(path)) {}
@@ -66,20 +76,13 @@ public:
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
     }
 
-    bool complete() const { return calls_ == asked_; }
-    std::size_t ended() const { return calls_; }
+    /// The names of those that have not ended.
+    const std::multiset<std::string>& waiting() const { return waiting_; }
+    std::size_t ended() const { return ended_; }
     /// By the names of the operations.
     const std::map<std::string, error_code>& answers() const { return answers_; }
 
 private:
-    auto answered(std::string operation) {
-        ++asked_;
-        return [this, operation](error_code ec, auto&&...) {
-            ++calls_;
-            answers_.emplace(operation, ec);
-        };
-    }
-
     std::string at(const std::string& name) const { return path_ + "/" + name; }
 
     template <class Object, class... Arguments>
@@ -102,7 +105,7 @@ private:
         zk_.get("/", answered("get"));
         zk_.children("/", answered("children"));
         zk_.sync("/", answered("sync"));
-        zk_.ensure_path(at("made"), answered("ensure_path"));
+        zk_.ensure_path(at("made"), create_options(), answered("ensure_path"));
         zk_.create(path_ + "-created", "x", create_options(), answered("create"));
         transaction steps;
         steps.create(path_ + "-committed", "x");
@@ -186,8 +189,8 @@ private:
     std::string path_;
     std::vector<std::shared_ptr<void>> objects_;
     std::map<std::string, error_code> answers_;
-    std::size_t asked_ = 0;
-    std::size_t calls_ = 0;
+    std::multiset<std::string> waiting_;
+    std::size_t ended_ = 0;
 };
 
 }  // namespace corozk::testing

@@ -69,8 +69,8 @@ struct watched_children {
  * @par Before the first connection
  * Once `connect` has been called, an operation waits for the first connection as long as the client
  * tries (`client_options::connect_timeout`), and is then carried out. Only its own deadline or its
- * cancellation ends it before. If the client gives up or is closed, it fails with `errc::closed`; so
- * it does at once if `connect` was never called. This holds for all operations of all recipes, too.
+ * cancellation ends it before. If the client gives up or is closed, it fails with `errc::closed`, as
+ * it does at once if `connect` was never called. This holds for all recipes, too.
  *
  * @par Errors of all operations
  * - `zk_errc::connection_loss`: sent, and the connection went before the answer: the outcome is

@@ -29,6 +29,8 @@ public:
             [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
         if (deadline != time_point::max())
             p.start_timer(*this, deadline);
+        if (p.status().state == session_state::idle)
+            give_up(errc::closed);
     }
     virtual ~pending_call() = default;
 

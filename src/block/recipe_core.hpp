@@ -100,8 +100,7 @@ bool usable_at_path(const std::shared_ptr<Core>& core,
 inline constexpr time_point no_deadline = time_point::max();
 
 /// A user's call that a driver works for, over several steps: a pending call that also ends when
-/// its object is destroyed, and when the client closes (or was never told to connect). The driver
-/// asks `over` after every step.
+/// its object is destroyed, and when the client closes. The driver asks `over` after every step.
 template <class... Values>
 class waiting_call final : public waiting_call_base {
 public:
@@ -112,8 +111,6 @@ public:
         : call_(core.get_port(), wake, std::move(handler), deadline), observer_(*this) {
         core.add(*this);
         core.get_port().subscribe(observer_);
-        if (core.get_port().status().state == session_state::idle)
-            give_up(errc::closed);
     }
 
     /// Whether the user still waits for an answer.

@@ -80,7 +80,12 @@ void with_nobody_there(Body body) {
 }
 
 awaitable<void> all_ended(const early_operations& asked) {
-    co_await eventually_async([&] { return asked.complete(); }, 20s, "the end of each operation");
+    try {
+        co_await eventually_async([&] { return asked.waiting().empty(); });
+    } catch (const timeout_error&) {
+        for (const std::string& operation : asked.waiting())
+            FAIL_CHECK(operation << " has not ended");
+    }
 }
 
 void check_all(const early_operations& asked, const error_code& expected) {

@@ -493,9 +493,9 @@ private:
  * (or the control node deleted) before the outcome was known.
  *
  * @par Cancellation of puts
- * All types: completes at once with `operation_aborted`. A put that had been sent may be applied. One
- * that was applied too late for its deadline is taken out again, unless somebody has it already (or
- * the answer was lost, too).
+ * All types: completes at once with `operation_aborted`. A put that had been sent may be applied. An
+ * item that was put too late for its deadline is taken out again, unless somebody has it already
+ * (or the answer was lost, too).
  */
 class COROZK_DECL queue : public basic_queue {
 public:

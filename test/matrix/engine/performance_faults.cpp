@@ -135,7 +135,7 @@ awaitable<void> performance::apply(stage& s) {
         case fault::noticed_hole:
         case fault::long_hole:
         case fault::deadline_hole:
-            if (rival && which_ != fault::short_hole)
+            if (rival && ends_session(which_))
                 start_beside(s.theirs(), false);
             proxy_.black_hole(true);
             timer.expires_after(which_ == fault::long_hole       ? beyond_session
