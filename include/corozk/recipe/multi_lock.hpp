@@ -27,7 +27,7 @@ namespace corozk {
  * The parts are acquired one after the other by their paths, in whatever order they were added, so
  * that participants who want the same ones never wait for each other in a circle. The first failure
  * gives back everything that had been granted, before the call completes; so does the loss of a
- * part while it waits for the next one.
+ * part while it waits for the next one. (Its deadline does so behind the call.)
  *
  * The order is that of the bytes of the paths: all participants must name them alike (a chroot in
  * front of all of them makes no difference), and acquire them only in this order if they also
