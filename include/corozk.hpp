@@ -36,6 +36,7 @@
 #include <corozk/recipe/shared_lock.hpp>
 #include <corozk/recipe/two_phase_commit.hpp>
 #include <corozk/session_state.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/token.hpp>
 #include <corozk/tracer.hpp>
 #include <corozk/transaction.hpp>

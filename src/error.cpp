@@ -121,7 +121,7 @@ const char* text_of(errc e) noexcept {
         case errc::would_block:
             return "somebody else has it, or there is nothing";
         case errc::deadline_exceeded:
-            return "the deadline passed first; nothing is left behind";
+            return "the deadline passed first; what was begun is undone";
         case errc::would_deadlock:
             return "refused: it would wait for itself";
         case errc::limit_mismatch:

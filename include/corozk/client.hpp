@@ -62,8 +62,8 @@ struct watched_children {
  *
  * @par Operations
  * Every operation takes any completion token; the default makes it awaitable. Operations are sent
- * in the order in which they are started, and a session's answers come in that order. An operation
- * that is started while the client is disconnected waits for the connection (at most
+ * in the order in which they are started, and a session's answers come in that order. While the
+ * client is disconnected, an operation waits for the next connection (at most
  * `client_options::queue_timeout`).
  *
  * @par A client reads its own writes
@@ -72,10 +72,16 @@ struct watched_children {
  * to read it first, unless that cannot: it completes at once when the connection is lost, when the copy is
  * destroyed, when the operation is cancelled (it has succeeded all the same), and at its deadline.
  *
+ * @par Before the first connection
+ * Once `connect` has been called, an operation waits for the first connection as long as the client
+ * tries (`client_options::connect_timeout`), and is then carried out. Only its own deadline or its
+ * cancellation ends it before. If the client gives up or is closed, it fails with `errc::closed`, as
+ * it does at once if `connect` was never called. This holds for all recipes, too.
+ *
  * @par Errors of all operations
  * - `zk_errc::connection_loss`: sent, and the connection went before the answer: the outcome is
  *   unknown (`is_outcome_unknown`).
- * - `errc::not_connected`: not sent within the time allowed.
+ * - `errc::not_connected`: not sent within the time allowed (never before the first connection).
  * - `zk_errc::session_expired`: not sent, because the session was lost meanwhile.
  * - `errc::closed`: the client is closed (`status().reason` tells why), or `connect` was never called.
  * - `zk_errc::session_closed_require_sasl_auth`: the server serves nobody without credentials of a

@@ -68,7 +68,7 @@ enum class errc : int {
     session_left_to_expire,  ///< closed without the server's word: ephemerals go by timeout
     ownership_lost,          ///< the lock, permit or leadership is not ours any more
     would_block,             ///< a `try_` form: somebody else has it, or there is nothing
-    deadline_exceeded,       ///< the deadline passed first; nothing is left behind
+    deadline_exceeded,       ///< the deadline passed first; what was begun is undone
     would_deadlock,          ///< refused: waiting here could never end
     limit_mismatch,          ///< another participant configured another limit
     foreign_data,            ///< the node's data was not written by this recipe

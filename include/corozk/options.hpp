@@ -78,8 +78,9 @@ struct client_options {
     /// How long `connect` tries before it fails. 0 means for ever.
     std::chrono::milliseconds connect_timeout{10'000};
 
-    /// How long an operation may wait for a connection before it fails with `not_connected` (it has
-    /// not been sent then). 0 means the session timeout.
+    /// How long an operation may wait for the next connection before it fails with `not_connected`
+    /// (it has not been sent then). 0 means the session timeout. The first connection is waited for
+    /// as long as the client tries.
     std::chrono::milliseconds queue_timeout{0};
 
     /// How long `close` waits for the server's word before the session is left to expire.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/ask_again.hpp"
 #include "block/pending_call.hpp"
+#include "block/recipe_core.hpp"
 #include "session/local_copy.hpp"
 #include "session/port.hpp"
 #include <corozk/recipe/cache.hpp>

@@ -173,11 +173,10 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
 void kept_node::settle_calls(error_code ec) {
     for (auto c = calls_.begin(); c != calls_.end();) {
         bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
-        if (due && !wanted_ && c->why != purpose::release) {
-            c->ask.end();  // given up at its deadline; everything else has been completed
-        } else if (due) {
-            c->ask.complete(ec);
-        }
+        // A change of what nobody waits for any more, and is given up: there is nothing to change.
+        bool in_vain = due && !wanted_ && c->why != purpose::release;
+        if (due)
+            c->ask.complete(in_vain ? make_error_code(errc::not_a_member) : ec);
         c = due ? calls_.erase(c) : std::next(c);
     }
 }

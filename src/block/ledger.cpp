@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block/ledger.hpp"
 
+#include "block/ask_again.hpp"
 #include "block/parents.hpp"
-#include "block/pending_call.hpp"
 #include "session/path.hpp"
 #include "session/request.hpp"
 

@@ -129,7 +129,7 @@ void line_user::start_request(const session_ptr& s,
 void line_user::start_insist(const session_ptr& s,
                              const impl_ptr& impl,
                              std::string contender_path,
-                             duration grace,
+                             time_limit grace,
                              any_handler<void(error_code, bool)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<bool>(s, ec, std::move(handler));

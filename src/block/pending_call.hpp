@@ -2,7 +2,6 @@
 #pragma once
 
 #include "block/path_check.hpp"
-#include "block/recipe_core.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/user_call.hpp"
@@ -15,8 +14,9 @@
 
 namespace corozk::detail {
 
-/// A user's call that waits in a driver's list. Cancelling it and its deadline complete it at once
-/// and wake the driver, which finds it no longer waiting and cleans up behind it.
+/// A user's call that a driver works for. It ends at once, whatever the driver waits for, when the
+/// user cancels it and at its deadline; that wakes the driver, which finds it no longer waiting and
+/// cleans up behind it. This is the rule for deadlines of all recipes; see `corozk::time_limit`.
 template <class... Values>
 class pending_call : private timer_node {
 public:
@@ -30,33 +30,45 @@ public:
         call_.set_deadline(deadline);
         if (deadline != time_point::max())
             p.start_timer(*this, deadline);
+        if (p.status().state == session_state::idle)
+            give_up(errc::closed);
     }
     virtual ~pending_call() = default;
 
     bool waiting() const noexcept { return call_.waiting(); }
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
+    /// Whether it has ended at its deadline.
+    bool late() const noexcept { return late_; }
+
     void complete(error_code ec, Values... values) {
         timer_node::cancel();
         call_.complete(ec, std::move(values)...);
     }
 
-    void fail(error_code ec) {
-        timer_node::cancel();
-        call_.fail(ec);
-    }
+    void fail(error_code ec) { complete(ec, Values()...); }
 
-private:
-    void give_up(error_code ec) {
+    /// What to say at the deadline instead of `errc::deadline_exceeded`.
+    void set_late_error(error_code ec) noexcept { late_error_ = ec; }
+
+    /// Ends it without the driver's help.
+    void give_up(error_code ec) noexcept {
+        // Completing destroys the cancellation slot's function, through which we may be called.
         signal& owner = owner_;
         fail(ec);
         owner.set();
     }
 
-    void expired() noexcept override { give_up(errc::deadline_exceeded); }
+private:
+    void expired() noexcept override {
+        late_ = true;
+        give_up(late_error_);
+    }
 
     user_call<Values...> call_;
     signal& owner_;
+    error_code late_error_ = errc::deadline_exceeded;
+    bool late_ = false;
 };
 
 class session;

@@ -3,9 +3,9 @@
 
 #include "block/ask_again.hpp"
 #include "block/path_check.hpp"
+#include "block/pending_call.hpp"
 #include "session/port.hpp"
 #include "session/signal.hpp"
-#include "session/user_call.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -99,18 +99,8 @@ bool usable_at_path(const std::shared_ptr<Core>& core,
 
 inline constexpr time_point no_deadline = time_point::max();
 
-/// The latest point in time that a duration from now can mean.
-inline time_point deadline_after(const port& p, std::chrono::nanoseconds limit) noexcept {
-    time_point now = p.now();
-    return limit >= no_deadline - now ? no_deadline : now + limit;
-}
-
-/// A user's call that a driver works for, over several steps.
-///
-/// It ends at once, without the driver's help, when the user cancels it, when its object is
-/// destroyed, and when the client closes; and at its deadline if there is no connection. With a
-/// connection the driver gets the chance to clean up first (`late`): then a failed call has left
-/// nothing behind. Each of these wakes the driver, which asks `over` after every step.
+/// A user's call that a driver works for, over several steps: a pending call that also ends when
+/// its object is destroyed, and when the client closes. The driver asks `over` after every step.
 template <class... Values>
 class waiting_call final : public waiting_call_base {
 public:
@@ -118,18 +108,9 @@ public:
                  any_handler<void(error_code, Values...)> handler,
                  signal& wake,
                  time_point deadline = no_deadline)
-        : port_(core.get_port()),
-          call_(port_, std::move(handler)),
-          wake_(wake),
-          timer_(*this),
-          observer_(*this) {
+        : call_(core.get_port(), wake, std::move(handler), deadline), observer_(*this) {
         core.add(*this);
-        port_.subscribe(observer_);
-        call_.set_deadline(deadline);
-        if (deadline != no_deadline)
-            port_.start_timer(timer_, deadline);
-        call_.on_cancel(
-            [this](cancellation_type) { give_up(boost::asio::error::operation_aborted); });
+        core.get_port().subscribe(observer_);
     }
 
     /// Whether the user still waits for an answer.
@@ -137,81 +118,33 @@ public:
 
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
-    /// Whether the deadline has passed.
-    bool late() const noexcept { return late_; }
-
     /// Whether to stop working for it.
-    bool over() const noexcept { return late_ || !waiting(); }
+    bool over() const noexcept { return !waiting(); }
 
-    void complete(error_code ec, Values... values) {
-        if (!waiting())
-            return;
-        unlink();
-        timer_.cancel();
-        observer_.unlink();
-        call_.complete(ec, std::move(values)...);
-    }
-
-    void fail(error_code ec) { complete(ec, Values()...); }
-
-    /// The driver has cleaned up behind a call that is over.
-    void end() { fail(late_error_); }
-
-    /// What to say at the deadline instead of `errc::deadline_exceeded`.
-    void set_late_error(error_code ec) noexcept { late_error_ = ec; }
+    void complete(error_code ec, Values... values) { call_.complete(ec, std::move(values)...); }
+    void fail(error_code ec) { call_.fail(ec); }
+    void set_late_error(error_code ec) noexcept { call_.set_late_error(ec); }
 
     void give_up(error_code reason) noexcept override {
-        // Completing destroys the cancellation slot's function, through which we may be called.
-        signal& wake = wake_;
-        fail(reason);
-        wake.set();
+        if (waiting())
+            call_.give_up(reason);
     }
 
 private:
-    class deadline_timer final : public timer_node {
-    public:
-        explicit deadline_timer(waiting_call& owner) noexcept : owner_(owner) {}
-
-    private:
-        void expired() noexcept override { owner_.deadline_passed(); }
-        waiting_call& owner_;
-    };
-
     class state_observer final : public session_observer {
     public:
         explicit state_observer(waiting_call& owner) noexcept : owner_(owner) {}
 
     private:
         void session_changed(const session_status& status) noexcept override {
-            owner_.state_changed(status);
+            if (status.state == session_state::closed)
+                owner_.give_up(errc::closed);
         }
         waiting_call& owner_;
     };
 
-    void deadline_passed() noexcept {
-        late_ = true;
-        if (port_.connected()) {
-            wake_.set();
-        } else {
-            give_up(late_error_);
-        }
-    }
-
-    void state_changed(const session_status& status) noexcept {
-        if (status.state == session_state::closed) {
-            give_up(errc::closed);
-        } else if (late_ && status.state != session_state::connected) {
-            give_up(late_error_);
-        }
-    }
-
-    port& port_;
-    user_call<Values...> call_;
-    signal& wake_;
-    deadline_timer timer_;
+    pending_call<Values...> call_;
     state_observer observer_;
-    error_code late_error_ = errc::deadline_exceeded;
-    bool late_ = false;
 };
 
 /// Disarms a watch of a node that may stay for long, here and at the server. Not one whose answer is

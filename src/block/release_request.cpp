@@ -77,12 +77,11 @@ task<> ask_for_release(port& p, line_settings settings, std::string path, user_c
 task<> insist_on_release(port& p,
                          line_settings settings,
                          std::string path,
-                         std::chrono::steady_clock::duration grace,
+                         time_limit grace,
                          user_call<bool> call) {
     signal wake(p);
     auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
-    time_point now = p.now();
-    time_point deadline = grace >= time_point::max() - now ? time_point::max() : now + grace;
+    const time_point deadline = grace.from(p.now());
     error_code ec = co_await write_request(p, settings, path);
     bool asked = !ec;
     alarm timer(p, wake);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "block/line.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ task<> ask_for_release(port& p, line_settings settings, std::string path, user_c
 task<> insist_on_release(port& p,
                          line_settings settings,
                          std::string path,
-                         std::chrono::steady_clock::duration grace,
+                         time_limit grace,
                          user_call<bool> call);
 
 }  // namespace corozk::detail

@@ -93,7 +93,7 @@ task<> break_one(port& p,
 task<> insist(port& p,
               std::shared_ptr<any_line_impl> impl,
               std::string contender_path,
-              any_line::duration grace,
+              time_limit grace,
               call_ptr<bool> call) {
     const known_line* recipe = nullptr;
     error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
@@ -146,7 +146,7 @@ void any_line::start_break(const impl_ptr& impl,
 
 void any_line::start_insist(const impl_ptr& impl,
                             std::string contender_path,
-                            duration grace,
+                            time_limit grace,
                             detail::any_handler<void(error_code, bool)> handler) {
     if (!impl)
         return detail::refuse<bool>(nullptr, errc::closed, std::move(handler));

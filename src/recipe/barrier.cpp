@@ -62,7 +62,6 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
             co_await wake.wait();
     }
     forget_watch(p, changed, watch_kind::data, self->path);
-    call.end();
 }
 
 task<> is_set_driver(std::shared_ptr<barrier_impl> self,
@@ -162,13 +161,11 @@ void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
     impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
 }
 
-void barrier::start_wait(const impl_ptr& impl,
-                         std::chrono::nanoseconds limit,
-                         handler_of<> handler) {
+void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
-    p.spawn(detail::wait_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+    p.spawn(detail::wait_driver(impl, std::move(handler), limit.from(p.now())));
 }
 
 }  // namespace corozk

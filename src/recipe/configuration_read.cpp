@@ -16,6 +16,7 @@ namespace corozk::detail {
 
 namespace {
 
+constexpr std::size_t children_read_at_once = 64;
 constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block/ask_again.hpp"
 #include "block/behind_sync.hpp"
 #include "block/parents.hpp"
 #include "block/pending_call.hpp"

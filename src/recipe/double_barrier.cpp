@@ -125,20 +125,16 @@ std::uint64_t double_barrier::round() const noexcept {
     return impl_->seat && impl_->seat->round ? impl_->seat->round : impl_->round;
 }
 
-void double_barrier::start_enter(const impl_ptr& impl,
-                                 std::chrono::nanoseconds limit,
-                                 handler_of<> handler) {
+void double_barrier::start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::can_start(impl, handler))
         return;
-    impl->enter(std::move(handler), detail::deadline_after(impl->get_port(), limit));
+    impl->enter(std::move(handler), limit.from(impl->get_port().now()));
 }
 
-void double_barrier::start_leave(const impl_ptr& impl,
-                                 std::chrono::nanoseconds limit,
-                                 handler_of<> handler) {
+void double_barrier::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
     if (!detail::can_start(impl, handler))
         return;
-    impl->leave(std::move(handler), detail::deadline_after(impl->get_port(), limit));
+    impl->leave(std::move(handler), limit.from(impl->get_port().now()));
 }
 
 }  // namespace corozk

@@ -34,8 +34,8 @@ namespace corozk::detail {
 // has exactly N members that were all there at its beginning, whoever gave up or died just before.
 // A participant that comes again in a new session, while the server still keeps the old one and its
 // node, counts once: of its nodes that wait only the last one does.
-// A member that gives up at its deadline erases its node in a transaction with the record's
-// version: either it was never counted, or it is told that it is in after all.
+// A member that gives up, at its deadline or otherwise, has its node erased behind it. A round that
+// begins before that counts it as a member that has left.
 //
 // Who looks when:
 //   waiting   the record's watch. Only who sees enough children lists them; while others are inside

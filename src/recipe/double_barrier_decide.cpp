@@ -117,14 +117,14 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
         }
     }
     if (!waiting)
-        co_return any_late();
+        co_return false;
     if (!view) {
         if (children >= 0 && static_cast<std::uint32_t>(children) >= size_) {
             list_next_ = true;
             co_return true;
         }
         bool again = co_await watch_own();
-        co_return again || any_late();
+        co_return again;
     }
     barrier_view counted = *view;
     std::set<std::int32_t> going = own_going();
@@ -138,13 +138,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
         target_ = join_path(folder_, view->inside.front().name);
     }
     bool again = co_await watch_own();
-    co_return again || any_late();
-}
-
-bool barrier_room::any_late() const {
-    return std::any_of(seats_.begin(), seats_.end(), [](const seat_ptr& s) {
-        return s->phase == phase::entering && !s->node.empty() && s->call->late();
-    });
+    co_return again;
 }
 
 /// The nodes of ours whose members have given up.

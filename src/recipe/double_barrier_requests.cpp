@@ -15,8 +15,6 @@ void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, boo
             if (s->refuse_to_wait)
                 list = true;
             add_create(jobs, s, generation);
-        } else if (s->phase == phase::entering && s->call->late() && version_) {
-            add_checked_erase(jobs, s);
         } else if (s->phase == phase::withdrawing || (s->phase == phase::leaving && s->erase_now)) {
             jobs.emplace_back(job::kind_type::erase, s, port_, op_code::erase, s->node);
             jobs.back().ask.generation = s->generation;
@@ -36,15 +34,6 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
     ask.mode = create_mode::ephemeral_sequential;
     ask.entries = s->entries;
     ask.generation = generation;
-}
-
-/// Only if no round has begun since we looked.
-void barrier_room::add_checked_erase(std::deque<job>& jobs, const seat_ptr& s) {
-    jobs.emplace_back(kind::checked_erase, s, port_, op_code::multi, folder_);
-    transaction steps;
-    steps.check(folder_, *version_).erase(s->node);
-    jobs.back().ask.steps = steps.steps();
-    jobs.back().ask.generation = s->generation;
 }
 
 void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
@@ -73,15 +62,12 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
     }
     if (!ec || ec == zk_errc::no_node) {
         s.forget_node();
-        if (s.phase == phase::withdrawing) {
-            end(s, s.verdict ? s.verdict : late_error());
-        } else if (s.phase == phase::entering) {
-            end(s, late_error());
-        }
+        if (s.phase == phase::withdrawing)
+            end(s, s.verdict);
         return;
     }
     again = true;
-    if (ec == zk_errc::bad_version || worth_asking_again(port_, ec))
+    if (worth_asking_again(port_, ec))
         return;
     if (port_.logs(log_level::warning)) {
         port_.log(log_level::warning,

@@ -68,10 +68,8 @@ void barrier_room::note_calls() {
         if (s->phase == phase::leaving && s->call->over())
             withdraw(*s, {});
         bool nothing_there = s->node.empty() && !s->unsure;
-        bool over =
-            s->phase == phase::withdrawing || (s->phase == phase::entering && s->call->late());
-        if (over && nothing_there)
-            end(*s, s->verdict ? s->verdict : late_error());
+        if (s->phase == phase::withdrawing && nothing_there)
+            end(*s, s->verdict);
     }
     drop_finished();
 }

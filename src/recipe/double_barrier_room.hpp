@@ -89,7 +89,7 @@ private:
     using phase = barrier_phase;
 
     struct job {
-        enum class kind_type : std::uint8_t { create, erase, checked_erase };
+        enum class kind_type : std::uint8_t { create, erase };
         job(kind_type kind_, seat_ptr seat_, port& p, op_code code, std::string path)
             : kind(kind_), seat(std::move(seat_)), ask(p, code, std::move(path)) {}
         kind_type kind;
@@ -109,7 +109,6 @@ private:
     // What is asked of the server.
     void add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list);
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
-    void add_checked_erase(std::deque<job>& jobs, const seat_ptr& s);
     void note_answer(job& j, bool& folder_missing, bool& again);
     bool find_unsure(const name_list& names);
     task<> make_folder();
@@ -125,13 +124,11 @@ private:
     task<bool> begin(round_record next, std::vector<barrier_member> members);
     void admit(barrier_seat& s);
 
-    static error_code late_error() { return errc::deadline_exceeded; }
     void withdraw(barrier_seat& s, error_code verdict);
     void end(barrier_seat& s, error_code ec);
     void fail_all(error_code ec);
     void drop_finished();
     bool any(phase wanted) const;
-    bool any_late() const;
     bool any_unsure() const;
     bool watched(const barrier_seat& s) const;
     static bool is_listed(const barrier_view& view, const barrier_seat& s);

@@ -31,9 +31,7 @@ known_line as_known(Recipe recipe) {
     result.break_one = [shared](std::string path, inner_call<>& call) {
         shared->break_contender(std::move(path), call.token());
     };
-    result.insist = [shared](std::string path,
-                             std::chrono::steady_clock::duration grace,
-                             inner_call<bool>& call) {
+    result.insist = [shared](std::string path, time_limit grace, inner_call<bool>& call) {
         shared->insist_on_release(std::move(path), grace, call.token());
     };
     return result;

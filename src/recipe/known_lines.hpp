@@ -18,7 +18,7 @@ namespace corozk::detail {
 struct known_line {
     std::function<void(inner_call<std::vector<contender_info>>&)> list;
     std::function<void(std::string, inner_call<>&)> break_one;
-    std::function<void(std::string, std::chrono::steady_clock::duration, inner_call<bool>&)> insist;
+    std::function<void(std::string, time_limit, inner_call<bool>&)> insist;
 };
 
 /// Every recipe that queues, in every naming: which of them is at home at the path is told by the

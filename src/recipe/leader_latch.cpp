@@ -113,12 +113,7 @@ private:
         leadership_calls_.clear();
     }
 
-    /// A deadline passes without anything to clean up.
     void note_calls() {
-        for (auto& call : leadership_calls_) {
-            if (call.late())
-                call.end();
-        }
         std::erase_if(leadership_calls_, [](const auto& call) { return !call.waiting(); });
     }
 

@@ -280,7 +280,7 @@ bool membership::joined() const noexcept {
 }
 
 void membership::start_join(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
+                            time_limit limit,
                             std::string name,
                             std::string data,
                             handler_of<> handler) {
@@ -304,7 +304,7 @@ void membership::start_join(const impl_ptr& impl,
     impl->own->keep(std::move(data),
                     impl->options.wait_for_predecessor,
                     std::move(handler),
-                    detail::deadline_after(p, limit));
+                    limit.from(p.now()));
 }
 
 void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {

@@ -119,8 +119,6 @@ task<> acquire_all(port& p,
         while (!released.done() && call.waiting())
             co_await wake.wait();
     }
-    if (call.late())
-        call.end();
     call.fail(failure);
 }
 

@@ -171,7 +171,6 @@ task<> await_driver(std::shared_ptr<name_service_impl> self,
         }
     }
     node.forget();
-    call.end();
 }
 
 /// One attempt to read a folder.
@@ -394,20 +393,17 @@ void name_service::start_unregister(const impl_ptr& impl, std::string name, hand
 
 void name_service::start_resolve(const impl_ptr& impl,
                                  std::string name,
-                                 std::chrono::nanoseconds limit,
+                                 std::optional<time_limit> wait,
                                  handler_of<name_entry> handler) {
     std::string path;
     if (!detail::can_start(impl, name, path, handler))
         return;
     detail::port& p = impl->get_port();
-    if (limit < std::chrono::nanoseconds(0)) {
+    if (!wait) {
         p.spawn(detail::resolve_driver(impl, std::move(name), std::move(path), std::move(handler)));
     } else {
-        p.spawn(detail::await_driver(impl,
-                                     std::move(name),
-                                     std::move(path),
-                                     std::move(handler),
-                                     detail::deadline_after(p, limit)));
+        p.spawn(detail::await_driver(
+            impl, std::move(name), std::move(path), std::move(handler), wait->from(p.now())));
     }
 }
 

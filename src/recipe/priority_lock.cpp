@@ -88,8 +88,6 @@ task<> acquire_ranked(port& p,
         co_return;
     }
     co_await attempt.leave();
-    if (call.late())
-        call.end();
     call.fail(attempt.error());
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "block/ask_again.hpp"
 #include "block/ledger.hpp"
 #include "block/pending_call.hpp"
+#include "block/recipe_core.hpp"
 #include "recipe/delay_queue_algo.hpp"
 #include "recipe/item_order.hpp"
 #include "recipe/queue_algo.hpp"
@@ -14,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -181,6 +184,9 @@ private:
     task<> produce();
     task<error_code> find_room();
     void complete_puts(std::vector<put_call>& batch, error_code ec);
+    static task<> take_back(port& p, std::vector<std::string> items);
+    void take_late_back(const std::vector<put_call>& batch,
+                        std::span<const transaction_result> created);
     transaction::step creation(const basic_queue::new_item& item) const;
 
     static task<> run_count(std::shared_ptr<queue_impl> self,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producers' side of a queue.
+#include "block/erase_one.hpp"
 #include "block/parents.hpp"
 #include "recipe/queue_impl.hpp"
 #include "session/path.hpp"
@@ -68,6 +69,32 @@ void queue_impl::complete_puts(std::vector<put_call>& batch, error_code ec) {
     }
 }
 
+/// Takes items out again that were put after the deadline, unless somebody has them already.
+task<> queue_impl::take_back(port& p, std::vector<std::string> items) {
+    for (std::string& item : items) {
+        bool erased = false;
+        co_await erase_one(p, std::move(item), erased);
+    }
+}
+
+/// Of a batch that was applied: what nobody has waited for long enough.
+void queue_impl::take_late_back(const std::vector<put_call>& batch,
+                                std::span<const transaction_result> created) {
+    std::vector<std::string> late;
+    for (const put_call& p : batch) {
+        // Whose answer was lost, too, cannot be told any more.
+        if (created.size() < p.items.size())
+            break;
+        for (const transaction_result& item : created.first(p.items.size())) {
+            if (p.call->late())
+                late.push_back(item.path);
+        }
+        created = created.subspan(p.items.size());
+    }
+    if (!late.empty())
+        port_.spawn(take_back(port_, std::move(late)));
+}
+
 task<> queue_impl::produce() {
     session_signal states(port_, put_wake_);
     for (;;) {
@@ -130,6 +157,8 @@ task<> queue_impl::produce() {
                     bound_version_ = outcome.results.front().stat.version;
             }
             complete_puts(batch, ec);
+            std::span<const transaction_result> created = outcome.results;
+            take_late_back(batch, outcome.blank ? created.first(0) : created.subspan(bounded));
             continue;
         }
         bound_known_ = false;

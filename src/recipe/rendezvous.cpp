@@ -56,7 +56,6 @@ task<> await_driver(std::shared_ptr<rendezvous_impl> self,
         }
     }
     node.forget();
-    call.end();
 }
 
 task<> next_driver(std::shared_ptr<rendezvous_impl> self, point_handler handler) {
@@ -109,7 +108,7 @@ bool rendezvous::published() const noexcept {
 }
 
 void rendezvous::start_publish(const impl_ptr& impl,
-                               std::chrono::nanoseconds limit,
+                               time_limit limit,
                                std::string data,
                                handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
@@ -117,7 +116,7 @@ void rendezvous::start_publish(const impl_ptr& impl,
     impl->own->keep(std::move(data),
                     impl->options.wait_for_predecessor,
                     std::move(handler),
-                    detail::deadline_after(impl->get_port(), limit));
+                    limit.from(impl->get_port().now()));
 }
 
 void rendezvous::start_update(const impl_ptr& impl, std::string data, handler_of<> handler) {
@@ -133,12 +132,12 @@ void rendezvous::start_withdraw(const impl_ptr& impl, handler_of<> handler) {
 }
 
 void rendezvous::start_await(const impl_ptr& impl,
-                             std::chrono::nanoseconds limit,
+                             time_limit limit,
                              handler_of<rendezvous_point> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();
-    p.spawn(detail::await_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+    p.spawn(detail::await_driver(impl, std::move(handler), limit.from(p.now())));
 }
 
 void rendezvous::start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler) {

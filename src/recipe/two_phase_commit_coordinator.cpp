@@ -120,21 +120,22 @@ task<> resume_driver(coordinator_ptr self,
 
 task<> decide_driver(coordinator_ptr self,
                      any_handler<void(error_code, commit_outcome)> handler,
-                     time_point deadline) {
+                     decision_times times) {
     port& p = self->get_port();
     signal wake(p);
-    outcome_call call(*self, std::move(handler), wake, deadline);
+    outcome_call call(*self, std::move(handler), wake, times.deadline);
     call.set_late_error(errc::in_doubt);
+    votes_alarm due(p, wake, times.votes_due);
     session_signal session(p, wake);
     const this_transaction mine = self->mine;
     outcome_slot outcome;
     error_code ec;
     if (self->header->form == commit_form::coordinator) {
         vote_tally votes(p, mine, self->header->sites, nullptr, wake);
-        ec = co_await votes.run(call, outcome);
+        ec = co_await votes.run(call, due, outcome);
     } else {
-        ec = co_await await_decision(p, mine, nullptr, wake, call, outcome);
-        if (!ec && !outcome && call.waiting())
+        ec = co_await await_decision(p, mine, nullptr, wake, call, due, outcome);
+        if (!ec && !outcome && due.rang())
             ec = co_await write_abort(p, mine, "the deadline passed", outcome);
     }
     finish_call(call, ec, outcome);
@@ -295,7 +296,7 @@ void commit_coordinator::start_resume(const impl_ptr& impl,
 }
 
 void commit_coordinator::start_decide(const impl_ptr& impl,
-                                      std::chrono::nanoseconds limit,
+                                      time_limit limit,
                                       handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -304,7 +305,8 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
         return;
     }
     detail::port& p = impl->get_port();
-    p.spawn(detail::decide_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+    detail::decision_times times(limit, p.now());
+    p.spawn(detail::decide_driver(impl, std::move(handler), times));
 }
 
 void commit_coordinator::start_abort(const impl_ptr& impl,

@@ -5,6 +5,8 @@
 #include "block/behind_sync.hpp"
 #include "session/request.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace corozk::detail {
@@ -154,11 +156,12 @@ task<error_code> await_decision(port& p,
                                 const own_site* own,
                                 signal& wake,
                                 outcome_call& call,
+                                const votes_alarm& due,
                                 outcome_slot& outcome) {
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);
     error_code ec;
-    while (!outcome && !call.over()) {
+    while (!outcome && !call.over() && !due.rang()) {
         ec = co_await look_for_decision(p, mine, &watch, outcome);
         if (ec || outcome || call.over())
             break;
@@ -169,7 +172,7 @@ task<error_code> await_decision(port& p,
         ec = co_await watch_transaction(p, mine, transaction_watch);
         if (ec)
             break;
-        if (!call.over() && transaction_watch.armed())
+        if (!call.over() && !due.rang() && transaction_watch.armed())
             co_await wake.wait();
     }
     forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
@@ -177,13 +180,21 @@ task<error_code> await_decision(port& p,
     co_return ec;
 }
 
+decision_times::decision_times(time_limit limit, time_point begin)
+    : votes_due(no_deadline), deadline(limit.from(begin)) {
+    using namespace std::chrono_literals;
+    if (deadline == no_deadline)
+        return;
+    // Less would be no time at all for one who is to write something and wait for the answer.
+    deadline = std::max(deadline, begin + 200ms);
+    votes_due = deadline - std::min<time_limit::duration>((deadline - begin) / 4, 1s);
+}
+
 void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome) {
     if (ec) {
         call.fail(ec);
     } else if (outcome) {
         call.complete(error_code(), *outcome);
-    } else {
-        call.end();
     }
 }
 

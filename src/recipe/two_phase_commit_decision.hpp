@@ -6,6 +6,7 @@
 #include "session/port.hpp"
 #include "session/signal.hpp"
 #include "session/task.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,29 @@ namespace corozk::detail {
 
 using outcome_slot = std::optional<commit_outcome>;
 using outcome_call = waiting_call<commit_outcome>;
+
+/// The times of one who decides to abort when the votes have not come in time. The call ends at its
+/// deadline; so the votes are due a while before, which is for writing the decision.
+struct decision_times {
+    decision_times(time_limit limit, time_point begin);
+
+    time_point votes_due;
+    time_point deadline;
+};
+
+/// Rings when the votes are due.
+class votes_alarm {
+public:
+    votes_alarm(port& p, signal& wake, time_point due) : alarm_(p, wake) {
+        if (due != no_deadline)
+            alarm_.set(due);
+    }
+
+    bool rang() const noexcept { return alarm_.rang(); }
+
+private:
+    alarm alarm_;
+};
 
 /// One transaction, which a later one at the same path is not.
 struct this_transaction {
@@ -96,13 +120,14 @@ task<error_code> abort_as_dead(port& p,
                                const own_site& dead,
                                outcome_slot& outcome);
 
-/// Waits for a decision that others make, until the call is over.
+/// Waits for a decision that others make, until the call is over or the votes are due.
 /// @param own  a site of ours that has voted, or may; null: none
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,
                                 const own_site* own,
                                 signal& wake,
                                 outcome_call& call,
+                                const votes_alarm& due,
                                 outcome_slot& outcome);
 
 /// Ends an operation that was to give an outcome.

@@ -243,7 +243,6 @@ task<> join_driver(site_ptr self,
     }
     if (ec)
         call.fail(ec);
-    call.end();
 }
 
 /// Writes the vote to the site's node. What is sent may count, whatever becomes of its answer: nothing is
@@ -304,7 +303,8 @@ task<error_code> write_vote(commit_site_impl& self,
 task<error_code> vote_steps(commit_site_impl& self,
                             std::optional<commit_vote> wish,
                             signal& wake,
-                            outcome_call& call) {
+                            outcome_call& call,
+                            const votes_alarm& due) {
     port& p = self.get_port();
     this_transaction mine = self.mine;
     if (wish) {
@@ -328,10 +328,10 @@ task<error_code> vote_steps(commit_site_impl& self,
                    p.alive(self.own.generation);
     if (decides && (!wish || *wish == commit_vote::commit)) {
         vote_tally votes(p, mine, self.header->sites, &self.own, wake);
-        error_code ec = co_await votes.run(call, self.outcome);
+        error_code ec = co_await votes.run(call, due, self.outcome);
         co_return ec;
     }
-    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, self.outcome);
+    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, self.outcome);
     if (self.outcome)
         self.mine = mine;
     co_return ec;
@@ -340,14 +340,19 @@ task<error_code> vote_steps(commit_site_impl& self,
 task<> vote_driver(site_ptr self,
                    std::optional<commit_vote> wish,
                    any_handler<void(error_code, commit_outcome)> handler,
-                   time_point deadline) {
+                   time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
-    outcome_call call(*self, std::move(handler), wake, deadline);
+    decision_times times(limit, p.now());
+    // Who does not decide only waits.
+    bool decides = wish && self->header && self->header->form == commit_form::all_sites;
+    outcome_call call(
+        *self, std::move(handler), wake, decides ? times.deadline : limit.from(p.now()));
+    votes_alarm due(p, wake, decides ? times.votes_due : no_deadline);
     if (!wish)
         call.set_late_error(errc::in_doubt);
     session_signal session(p, wake);
-    error_code ec = co_await vote_steps(*self, wish, wake, call);
+    error_code ec = co_await vote_steps(*self, wish, wake, call, due);
     finish_call(call, ec, self->outcome);
 }
 
@@ -409,7 +414,7 @@ std::string commit_site::name() const {
 }
 
 void commit_site::start_join(const impl_ptr& impl,
-                             std::chrono::nanoseconds limit,
+                             time_limit limit,
                              handler_of<commit_transaction> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -420,12 +425,12 @@ void commit_site::start_join(const impl_ptr& impl,
         detail::refuse(impl, std::move(handler), errc::bad_path);
     } else {
         impl->joining = true;
-        p.spawn(detail::join_driver(impl, std::move(handler), detail::deadline_after(p, limit)));
+        p.spawn(detail::join_driver(impl, std::move(handler), limit.from(p.now())));
     }
 }
 
 void commit_site::start_vote(const impl_ptr& impl,
-                             std::chrono::nanoseconds limit,
+                             time_limit limit,
                              commit_vote wish,
                              handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
@@ -439,13 +444,12 @@ void commit_site::start_vote(const impl_ptr& impl,
     } else if (!impl->may_vote(wish)) {
         detail::refuse(impl, std::move(handler), errc::busy);
     } else {
-        p.spawn(
-            detail::vote_driver(impl, wish, std::move(handler), detail::deadline_after(p, limit)));
+        p.spawn(detail::vote_driver(impl, wish, std::move(handler), limit));
     }
 }
 
 void commit_site::start_outcome(const impl_ptr& impl,
-                                std::chrono::nanoseconds limit,
+                                time_limit limit,
                                 handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
@@ -455,8 +459,7 @@ void commit_site::start_outcome(const impl_ptr& impl,
             impl->executor(), std::move(handler), error_code(), *impl->outcome);
         return;
     }
-    p.spawn(detail::vote_driver(
-        impl, std::nullopt, std::move(handler), detail::deadline_after(p, limit)));
+    p.spawn(detail::vote_driver(impl, std::nullopt, std::move(handler), limit));
 }
 
 void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {

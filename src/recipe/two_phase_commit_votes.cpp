@@ -25,15 +25,17 @@ vote_tally::vote_tally(port& p,
         votes_.emplace_back(wake);
 }
 
-task<error_code> vote_tally::run(outcome_call& call, outcome_slot& outcome) {
+task<error_code> vote_tally::run(outcome_call& call,
+                                 const votes_alarm& due,
+                                 outcome_slot& outcome) {
     error_code ec;
-    while (!ec && !outcome && call.waiting()) {
+    while (!ec && !outcome && (call.waiting() || due.rang())) {
         if (!decision_watch_.armed()) {
             ec = co_await look_for_decision(port_, mine_, &decision_watch_, outcome);
             if (ec || outcome)
                 break;
         }
-        if (call.late()) {
+        if (due.rang()) {
             ec = co_await write_abort(port_, mine_, "the deadline passed", outcome);
             break;
         }
@@ -48,7 +50,7 @@ task<error_code> vote_tally::run(outcome_call& call, outcome_slot& outcome) {
         outcome_slot verdict = decide_commit(sites_, states_);
         if (!verdict) {
             ec = co_await watch_transaction(port_, mine_, transaction_watch_);
-            if (!ec && transaction_watch_.armed())
+            if (!ec && !due.rang() && transaction_watch_.armed())
                 co_await wake_.wait();
         } else if (verdict->committed) {
             ec = co_await write_commit(outcome);

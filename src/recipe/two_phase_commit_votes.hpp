@@ -21,8 +21,9 @@ public:
                const own_site* own,
                signal& wake);
 
-    /// Until there is an outcome, or the call is over. At its deadline: abort.
-    task<error_code> run(outcome_call& call, outcome_slot& outcome);
+    /// Until there is an outcome, or the call is over. When the votes are due: abort, also behind a
+    /// call whose deadline has passed meanwhile.
+    task<error_code> run(outcome_call& call, const votes_alarm& due, outcome_slot& outcome);
 
 private:
     struct vote {

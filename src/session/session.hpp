@@ -7,10 +7,10 @@
 #include "session/name_lookup.hpp"
 #include "session/port.hpp"
 #include "session/socket_monitor.hpp"
-#include "session/time_limit.hpp"
 #include "session/user_call.hpp"
 #include "session/watch_registry.hpp"
 #include <corozk/options.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -111,6 +111,7 @@ private:
     void run_completions();
     void send_queued();
     void wait_for_more();
+    time_point queue_deadline(const operation& op) const noexcept;
     void arm_timer();
     void on_timer();
 

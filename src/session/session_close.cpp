@@ -61,7 +61,7 @@ void session::begin_closing() {
         return;
     bool connected = handle_ && handle_->connected();
     phase_ = phase_type::draining;
-    close_deadline_ = end_of(options_.close_timeout, now());
+    close_deadline_ = time_limit(options_.close_timeout).from(now());
     forget_lookups();
     auto calls = std::move(connect_calls_);
     connect_calls_.clear();

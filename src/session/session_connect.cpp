@@ -134,7 +134,7 @@ void session::connect(user_call<> call) {
     if (first) {
         connect_deadline_ = options_.connect_timeout == 0ms
                                 ? time_point::max()
-                                : end_of(options_.connect_timeout, now());
+                                : time_limit(options_.connect_timeout).from(now());
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // When nobody waits any more, nobody wants the session either.

@@ -8,6 +8,14 @@
 
 namespace corozk::detail {
 
+/// Until when it waits for a connection. For the first one: as long as the client tries.
+time_point session::queue_deadline(const operation& op) const noexcept {
+    if (phase_ == phase_type::open || status_.state == session_state::connecting)
+        return time_point::max();
+    bool given = options_.queue_timeout.count() > 0;
+    return time_limit(given ? options_.queue_timeout : timeout_).from(op.queued_at);
+}
+
 void session::arm_timer() {
     using namespace std::chrono_literals;
     time_point due = time_point::max();
@@ -38,10 +46,8 @@ void session::arm_timer() {
         sooner(close_deadline_);
     if (alive(status_.generation))
         sooner(clock_.deadline());
-    if (phase_ != phase_type::open && !outbox_.empty()) {
-        auto limit = options_.queue_timeout.count() > 0 ? options_.queue_timeout : timeout_;
-        sooner(end_of(limit, outbox_.front().queued_at));
-    }
+    if (!outbox_.empty())
+        sooner(queue_deadline(outbox_.front()));
     if (!timers_.empty())
         sooner(timers_.begin()->when);
     if (due == time_point::max()) {
@@ -89,13 +95,10 @@ void session::on_timer() {
         current >= close_deadline_) {
         finish_closing(errc::session_left_to_expire);
     }
-    if (phase_ != phase_type::open) {
-        auto limit = options_.queue_timeout.count() > 0 ? options_.queue_timeout : timeout_;
-        while (!outbox_.empty() && current >= end_of(limit, outbox_.front().queued_at)) {
-            operation& op = outbox_.front();
-            outbox_.pop_front();
-            refuse(op, errc::not_connected);
-        }
+    while (!outbox_.empty() && current >= queue_deadline(outbox_.front())) {
+        operation& op = outbox_.front();
+        outbox_.pop_front();
+        refuse(op, errc::not_connected);
     }
     while (!timers_.empty() && timers_.begin()->when <= current) {
         timer_node& t = *timers_.begin();

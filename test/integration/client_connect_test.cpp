@@ -4,9 +4,12 @@
 // ctest: CHROOT
 #include "client_fixture.hpp"
 #include "connecting.hpp"
+#include "early_operations.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/version.hpp>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -56,6 +59,42 @@ client_options hasty_options(std::string hosts) {
     client_options options = quiet_options(std::move(hosts));
     options.connect_timeout = 700ms;
     return options;
+}
+
+/// A client that tries to connect where nobody listens yet, for ever.
+template <class Body>
+void with_nobody_there(Body body) {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::not_listening);
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 400ms;
+        options.connect_timeout = 0ms;
+        client zk(co_await boost::asio::this_coro::executor, options);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        early_operations asked(zk, fresh_path());
+        co_await body(zk, proxy, asked);
+        co_await zk.close(as_tuple());
+    });
+    run_to_idle(context);
+}
+
+awaitable<void> all_ended(const early_operations& asked) {
+    try {
+        co_await eventually_async([&] { return asked.waiting().empty(); });
+    } catch (const timeout_error&) {
+        for (const std::string& operation : asked.waiting())
+            FAIL_CHECK(operation << " has not ended");
+    }
+}
+
+void check_all(const early_operations& asked, const error_code& expected) {
+    for (const auto& [operation, ec] : asked.answers()) {
+        INFO(operation << ": " << ec.message());
+        CHECK(ec == expected);
+    }
 }
 
 }  // namespace
@@ -525,6 +564,67 @@ TEST_CASE("close: in every state") {
             CHECK(unknown_or_not_sent);
         }
         co_return;
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("the first connection: every operation waits for it") {
+    with_nobody_there(
+        [](client& zk, fault_proxy& proxy, early_operations& asked) -> awaitable<void> {
+            asked.ask_all();
+            // For longer than a session lives, or an operation waits for the next connection.
+            boost::asio::steady_timer timer(zk.get_executor(), 1s);
+            co_await timer.async_wait(boost::asio::use_awaitable);
+            CHECK(zk.state() == session_state::connecting);
+            CHECK(asked.ended() == 0);
+            check_all(asked, error_code());
+            proxy.set_acceptance(acceptance::normal);
+            co_await all_ended(asked);
+            check_all(asked, error_code());
+        });
+}
+
+TEST_CASE("the first connection: until the operation's deadline") {
+    with_nobody_there([](client& zk, fault_proxy&, early_operations& asked) -> awaitable<void> {
+        asked.ask_limited(100ms);
+        co_await all_ended(asked);
+        check_all(asked, errc::deadline_exceeded);
+        CHECK(zk.state() == session_state::connecting);
+    });
+}
+
+TEST_CASE("the first connection: until the client is closed") {
+    with_nobody_there([](client& zk, fault_proxy&, early_operations& asked) -> awaitable<void> {
+        asked.ask_all();
+        asked.ask_limited(1h);
+        co_await let_others_run();
+        CHECK(asked.ended() == 0);
+        co_await zk.close();
+        co_await all_ended(asked);
+        check_all(asked, errc::closed);
+    });
+}
+
+TEST_CASE("the first connection: until the client gives up, or if it was never told to connect") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    proxy.set_acceptance(acceptance::not_listening);
+    run(context, [&]() -> awaitable<void> {
+        client_options options = hasty_options(rooted(proxy.hosts()));
+        client zk(co_await boost::asio::this_coro::executor, options);
+        early_operations too_early(zk, fresh_path());
+        too_early.ask_all();
+        too_early.ask_limited(1h);
+        co_await all_ended(too_early);
+        check_all(too_early, errc::closed);
+        outcome<> connecting;
+        zk.connect(connecting.handler());
+        early_operations asked(zk, fresh_path());
+        asked.ask_all();
+        asked.ask_limited(1h);
+        co_await all_ended(asked);
+        check_all(asked, errc::closed);
+        CHECK(co_await connecting.wait() == errc::no_server);
     });
     run_to_idle(context);
 }

@@ -151,7 +151,7 @@ TEST_CASE("double barrier: a member that gives up is not counted") {
         double_barrier b(other, path, 2);
         auto [ec] = co_await a.enter_for(30ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
-        CHECK(observer().children(path).empty());
+        co_await eventually_async([&] { return observer().children(path).empty(); });
         pending_result<> cancelled;
         a.enter(cancelled.handler());
         co_await settle(zk);
@@ -172,7 +172,7 @@ TEST_CASE("double barrier: a member that gives up is not counted") {
         std::tie(ec) = co_await a.leave_for(30ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
         CHECK_FALSE(a.inside());
-        CHECK(observer().children(path).size() == 1);
+        co_await eventually_async([&] { return observer().children(path).size() == 1; });
         co_await b.leave();
         CHECK(observer().children(path).empty());
         co_await eventually_async([&] { return watches_below(path) == 0; });

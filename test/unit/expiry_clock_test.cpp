@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/expiry_clock.hpp"
 
-#include "session/time_limit.hpp"
+#include <corozk/time_limit.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -13,12 +13,20 @@ using namespace std::chrono_literals;
 TEST_CASE("time limit: the longest ends never, and does not overflow") {
     using std::chrono::milliseconds;
     const time_point now = steady_clock::now();
+    auto end_of = [](corozk::time_limit limit, time_point begin) { return limit.from(begin); };
     CHECK(end_of(0ms, now) == now);
     CHECK(end_of(1000ms, now) == now + 1000ms);
     CHECK(end_of(milliseconds::max(), now) == time_point::max());
     CHECK(end_of(milliseconds::max(), time_point::max()) == time_point::max());
     CHECK(end_of(milliseconds::max() / 1'000'000, now) == time_point::max());
     CHECK(end_of(24h * 365 * 100, now) == now + 24h * 365 * 100);
+    CHECK(end_of(std::chrono::nanoseconds::max(), now) == time_point::max());
+    CHECK(end_of(std::chrono::hours::max(), now) == time_point::max());
+    CHECK(end_of(3'000'000h, now) == time_point::max());
+    CHECK(end_of(std::chrono::hours::min(), now) == now);
+    CHECK(end_of(-1ms, now) == now);
+    CHECK(end_of(std::chrono::duration<double>(0.5), now) == now + 500ms);
+    CHECK(end_of(std::chrono::duration<double>(1e300), now) == time_point::max());
 }
 
 TEST_CASE("expiry clock: counts from when the answered request was sent") {

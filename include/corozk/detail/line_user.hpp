@@ -5,6 +5,7 @@
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/ownership.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -126,7 +127,7 @@ public:
      * Terminal, partial, total: completes at once; what was asked for or removed stays so.
      */
     template <class Token = default_token>
-    auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
+    auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
         return initiate<void(error_code, bool)>(
             call_site("insist_on_release", contender_path),
             session_.get(),
@@ -167,11 +168,6 @@ protected:
     /// For a `multi_lock`.
     acquisition part_of(claim what) const;
 
-    static time_point deadline_in(duration budget) noexcept {
-        auto now = std::chrono::steady_clock::now();
-        return budget >= time_point::max() - now ? time_point::max() : now + budget;
-    }
-
     static void start_acquire(const session_ptr& s,
                               const impl_ptr& impl,
                               claim what,
@@ -191,7 +187,7 @@ protected:
     static void start_insist(const session_ptr& s,
                              const impl_ptr& impl,
                              std::string contender_path,
-                             duration grace,
+                             time_limit grace,
                              any_handler<void(error_code, bool)> handler);
 
     session_ptr session_;

@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/recipe/contender_info.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -113,7 +114,7 @@ public:
      * @see Recipes page, "Revocable Shared Locks".
      */
     template <class Token = default_token>
-    auto insist_on_release(std::string contender_path, duration grace, Token&& token = Token{}) {
+    auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
         return detail::initiate<void(error_code, bool)>(
             detail::call_site("insist_on_release", contender_path),
             session_.get(),
@@ -134,7 +135,7 @@ private:
                             detail::any_handler<void(error_code)> handler);
     static void start_insist(const impl_ptr& impl,
                              std::string contender_path,
-                             duration grace,
+                             time_limit grace,
                              detail::any_handler<void(error_code, bool)> handler);
 
     std::string path_;

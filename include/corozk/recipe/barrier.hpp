@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -149,13 +150,13 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
-                start_wait(impl, std::chrono::nanoseconds::max(), std::move(handler));
+                start_wait(impl, time_limit::for_ever(), std::move(handler));
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto wait_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto wait_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("barrier.wait", path()),
             session_.get(),
@@ -171,9 +172,7 @@ private:
     static void start_set(const impl_ptr& impl, handler_of<bool> handler);
     static void start_remove(const impl_ptr& impl, handler_of<bool> handler);
     static void start_is_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_wait(const impl_ptr& impl,
-                           std::chrono::nanoseconds limit,
-                           handler_of<> handler);
+    static void start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler);
 };
 
 }  // namespace corozk

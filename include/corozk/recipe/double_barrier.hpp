@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -53,9 +54,8 @@ struct double_barrier_options {
  * in the same instant counts it as a member that left | | `leave` | completes at once; the member's
  * node is erased in the background: it has left, without having waited for the others |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`. With a deadline the
- * node is gone when the operation fails (unless there is no connection; then it is erased as soon
- * as there is one), and the member was not counted in any round.
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`. A deadline does the
+ * same as a cancellation, with `errc::deadline_exceeded`.
  *
  * @par Executor and thread safety
  * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
@@ -119,13 +119,13 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
-                start_enter(impl, std::chrono::nanoseconds::max(), std::move(handler));
+                start_enter(impl, time_limit::for_ever(), std::move(handler));
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto enter_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto enter_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.enter", path()),
             session_.get(),
@@ -154,13 +154,13 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_](auto handler) {
-                start_leave(impl, std::chrono::nanoseconds::max(), std::move(handler));
+                start_leave(impl, time_limit::for_ever(), std::move(handler));
             });
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto leave_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto leave_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("double_barrier.leave", path()),
             session_.get(),
@@ -173,12 +173,8 @@ private:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    static void start_enter(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
-                            handler_of<> handler);
-    static void start_leave(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
-                            handler_of<> handler);
+    static void start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler);
 };
 
 }  // namespace corozk

@@ -106,7 +106,7 @@ public:
         return begin("election.campaign", claim(), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -116,10 +116,10 @@ public:
         return begin("election.campaign", what, std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto campaign_for(duration budget, Token&& token = Token{}) {
-        return campaign_until(deadline_in(budget), std::forward<Token>(token));
+    auto campaign_for(time_limit budget, Token&& token = Token{}) {
+        return campaign_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `campaign`, but only if there is no other candidate.

@@ -109,7 +109,7 @@ public:
         return leadership_until(time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute deadline; it stays a candidate.
+    /** @brief The same, until the deadline (see `time_limit`); it stays a candidate.
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>

@@ -83,7 +83,7 @@ public:
         return begin("lock.acquire", claim_of(), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -91,10 +91,10 @@ public:
         return begin("lock.acquire", claim_of(deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, Token&& token = Token{}) {
-        return acquire_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but only if nobody has the lock or waits for it.

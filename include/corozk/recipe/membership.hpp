@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -135,15 +136,13 @@ public:
      */
     template <class Token = default_token>
     auto join(std::string name, std::string data = std::string(), Token&& token = Token{}) {
-        return join_for(std::chrono::nanoseconds::max(),
-                        std::move(name),
-                        std::move(data),
-                        std::forward<Token>(token));
+        return join_for(
+            time_limit::for_ever(), std::move(name), std::move(data), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto join_for(std::chrono::nanoseconds limit,
+    auto join_for(time_limit limit,
                   std::string name,
                   std::string data = std::string(),
                   Token&& token = Token{}) {
@@ -241,7 +240,7 @@ private:
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     static void start_join(const impl_ptr& impl,
-                           std::chrono::nanoseconds limit,
+                           time_limit limit,
                            std::string name,
                            std::string data,
                            handler_of<> handler);

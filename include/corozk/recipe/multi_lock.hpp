@@ -5,6 +5,7 @@
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/detail/run_owned.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -26,7 +27,7 @@ namespace corozk {
  * The parts are acquired one after the other by their paths, in whatever order they were added, so
  * that participants who want the same ones never wait for each other in a circle. The first failure
  * gives back everything that had been granted, before the call completes; so does the loss of a
- * part while it waits for the next one.
+ * part while it waits for the next one. (Its deadline does so behind the call.)
  *
  * The order is that of the bytes of the paths: all participants must name them alike (a chroot in
  * front of all of them makes no difference), and acquire them only in this order if they also
@@ -114,7 +115,7 @@ public:
         return begin("multi_lock.acquire", false, time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all parts and steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -122,12 +123,10 @@ public:
         return begin("multi_lock.acquire", false, deadline, std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, Token&& token = Token{}) {
-        auto now = std::chrono::steady_clock::now();
-        return acquire_until(budget >= time_point::max() - now ? time_point::max() : now + budget,
-                             std::forward<Token>(token));
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if nothing has to be waited for.

@@ -6,12 +6,13 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -209,23 +210,20 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, name](auto handler) mutable {
-                start_resolve(
-                    impl, std::move(name), std::chrono::nanoseconds::min(), std::move(handler));
+                start_resolve(impl, std::move(name), std::nullopt, std::move(handler));
             });
     }
 
-    /** @brief The same, but waits for the name to be registered, for a limited time. */
+    /** @brief The same, but waits for the name to be registered, at most that long (see
+     *  `time_limit`): `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto await_for(std::chrono::nanoseconds limit, std::string name, Token&& token = Token{}) {
+    auto await_for(time_limit limit, std::string name, Token&& token = Token{}) {
         return detail::initiate<void(error_code, name_entry)>(
             detail::call_site("name_service.await", name),
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit, name](auto handler) mutable {
-                start_resolve(impl,
-                              std::move(name),
-                              std::max(limit, std::chrono::nanoseconds(0)),
-                              std::move(handler));
+                start_resolve(impl, std::move(name), limit, std::move(handler));
             });
     }
 
@@ -263,7 +261,7 @@ private:
     static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
     static void start_resolve(const impl_ptr& impl,
                               std::string name,
-                              std::chrono::nanoseconds limit,
+                              std::optional<time_limit> wait,
                               handler_of<name_entry> handler);
     static void start_list(const impl_ptr& impl,
                            std::string folder,

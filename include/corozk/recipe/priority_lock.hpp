@@ -126,7 +126,7 @@ public:
         return ask("priority_lock.acquire", wish_for(write, priority), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -136,10 +136,10 @@ public:
                    std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_for(std::int32_t priority, duration budget, Token&& token = Token{}) {
-        return acquire_until(priority, deadline_in(budget), std::forward<Token>(token));
+    auto acquire_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
+        return acquire_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for anybody.
@@ -160,7 +160,7 @@ public:
             "priority_lock.acquire_read", wish_for(read, priority), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -170,10 +170,10 @@ public:
                    std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_read_for(std::int32_t priority, duration budget, Token&& token = Token{}) {
-        return acquire_read_until(priority, deadline_in(budget), std::forward<Token>(token));
+    auto acquire_read_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
+        return acquire_read_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for a writer.

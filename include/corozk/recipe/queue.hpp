@@ -283,7 +283,8 @@ public:
             });
     }
 
-    /** @brief As `take`, but at most until then: `errc::deadline_exceeded`. */
+    /** @brief As `take`, but at most until then: `errc::deadline_exceeded` (see
+     *  `time_limit`). */
     template <class Token = default_token>
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_item)>(
@@ -353,7 +354,8 @@ public:
             });
     }
 
-    /** @brief As `consume`, but at most until then: `errc::deadline_exceeded`. */
+    /** @brief As `consume`, but at most until then: `errc::deadline_exceeded` (see
+     *  `time_limit`). */
     template <class Token = default_token>
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, queue_claim)>(
@@ -491,7 +493,9 @@ private:
  * (or the control node deleted) before the outcome was known.
  *
  * @par Cancellation of puts
- * All types: completes at once with `operation_aborted`. A put that had been sent may be applied.
+ * All types: completes at once with `operation_aborted`. A put that had been sent may be applied. An
+ * item that was put too late for its deadline is taken out again, unless somebody has it already
+ * (or the answer was lost, too).
  */
 class COROZK_DECL queue : public basic_queue {
 public:
@@ -517,7 +521,8 @@ public:
                          std::forward<Token>(token));
     }
 
-    /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
+    /** @brief As `put`, but at most until then: `errc::deadline_exceeded` (see
+     *  `time_limit`). */
     template <class Token = default_token>
     auto put_until(std::string data, clock::time_point deadline, Token&& token = Token{}) {
         return put_items(
@@ -571,7 +576,8 @@ public:
                          std::forward<Token>(token));
     }
 
-    /** @brief As `put`, but at most until then: `errc::deadline_exceeded`. */
+    /** @brief As `put`, but at most until then: `errc::deadline_exceeded` (see
+     *  `time_limit`). */
     template <class Token = default_token>
     auto put_until(std::string data,
                    std::int32_t priority,

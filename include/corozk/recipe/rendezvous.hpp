@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -105,13 +106,12 @@ public:
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
-        return publish_for(
-            std::chrono::nanoseconds::max(), std::move(data), std::forward<Token>(token));
+        return publish_for(time_limit::for_ever(), std::move(data), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto publish_for(std::chrono::nanoseconds limit, std::string data, Token&& token = Token{}) {
+    auto publish_for(time_limit limit, std::string data, Token&& token = Token{}) {
         return detail::initiate<void(error_code)>(
             detail::call_site("rendezvous.publish", path()),
             session_.get(),
@@ -165,12 +165,12 @@ public:
      */
     template <class Token = default_token>
     auto await(Token&& token = Token{}) {
-        return await_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+        return await_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto await_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto await_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, rendezvous_point)>(
             detail::call_site("rendezvous.await", path()),
             session_.get(),
@@ -204,13 +204,13 @@ private:
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     static void start_publish(const impl_ptr& impl,
-                              std::chrono::nanoseconds limit,
+                              time_limit limit,
                               std::string data,
                               handler_of<> handler);
     static void start_update(const impl_ptr& impl, std::string data, handler_of<> handler);
     static void start_withdraw(const impl_ptr& impl, handler_of<> handler);
     static void start_await(const impl_ptr& impl,
-                            std::chrono::nanoseconds limit,
+                            time_limit limit,
                             handler_of<rendezvous_point> handler);
     static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
 };

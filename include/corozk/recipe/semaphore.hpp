@@ -107,7 +107,7 @@ public:
         return begin("semaphore.acquire", claim_of(permits), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -115,10 +115,10 @@ public:
         return begin("semaphore.acquire", claim_of(permits, deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_for(duration budget, std::int32_t permits = 1, Token&& token = Token{}) {
-        return acquire_until(deadline_in(budget), permits, std::forward<Token>(token));
+    auto acquire_for(time_limit budget, std::int32_t permits = 1, Token&& token = Token{}) {
+        return acquire_until(budget.from_now(), permits, std::forward<Token>(token));
     }
 
     /** @brief The same, if so many permits are free and nobody waits.

@@ -91,7 +91,7 @@ public:
         return begin("shared_lock.acquire_read", claim_of(read), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -100,10 +100,10 @@ public:
             "shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_read_for(duration budget, Token&& token = Token{}) {
-        return acquire_read_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_read_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_read_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if it is possible without waiting for a writer.
@@ -122,7 +122,7 @@ public:
         return begin("shared_lock.acquire_write", claim_of(write), std::forward<Token>(token));
     }
 
-    /** @brief The same, with an absolute budget over all steps.
+    /** @brief The same, until the deadline (see `time_limit`).
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
@@ -131,10 +131,10 @@ public:
             "shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto acquire_write_for(duration budget, Token&& token = Token{}) {
-        return acquire_write_until(deadline_in(budget), std::forward<Token>(token));
+    auto acquire_write_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_write_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief The same, if nobody holds the lock or waits for it.
@@ -250,10 +250,10 @@ public:
             });
     }
 
-    /** @brief The same, with a budget from now on. */
+    /** @brief The same, at most that long from now on. */
     template <class Token = default_token>
-    auto upgrade_for(const ownership& held, duration budget, Token&& token = Token{}) {
-        return upgrade_until(held, deadline_in(budget), std::forward<Token>(token));
+    auto upgrade_for(const ownership& held, time_limit budget, Token&& token = Token{}) {
+        return upgrade_until(held, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */

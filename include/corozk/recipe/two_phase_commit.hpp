@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
 #include <chrono>
@@ -167,17 +168,21 @@ public:
      */
     template <class Token = default_token>
     auto decide(Token&& token = Token{}) {
-        return decide_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+        return decide_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /**
-     * @brief The same, but decides to abort when the time is over.
+     * @brief The same, but decides to abort when the votes do not come in time.
+     *
+     * The votes are due when three quarters of the time are over (or all but a second): the rest is
+     * for writing the decision. Less than 200 ms means 200 ms.
      *
      * @par Errors
-     * `errc::in_doubt` when the time is over and there is no connection to say so.
+     * `errc::in_doubt` when the time is over and the decision has not been confirmed (see
+     * `time_limit`); what has been begun goes on.
      */
     template <class Token = default_token>
-    auto decide_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto decide_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_coordinator.decide", path()),
             session_.get(),
@@ -244,7 +249,7 @@ private:
                             handler_of<> handler);
     static void start_resume(const impl_ptr& impl, handler_of<commit_transaction> handler);
     static void start_decide(const impl_ptr& impl,
-                             std::chrono::nanoseconds limit,
+                             time_limit limit,
                              handler_of<commit_outcome> handler);
     static void start_abort(const impl_ptr& impl,
                             std::string reason,
@@ -310,12 +315,12 @@ public:
      */
     template <class Token = default_token>
     auto join(Token&& token = Token{}) {
-        return join_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+        return join_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::deadline_exceeded`. */
+    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
-    auto join_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto join_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_transaction)>(
             detail::call_site("commit_site.join", path()),
             session_.get(),
@@ -343,19 +348,19 @@ public:
      */
     template <class Token = default_token>
     auto vote(commit_vote wish, Token&& token = Token{}) {
-        return vote_for(std::chrono::nanoseconds::max(), wish, std::forward<Token>(token));
+        return vote_for(time_limit::for_ever(), wish, std::forward<Token>(token));
     }
 
     /**
      * @brief The same for a limited time.
      *
-     * Then the transaction is aborted in the first form. In the second one the decision is the
-     * coordinator's: it fails with `errc::in_doubt`, and `outcome` tells later. Without a
-     * connection it fails with `errc::in_doubt` in both (with `errc::deadline_exceeded` if the vote
-     * was not given).
+     * In the first form the transaction is aborted when the votes do not come in time, as with
+     * `commit_coordinator::decide_for`. In the second one the decision is the coordinator's. In
+     * both it fails with `errc::in_doubt` when the time is over and the decision is not known, and
+     * `outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
      */
     template <class Token = default_token>
-    auto vote_for(std::chrono::nanoseconds limit, commit_vote wish, Token&& token = Token{}) {
+    auto vote_for(time_limit limit, commit_vote wish, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.vote", path()),
             session_.get(),
@@ -377,12 +382,12 @@ public:
      */
     template <class Token = default_token>
     auto outcome(Token&& token = Token{}) {
-        return outcome_for(std::chrono::nanoseconds::max(), std::forward<Token>(token));
+        return outcome_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
     template <class Token = default_token>
-    auto outcome_for(std::chrono::nanoseconds limit, Token&& token = Token{}) {
+    auto outcome_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
             detail::call_site("commit_site.outcome", path()),
             session_.get(),
@@ -417,14 +422,14 @@ private:
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
     static void start_join(const impl_ptr& impl,
-                           std::chrono::nanoseconds limit,
+                           time_limit limit,
                            handler_of<commit_transaction> handler);
     static void start_vote(const impl_ptr& impl,
-                           std::chrono::nanoseconds limit,
+                           time_limit limit,
                            commit_vote wish,
                            handler_of<commit_outcome> handler);
     static void start_outcome(const impl_ptr& impl,
-                              std::chrono::nanoseconds limit,
+                              time_limit limit,
                               handler_of<commit_outcome> handler);
     static void start_finish(const impl_ptr& impl, handler_of<> handler);
 };

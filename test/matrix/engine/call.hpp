@@ -6,6 +6,7 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,12 +38,21 @@ public:
     /// Told of a good result in the moment in which it comes, and not only when it is asked for.
     void at_result(std::function<void(const Value&)> told) { record_->told = std::move(told); }
 
+    /// How long it may take; from now on.
+    std::chrono::milliseconds limit() {
+        record_->limited = true;
+        record_->began = std::chrono::steady_clock::now();
+        return stage_.limit();
+    }
+    std::chrono::steady_clock::time_point deadline() { return limit() + record_->began; }
+
     /// A completion token; for one operation.
     auto token() {
         record_->started = true;
         auto handler = [record = record_](error_code ec, Value v = Value()) {
             ++record->calls;
             record->ec = ec;
+            record->ended = std::chrono::steady_clock::now();
             if (!ec && !record->abandoned && record->told)
                 record->told(v);
             if (!record->abandoned)

@@ -15,9 +15,11 @@ enum class fault : std::uint8_t {
     answer_lost,   ///< carried out, and the connection cut
     cut_after_answer,
     answer_delayed,
-    short_hole,    ///< too short for anybody to notice
-    noticed_hole,  ///< the client gives the connection up, the session may live
-    long_hole,     ///< the session does not live
+    short_hole,     ///< too short for anybody to notice
+    noticed_hole,   ///< the client gives the connection up, the session may live
+    long_hole,      ///< the session does not live
+    deadline_hole,  ///< nothing is answered until long after the deadline; the connection stays
+    slow_answers,   ///< each takes so long that a few of them take longer than the time allowed
     cancel_terminal,
     cancel_partial,
     cancel_total,
@@ -69,6 +71,8 @@ inline constexpr std::array fault_table = {
     fault_traits{fault::short_hole, "short hole", "hole<", places::frames, false},
     fault_traits{fault::noticed_hole, "noticed hole", "hole~", places::frames, true},
     fault_traits{fault::long_hole, "long hole", "hole>", places::frames, true},
+    fault_traits{fault::deadline_hole, "deadline hole", "hole|", places::frames, true},
+    fault_traits{fault::slow_answers, "slow answers", "slow", places::run, true},
     fault_traits{fault::cancel_terminal, "cancel terminal", "c.term", places::answers, false},
     fault_traits{fault::cancel_partial, "cancel partial", "c.part", places::answers, false},
     fault_traits{fault::cancel_total, "cancel total", "c.total", places::answers, false},
@@ -155,6 +159,11 @@ inline bool happens_to_notifications(fault f) {
 /// Worth a second look when what it causes has come, and not only in the same moment.
 inline bool has_aftermath(fault f) {
     return f == fault::short_hole || f == fault::server_restarted || ends_session(f);
+}
+
+/// Of operations with a time limit, which is short then.
+inline bool is_about_deadlines(fault f) {
+    return f == fault::deadline_hole || f == fault::slow_answers;
 }
 
 /// Operations are ended by their own side.

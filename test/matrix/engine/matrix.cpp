@@ -32,6 +32,7 @@ struct shape {
     std::uint64_t requests = 0;
     std::uint64_t notifications = 0;
     bool grants = false;
+    bool limited = false;
     std::vector<std::string> states;
 };
 
@@ -95,6 +96,8 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
     std::vector<place> frames;
     std::vector<place> states;
     if (f.id == fault::drop_grant && !seen.grants)
+        return frames;
+    if (is_about_deadlines(f.id) && !seen.limited)
         return frames;
     bool answers = f.where == places::answers;
     if (answers || f.where == places::frames || f.where == places::frames_only) {
@@ -195,6 +198,7 @@ void matrix::measure() {
             seen.requests = o.requests;
             seen.notifications = o.notifications;
             seen.grants = o.grants;
+            seen.limited = o.limited;
             seen.states = o.states;
         }
     };

@@ -126,6 +126,7 @@ awaitable<void> performance::play_and_end() {
     result_.requests = proxy_.requests();
     result_.notifications = proxy_.statistics().notifications;
     result_.grants = stage_->has_granted();
+    result_.limited = stage_->has_limited();
     if (rule_)
         result_.hit = proxy_.fired(*rule_) > 0;
     if (in_a_state())

@@ -90,6 +90,7 @@ awaitable<void> performance::wait_until_quiet() {
     // Of the fault itself nothing stays.
     proxy_.disarm_all();
     proxy_.black_hole(false);
+    proxy_.set_delay(testing::direction::to_client, std::chrono::milliseconds(0));
     proxy_.set_acceptance(testing::acceptance::normal);
     co_await eventually_async(
         [&] { return stage_->all_ended(); }, stage_->patience(), "every call's end");

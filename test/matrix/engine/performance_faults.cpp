@@ -95,6 +95,8 @@ std::optional<testing::action> performance::at_request() {
             return testing::black_hole_from_here(noticed);
         case fault::long_hole:
             return testing::black_hole_from_here(beyond_session);
+        case fault::deadline_hole:
+            return testing::black_hole_from_here(beyond_deadline);
         case fault::expired:
             return testing::call_at_request([this](const frame_info&) { expire(); });
         default:
@@ -106,6 +108,8 @@ std::optional<testing::action> performance::at_request() {
 
 void performance::arm() {
     proxy_.reset_numbering();
+    if (which_ == fault::slow_answers)
+        proxy_.set_delay(testing::direction::to_client, slow_answer);
     if (where_.what == place::kind::whole || in_a_state())
         return;
     bool event = where_.what == place::kind::notification;
@@ -130,12 +134,14 @@ awaitable<void> performance::apply(stage& s) {
         case fault::short_hole:
         case fault::noticed_hole:
         case fault::long_hole:
-            if (rival && which_ != fault::short_hole)
+        case fault::deadline_hole:
+            if (rival && ends_session(which_))
                 start_beside(s.theirs(), false);
             proxy_.black_hole(true);
-            timer.expires_after(which_ == fault::long_hole      ? beyond_session
-                                : which_ == fault::noticed_hole ? noticed
-                                                                : 50ms);
+            timer.expires_after(which_ == fault::long_hole       ? beyond_session
+                                : which_ == fault::noticed_hole  ? noticed
+                                : which_ == fault::deadline_hole ? beyond_deadline
+                                                                 : 50ms);
             co_await timer.async_wait(boost::asio::use_awaitable);
             s.owners.compare();
             proxy_.black_hole(false);

@@ -18,6 +18,7 @@ struct outcome {
     std::uint64_t requests = 0;
     std::uint64_t notifications = 0;
     bool grants = false;                ///< something was granted that can be dropped
+    bool limited = false;               ///< something was asked for with a time limit
     std::vector<std::string> states;    ///< those of the scenario, in order
     std::vector<std::string> failures;  ///< what did not hold
     testing::turn_clock::turn longest_turn;

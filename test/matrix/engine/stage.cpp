@@ -102,6 +102,9 @@ bool stage::permits(const error_code& ec, party whose) const {
         case fault::may_not_create:
         case fault::may_not_delete:
             return ec == zk_errc::no_auth;
+        case fault::deadline_hole:
+        case fault::slow_answers:
+            return ec == errc::deadline_exceeded;
         case fault::expired:
         case fault::noticed_hole:
         case fault::long_hole:
@@ -228,8 +231,24 @@ bool stage::all_ended() const {
         calls_.begin(), calls_.end(), [](const auto& c) { return !c->started || c->calls > 0; });
 }
 
+bool stage::has_limited() const {
+    return std::any_of(calls_.begin(), calls_.end(), [](const auto& c) { return c->limited; });
+}
+
+/// A limited call ends at its deadline, whatever it waits for, and fails no earlier.
+void stage::check_deadline(const call_record& c) {
+    if (!is_about_deadlines(setting_.which) || !c.limited || !c.started || c.calls == 0)
+        return;
+    auto took = std::chrono::duration_cast<std::chrono::milliseconds>(c.ended - c.began);
+    check(took <= short_limit + allowed_delay,
+          c.name + " ended after " + std::to_string(took.count()) + " ms, not at its deadline");
+    check(c.ec != errc::deadline_exceeded || took >= short_limit,
+          c.name + " ended before its deadline");
+}
+
 void stage::check_calls() {
     for (const auto& c : calls_) {
+        check_deadline(*c);
         if (c->started && c->calls != 1)
             check(false, c->name + " was resumed " + std::to_string(c->calls) + " times");
     }

@@ -26,6 +26,14 @@ inline auto as_tuple() {
     return boost::asio::as_tuple(boost::asio::use_awaitable);
 }
 
+/// The time allowed where a fault is about deadlines; how much later a call may end, whatever else
+/// this machine does; and how long the hole is: so long that who waits for its end is late.
+constexpr std::chrono::milliseconds short_limit{600};
+constexpr std::chrono::milliseconds allowed_delay{1'400};
+constexpr std::chrono::milliseconds beyond_deadline{2'500};
+/// Two of them are longer than the time allowed.
+constexpr std::chrono::milliseconds slow_answer{330};
+
 /// Thrown through a scenario that the fault has ended, as it may.
 struct scenario_over {};
 
@@ -44,6 +52,9 @@ struct call_record {
     party whose;
     int calls = 0;
     bool started = false;
+    bool limited = false;  ///< has a time limit, which began at `began`
+    std::chrono::steady_clock::time_point began;
+    std::chrono::steady_clock::time_point ended;
     bool abandoned = false;  ///< by its scenario
     error_code ec;
     boost::asio::cancellation_signal cancel;
@@ -85,6 +96,11 @@ public:
         // A server that is starting may take a connection and never answer. The C client gives it
         // two thirds of the session's timeout.
         return std::chrono::seconds(setting_.which == fault::server_restarted ? 60 : 20);
+    }
+
+    /// How long ours waits at most where an operation can be told.
+    std::chrono::milliseconds limit() const {
+        return is_about_deadlines(setting_.which) ? short_limit : patience();
     }
 
     /// As the server's own records have it, for a path as clients say it.
@@ -179,6 +195,8 @@ public:
     bool in_vain() const { return in_vain_; }
     /// Something was granted that can be dropped.
     bool has_granted() const { return !grants_.empty(); }
+    /// Something was asked for with a time limit.
+    bool has_limited() const;
 
     testing::owner_registry owners;
     std::vector<std::string> planted;
@@ -202,6 +220,7 @@ private:
     awaitable<void> enter_state(std::string_view name);
     awaitable<void> settle_down(std::int64_t session_before);
     std::size_t cancel_all(boost::asio::cancellation_type type);
+    void check_deadline(const call_record& c);
 
     boost::asio::io_context& context_;
     setting setting_;

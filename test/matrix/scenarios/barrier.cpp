@@ -28,7 +28,7 @@ awaitable<void> wait(stage& s) {
     co_await theirs.set();
     object<barrier> mine(s, s.ours(), gate(s), options_of<barrier_options>(s));
     call<> waits(s, "wait");
-    mine->wait(waits.token());
+    mine->wait_for(waits.limit(), waits.token());
     co_await s.state("waiting");
     // Removed before we have looked, the barrier would refuse nobody.
     if (s.which() == fault::forbidding_acl)

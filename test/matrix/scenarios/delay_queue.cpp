@@ -40,7 +40,7 @@ awaitable<void> take(stage& s) {
     for (const char* expected : {"early", "late"}) {
         bool first = std::string(expected) == "early";
         call<queue_item> taking(s, std::string("take ") + expected);
-        q->take(taking.token());
+        q->take_until(taking.deadline(), taking.token());
         std::string waiting = first ? "waiting" : "waiting again";
         co_await s.state(waiting);
         // With its parent the other item is gone.

@@ -36,7 +36,7 @@ awaitable<void> enter(stage& s) {
     call<> their_in(s, "their enter", party::theirs);
     call<> their_out(s, "their leave", party::theirs);
     call<> third_in(s, "the third one's enter", party::theirs);
-    mine->enter(in.token());
+    mine->enter_for(in.limit(), in.token());
     co_await s.state("entering", [&] { return s.nodes() >= 1; });
     s.check(!in.good(), "one alone is not let in");
     theirs.enter(their_in.token());
@@ -68,7 +68,7 @@ awaitable<void> leave(stage& s) {
     call<> out(s, "leave");
     call<> their_out(s, "their leave", party::theirs);
     theirs.enter(their_in.token());
-    mine->enter(in.token());
+    mine->enter_for(in.limit(), in.token());
     co_await testing::eventually_async(
         [&] { return in.done() || their_in.done(); }, s.patience(), "the round begins");
     if (in.done())
@@ -86,7 +86,7 @@ awaitable<void> leave(stage& s) {
         throw scenario_over();
     co_await in.result();
     co_await s.state("inside");
-    mine->leave(out.token());
+    mine->leave_for(out.limit(), out.token());
     co_await s.state("leaving");
     s.check(!out.good() || left || s.deprived() || ends_session(s.which()), "nobody leaves alone");
     if (!left)
@@ -104,15 +104,15 @@ awaitable<void> local(stage& s) {
     call<> b_in(s, "enter too");
     call<> a_out(s, "leave");
     call<> b_out(s, "leave too");
-    a->enter(a_in.token());
+    a->enter_for(a_in.limit(), a_in.token());
     co_await s.state("entering", [&] { return s.nodes() >= 1; });
-    b->enter(b_in.token());
+    b->enter_for(b_in.limit(), b_in.token());
     co_await a_in.result();
     co_await b_in.result();
     co_await s.state("inside");
-    a->leave(a_out.token());
+    a->leave_for(a_out.limit(), a_out.token());
     co_await s.state("leaving");
-    b->leave(b_out.token());
+    b->leave_for(b_out.limit(), b_out.token());
     co_await a_out.result();
     co_await b_out.result();
 }

@@ -20,7 +20,7 @@ awaitable<void> campaign(stage& s) {
     s.enter_owner(first, party::theirs);
     object<election> mine(s, s.ours(), s.folder(), options);
     grant asked(s, "campaign");
-    mine->campaign(asked.token());
+    mine->campaign_for(asked.limit(), asked.token());
     co_await s.state("candidate", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "leading");
@@ -30,7 +30,7 @@ awaitable<void> campaign(stage& s) {
 awaitable<void> acknowledge(stage& s) {
     object<election> mine(s, s.ours(), s.folder(), options_of<election_options>(s));
     grant asked(s, "campaign");
-    mine->campaign(asked.token());
+    mine->campaign_for(asked.limit(), asked.token());
     ownership given = co_await asked.result();
     droppable<ownership> term(s, std::move(given));
     co_await s.state("leading");
@@ -50,7 +50,7 @@ awaitable<void> again(stage& s) {
     object<election> mine(s, s.ours(), s.folder(), options);
     election theirs(s.theirs(), s.folder(), options);
     grant asked(s, "campaign");
-    mine->campaign(asked.token());
+    mine->campaign_for(asked.limit(), asked.token());
     ownership first = co_await asked.result();
     call<ownership> rival(s, "their campaign", party::theirs);
     rival.at_result([&s](const ownership& o) { s.enter_owner(o, party::theirs); });

@@ -48,7 +48,7 @@ awaitable<void> probe(client& c, stage& s) {
 awaitable<void> lead_again(stage& s, object<leader_latch>& mine, std::int64_t& last) {
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership(leads.token());
+    mine->leadership_until(leads.deadline(), leads.token());
     std::int64_t token = co_await leads.result();
     s.check(token >= last, "fencing tokens do not go back");
     last = token;
@@ -92,7 +92,7 @@ awaitable<void> follow(stage& s) {
     mine->start();
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership(leads.token());
+    mine->leadership_until(leads.deadline(), leads.token());
     co_await s.state("candidate", [&] { return s.nodes() >= 2; });
     co_await theirs->close();
     co_await leads.result();
@@ -109,7 +109,7 @@ awaitable<void> watch_changes(stage& s) {
     mine->start();
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership(leads.token());
+    mine->leadership_until(leads.deadline(), leads.token());
     // Whoever may not lead is idle again.
     do {
         call<latch_status> changed(s, "changed");

@@ -16,7 +16,7 @@ awaitable<void> alone(stage& s) {
     object<lock> l(s, s.ours(), s.folder(), options_of<lock_options>(s));
     co_await s.state("idle");
     grant asked(s, "acquire");
-    l->acquire(asked.token());
+    l->acquire_for(asked.limit(), asked.token());
     co_await take_turn(s, asked, "holding");
 }
 
@@ -29,8 +29,8 @@ awaitable<void> wait(stage& s) {
     object<lock> mine(s, s.ours(), s.folder(), options);
     grant second(s, "acquire");
     grant third(s, "acquire too");
-    mine->acquire(second.token());
-    mine->acquire(third.token());
+    mine->acquire_for(second.limit(), second.token());
+    mine->acquire_for(third.limit(), third.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 3; });
     co_await first.release();
     co_await take_turn(s, second, "holding");

@@ -37,7 +37,7 @@ awaitable<void> member(stage& s) {
     object<membership> g(s, s.ours(), s.folder(), options_of<membership_options>(s));
     std::string node = s.folder() + "/a";
     call<> joining(s, "join");
-    g->join("a", "1", joining.token());
+    g->join_for(joining.limit(), "a", "1", joining.token());
     co_await joining.result();
     co_await s.state("member");
     call<> changing(s, "set_data");

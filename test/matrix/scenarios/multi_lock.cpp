@@ -60,7 +60,7 @@ awaitable<void> wait(stage& s) {
     s.enter_owner(first, party::theirs);
     object<both_locks> mine(s, s.ours(), s);
     grant_of_both asked(s);
-    mine->all.acquire(asked.token());
+    mine->all.acquire_for(asked.limit(), asked.token());
     co_await s.state("waiting", [&] { return s.children(s.folder() + "/b").size() >= 2; });
     s.check(!asked.good() || !first.valid(), "not without all of them");
     co_await first.release();
@@ -80,7 +80,7 @@ awaitable<void> wait(stage& s) {
 awaitable<void> alone(stage& s) {
     object<both_locks> mine(s, s.ours(), s);
     grant_of_both asked(s);
-    mine->all.acquire(asked.token());
+    mine->all.acquire_for(asked.limit(), asked.token());
     multi_ownership given = co_await asked.result();
     droppable<multi_ownership> held(s, std::move(given));
     co_await s.state("holding");

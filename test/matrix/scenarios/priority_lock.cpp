@@ -19,7 +19,7 @@ awaitable<void> probe(client& c, stage& s) {
 awaitable<void> uncontended(stage& s) {
     object<priority_lock> l(s, s.ours(), s.folder(), options_of<priority_lock_options>(s));
     grant asked(s, "acquire", alone);
-    l->acquire(5, asked.token());
+    l->acquire_for(5, asked.limit(), asked.token());
     co_await take_turn(s, asked, "holding");
 }
 
@@ -32,8 +32,8 @@ awaitable<void> overtake(stage& s) {
     object<priority_lock> mine(s, s.ours(), s.folder(), options);
     grant worse(s, "acquire", alone);
     grant better(s, "acquire too", alone);
-    mine->acquire(7, worse.token());
-    mine->acquire(3, better.token());
+    mine->acquire_for(7, worse.limit(), worse.token());
+    mine->acquire_for(3, better.limit(), better.token());
     // The holder's node and its record, and those who wait.
     co_await s.state("waiting", [&] { return s.nodes() >= 4; });
     co_await first.release();
@@ -51,8 +51,8 @@ awaitable<void> readers(stage& s) {
     object<priority_lock> mine(s, s.ours(), s.folder(), options);
     grant one(s, "acquire_read", together);
     grant other(s, "acquire_read too", together);
-    mine->acquire_read(2, one.token());
-    mine->acquire_read(2, other.token());
+    mine->acquire_read_for(2, one.limit(), one.token());
+    mine->acquire_read_for(2, other.limit(), other.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 4; });
     co_await first.release();
     ownership given = co_await one.result();

@@ -34,7 +34,7 @@ awaitable<void> take(stage& s) {
     priority_queue theirs(s.theirs(), queue_path(s), options_of<queue_options>(s));
     object<priority_queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_item> taking(s, "take");
-    q->take(taking.token());
+    q->take_until(taking.deadline(), taking.token());
     co_await s.state("waiting");
     co_await put_noted(theirs, s, std::string("first"), usual);
     co_await taken(s, taking, "first");
@@ -42,7 +42,7 @@ awaitable<void> take(stage& s) {
     co_await put_noted(theirs, s, std::string("low"), usual);
     co_await put_noted(theirs, s, std::string("high"), urgent);
     call<queue_item> another(s, "take another");
-    q->take(another.token());
+    q->take_until(another.deadline(), another.token());
     queue_item item = co_await taken(s, another, "high");
     s.check(item.data == "high", "the more urgent one first");
 }

@@ -34,10 +34,10 @@ awaitable<void> takes_too(client& c, stage& s) {
     s.note("taken", item.data);
 }
 
-/// Until its end: what was not sent is not there.
+/// Until its end: what was not sent, or not in time, is not there.
 awaitable<void> put_is_over(stage& s, call<>& putting, std::string item) {
     error_code ec = co_await putting.ended();
-    if (ec == errc::not_connected)
+    if (ec == errc::not_connected || ec == errc::deadline_exceeded)
         s.note("refused", item);
     co_await putting.result();
     s.note("put", item);
@@ -48,7 +48,7 @@ awaitable<void> put(stage& s) {
     for (const char* item : {"a", "b", "c"}) {
         call<> putting(s, std::string("put ") + item);
         s.note("tried", item);
-        q->put(item, putting.token());
+        q->put_until(item, putting.deadline(), putting.token());
         co_await put_is_over(s, putting, item);
         std::string name = std::string("put ") + item;
         co_await s.state(name);
@@ -78,7 +78,7 @@ awaitable<void> put_into_full(stage& s) {
     object<queue> q(s, s.ours(), queue_path(s), options);
     call<> putting(s, "put b");
     s.note("tried", "b");
-    q->put("b", putting.token());
+    q->put_until("b", putting.deadline(), putting.token());
     co_await s.state("full");
     // With its parent the whole queue is gone.
     if (s.which() != fault::parent_deleted) {
@@ -93,7 +93,7 @@ awaitable<void> put_into_full(stage& s) {
 awaitable<void> take(stage& s) {
     object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_item> taking(s, "take");
-    q->take(taking.token());
+    q->take_until(taking.deadline(), taking.token());
     co_await s.state("waiting");
     co_await put_as(s.theirs(), s, "a");
     co_await put_as(s.theirs(), s, "b");
@@ -103,14 +103,14 @@ awaitable<void> take(stage& s) {
     if (s.which() == fault::parent_deleted)
         throw scenario_over();
     call<queue_item> another(s, "take another");
-    q->take(another.token());
+    q->take_until(another.deadline(), another.token());
     co_await taken(s, another, "b");
 }
 
 awaitable<void> consume(stage& s) {
     object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_claim> consuming(s, "consume");
-    q->consume(consuming.token());
+    q->consume_until(consuming.deadline(), consuming.token());
     co_await s.state("waiting");
     co_await put_as(s.theirs(), s, "a");
     queue_claim given = co_await consuming.result();
@@ -132,7 +132,7 @@ awaitable<void> give_back(stage& s) {
     co_await put_as(s.theirs(), s, "a");
     object<queue> q(s, s.ours(), queue_path(s), options);
     call<queue_claim> consuming(s, "consume");
-    q->consume(consuming.token());
+    q->consume_until(consuming.deadline(), consuming.token());
     queue_claim given = co_await consuming.result();
     droppable<queue_claim> claim(s, std::move(given));
     queue theirs(s.theirs(), queue_path(s), options);

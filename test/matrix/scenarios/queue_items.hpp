@@ -15,8 +15,8 @@ std::string queue_path(const stage& s);
 std::string effect_of(const stage& s, const std::string& item);
 
 /// What was put successfully was taken, had its effect, or is there; nothing is there twice, or from
-/// nowhere. Scenarios note what they have "tried" to put, "put", "taken", what was "refused" and not
-/// sent, and of what it is "unknown" whether it was taken.
+/// nowhere. Scenarios note what they have "tried" to put, "put", "taken", what was "refused": not
+/// sent, or not in time, and of what it is "unknown" whether it was taken.
 awaitable<void> no_item_lost(stage& s);
 
 /// Of all that may be below the folder in the end.

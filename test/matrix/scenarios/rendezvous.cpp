@@ -28,7 +28,7 @@ awaitable<void> looks_too(client& c, stage& s) {
 awaitable<void> publish(stage& s) {
     object<rendezvous> master(s, s.ours(), place_of(s), options_of<rendezvous_options>(s));
     call<> publishing(s, "publish");
-    master->publish("1", publishing.token());
+    master->publish_for(publishing.limit(), "1", publishing.token());
     co_await publishing.result();
     co_await s.state("published");
     call<> updating(s, "update");
@@ -62,7 +62,7 @@ awaitable<void> meet(stage& s) {
     rendezvous master(s.theirs(), place_of(s), options);
     object<rendezvous> worker(s, s.ours(), place_of(s), options);
     call<rendezvous_point> waiting(s, "await");
-    worker->await(waiting.token());
+    worker->await_for(waiting.limit(), waiting.token());
     co_await s.state("waiting");
     s.check(!waiting.good(), "nobody is there yet");
     co_await master.publish("1");

@@ -22,7 +22,7 @@ awaitable<void> reader(stage& s) {
     s.enter_owner(first, party::theirs);
     object<shared_lock> mine(s, s.ours(), s.folder(), options);
     grant asked(s, "acquire_read", together);
-    mine->acquire_read(asked.token());
+    mine->acquire_read_for(asked.limit(), asked.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "reading");
@@ -36,7 +36,7 @@ awaitable<void> writer(stage& s) {
     s.enter_owner(first, party::theirs, together);
     object<shared_lock> mine(s, s.ours(), s.folder(), options);
     grant asked(s, "acquire_write");
-    mine->acquire_write(asked.token());
+    mine->acquire_write_for(asked.limit(), asked.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "writing");
@@ -57,7 +57,7 @@ awaitable<void> change(stage& s) {
     co_await s.state("reading");
     ownership& for_up = *held;
     call<> up(s, "upgrade");
-    l->upgrade(for_up, up.token());
+    l->upgrade_for(for_up, up.limit(), up.token());
     co_await up.result();
     co_await s.state("writing again");
     call<> released(s, "release");
@@ -78,7 +78,7 @@ awaitable<void> upgrade(stage& s) {
     droppable<ownership> held(s, std::move(given));
     ownership& for_up = *held;
     call<> up(s, "upgrade");
-    l->upgrade(for_up, up.token());
+    l->upgrade_for(for_up, up.limit(), up.token());
     co_await s.state("upgrading", [&] { return s.ours().counters().watches > 0; });
     s.check(!up.good() || !other.valid(), "nobody writes beside a reader");
     co_await other.release();

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of the client and of every recipe that end well by themselves, once there is a
+// connection; and those that take a time limit.
+#pragma once
+
+#include <corozk.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::testing {
+
+class early_operations {
+    auto answered(std::string operation) {
+        waiting_.insert(operation);
+        return [this, operation](error_code ec, auto&&...) {
+            ++ended_;
+            waiting_.erase(waiting_.find(operation));
+            answers_.emplace(operation, ec);
+        };
+    }
+
+public:
+    /// Each gets a node of its own below the path.
+    early_operations(client& zk, std::string path) : zk_(zk), path_(std::move(path)) {}
+
+    /// Each of them, as often as is needed for each to end well.
+    void ask_all() {
+        ask_client();
+        ask_owners();
+        ask_queues();
+        ask_meetings();
+        ask_commit();
+        ask_values();
+    }
+
+    /// The same with a time limit, where there is one; none of them can end well while nobody is
+    /// connected.
+    void ask_limited(time_limit limit) {
+        auto deadline = limit.from_now();
+        made<lock>("l").acquire_for(limit, answered("lock.acquire_for"));
+        made<lock>("lu").acquire_until(deadline, answered("lock.acquire_until"));
+        auto& shared = made<shared_lock>("s");
+        shared.acquire_read_for(limit, answered("shared_lock.acquire_read_for"));
+        shared.acquire_write_for(limit, answered("shared_lock.acquire_write_for"));
+        made<semaphore>("sem", 1).acquire_for(limit, 1, answered("semaphore.acquire_for"));
+        auto& urgent = made<priority_lock>("p");
+        urgent.acquire_for(1, limit, answered("priority_lock.acquire_for"));
+        urgent.acquire_read_for(1, limit, answered("priority_lock.acquire_read_for"));
+        made<election>("e").campaign_for(limit, answered("election.campaign_for"));
+        both_locks().acquire_for(limit, answered("multi_lock.acquire_for"));
+        auto& latch = made<leader_latch>("latch");
+        latch.start();
+        latch.leadership_until(deadline, answered("leader_latch.leadership_until"));
+        auto& q = made<queue>("q");
+        q.put_until("x", deadline, answered("queue.put_until"));
+        q.take_until(deadline, answered("queue.take_until"));
+        q.consume_until(deadline, answered("queue.consume_until"));
+        made<priority_queue>("pq").put_until(
+            "x", 1, deadline, answered("priority_queue.put_until"));
+        made<delay_queue>("dq").put_until(
+            "x", std::chrono::seconds(0), deadline, answered("delay_queue.put_until"));
+        made<barrier>("b").wait_for(limit, answered("barrier.wait_for"));
+        made<double_barrier>("d", 1u).enter_for(limit, answered("double_barrier.enter_for"));
+        made<membership>("m").join_for(limit, "me", "", answered("membership.join_for"));
+        auto& point = made<rendezvous>("r");
+        point.publish_for(limit, "x", answered("rendezvous.publish_for"));
+        point.await_for(limit, answered("rendezvous.await_for"));
+        made<name_service>("n").await_for(limit, "x", answered("name_service.await_for"));
+        made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
+    }
+
+    /// The names of those that have not ended.
+    const std::multiset<std::string>& waiting() const { return waiting_; }
+    std::size_t ended() const { return ended_; }
+    /// By the names of the operations.
+    const std::map<std::string, error_code>& answers() const { return answers_; }
+
+private:
+    std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+    template <class Object, class... Arguments>
+    Object& made(const std::string& name, Arguments&&... arguments) {
+        auto object =
+            std::make_shared<Object>(zk_, at(name), std::forward<Arguments>(arguments)...);
+        objects_.push_back(object);
+        return *object;
+    }
+
+    multi_lock& both_locks() {
+        auto all = std::make_shared<multi_lock>(zk_);
+        all->add(made<lock>("multi-a")).add(made<lock>("multi-b"));
+        objects_.push_back(all);
+        return *all;
+    }
+
+    void ask_client() {
+        zk_.exists("/", answered("exists"));
+        zk_.get("/", answered("get"));
+        zk_.children("/", answered("children"));
+        zk_.sync("/", answered("sync"));
+        zk_.ensure_path(at("made"), create_options(), answered("ensure_path"));
+        zk_.create(path_ + "-created", "x", create_options(), answered("create"));
+        transaction steps;
+        steps.create(path_ + "-committed", "x");
+        zk_.commit(steps, answered("commit"));
+    }
+
+    void ask_owners() {
+        auto& l = made<lock>("l");
+        l.acquire(answered("lock.acquire"));
+        l.contenders(answered("lock.contenders"));
+        made<shared_lock>("sr").acquire_read(answered("shared_lock.acquire_read"));
+        made<shared_lock>("sw").acquire_write(answered("shared_lock.acquire_write"));
+        auto& s = made<semaphore>("sem", 1);
+        s.acquire(1, answered("semaphore.acquire"));
+        s.available(answered("semaphore.available"));
+        made<priority_lock>("p").acquire(1, answered("priority_lock.acquire"));
+        auto& e = made<election>("e");
+        e.campaign(answered("election.campaign"));
+        e.leader(answered("election.leader"));
+        both_locks().acquire(answered("multi_lock.acquire"));
+        auto& latch = made<leader_latch>("latch");
+        latch.start();
+        latch.leadership(answered("leader_latch.leadership"));
+        made<any_line>("l").contenders(answered("any_line.contenders"));
+    }
+
+    void ask_queues() {
+        auto& q = made<queue>("q");
+        q.take(answered("queue.take"));
+        q.consume(answered("queue.consume"));
+        q.put("x", answered("queue.put"));
+        q.put_many({"x", "y"}, answered("queue.put_many"));
+        q.size(answered("queue.size"));
+        made<priority_queue>("pq").put("x", 1, answered("priority_queue.put"));
+        made<delay_queue>("dq").put("x", std::chrono::seconds(0), answered("delay_queue.put"));
+        auto& c = made<counter>("c");
+        c.add(1, answered("counter.add"));
+        c.get(answered("counter.get"));
+        c.exchange(2, answered("counter.exchange"));
+    }
+
+    void ask_meetings() {
+        auto& gate = made<barrier>("b");
+        gate.is_set(answered("barrier.is_set"));
+        gate.wait(answered("barrier.wait"));
+        made<barrier>("bs").set(answered("barrier.set"));
+        made<double_barrier>("d", 1u).enter(answered("double_barrier.enter"));
+        auto& group = made<membership>("m");
+        group.join("me", "", answered("membership.join"));
+        group.members(answered("membership.members"));
+        group.next_change(answered("membership.next_change"));
+        auto& point = made<rendezvous>("r");
+        point.publish("x", answered("rendezvous.publish"));
+        point.await(answered("rendezvous.await"));
+        point.next(answered("rendezvous.next"));
+        auto& names = made<name_service>("n");
+        names.register_name("x", "1", name_lifetime::session, answered("register_name"));
+        names.register_name("y", "1", name_lifetime::persistent, answered("register for ever"));
+        names.await_for(time_limit::for_ever(), "x", answered("name_service.await_for"));
+        names.list("", answered("name_service.list"));
+    }
+
+    void ask_commit() {
+        made<commit_coordinator>("tx").begin({"a"}, "", answered("commit_coordinator.begin"));
+        made<commit_site>("tx", "a").join(answered("commit_site.join"));
+    }
+
+    void ask_values() {
+        auto& value = made<configuration>("value");
+        value.publish("x", answered("configuration.publish"));
+        value.next(0, answered("configuration.next"));
+        made<ready_configuration>("ready").publish({{"a", "1"}}, answered("ready.publish"));
+        made<versioned_configuration>("versions")
+            .publish({{"a", "1"}}, answered("versioned.publish"));
+        made<node_cache>("value").next(0, answered("node_cache.next"));
+        made<children_cache>("value").next(0, answered("children_cache.next"));
+        made<tree_cache>("value").next(0, answered("tree_cache.next"));
+    }
+
+    client& zk_;
+    std::string path_;
+    std::vector<std::shared_ptr<void>> objects_;
+    std::map<std::string, error_code> answers_;
+    std::multiset<std::string> waiting_;
+    std::size_t ended_ = 0;
+};
+
+}  // namespace corozk::testing
