@@ -17,7 +17,9 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing::client_tests {
+namespace corozk::testing {
+
+using namespace client_tests;
 
 inline std::string content_of(const std::filesystem::path& file) {
     std::ifstream stream(file);
@@ -64,4 +66,4 @@ private:
     temporary_directory folder_;
 };
 
-}  // namespace corozk::testing::client_tests
+}  // namespace corozk::testing

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace corozk::testing::client_tests::run_test {
+namespace corozk::testing::run_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -225,4 +225,4 @@ TEST_CASE("what takes too long is given up, and not tried with more") {
     CHECK(bench.out().find("80 waiters: not run") != std::string::npos);
 }
 
-}  // namespace corozk::testing::client_tests::run_test
+}  // namespace corozk::testing::run_test

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <set>
 
-namespace corozk::testing::client_tests::help_test {
+namespace corozk::testing::help_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -176,4 +176,4 @@ TEST_CASE("corozk: completion in zsh") {
     CHECK(zsh_offers("corozk tree " + path + "/d").count(path + "/deep") == 1);
 }
 
-}  // namespace corozk::testing::client_tests::help_test
+}  // namespace corozk::testing::help_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace corozk::testing::client_tests::lock_test {
+namespace corozk::testing::lock_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -283,4 +283,4 @@ TEST_CASE("corozk: credentials are shown nowhere, and open what is locked up") {
     CHECK(half.err.find("pass-word") == std::string::npos);
 }
 
-}  // namespace corozk::testing::client_tests::lock_test
+}  // namespace corozk::testing::lock_test

@@ -16,7 +16,9 @@
 #include <string>
 #include <vector>
 
-namespace corozk::testing::client_tests {
+namespace corozk::testing {
+
+using namespace client_tests;
 
 /// Longer than anything here takes on a busy machine.
 inline constexpr std::chrono::milliseconds program_limit{60'000};
@@ -115,4 +117,4 @@ inline bool process_lives(pid_t pid) {
     return behind_name != std::string::npos && line.at(behind_name + 2) != 'Z';
 }
 
-}  // namespace corozk::testing::client_tests
+}  // namespace corozk::testing

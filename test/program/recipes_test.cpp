@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-namespace corozk::testing::client_tests::recipes_test {
+namespace corozk::testing::recipes_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -519,4 +519,4 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     says({"semaphore", "-l", "3", path + "-s", "--", "true"}, 70, "--limit");
 }
 
-}  // namespace corozk::testing::client_tests::recipes_test
+}  // namespace corozk::testing::recipes_test
