@@ -139,6 +139,13 @@ void cache_core::mark(entry& e) noexcept {
     wake_.set();
 }
 
+/// What a reading shows to be out of date already is read again in the same round, which owes it to
+/// whoever waits for it.
+void cache_core::read_again(entry& e) {
+    e.stale = true;
+    round_.push_back(e.path);
+}
+
 void cache_core::mark_all() {
     for (auto& [path, e] : entries_)
         mark(*e);
@@ -304,7 +311,7 @@ task<> cache_core::settle(reading& r) {
         co_return;
     }
     if (worth_another_try(ec) || worth_another_try(children_ec)) {
-        mark(e);
+        read_again(e);
         co_return;
     }
     if (ec == errc::closed || children_ec == errc::closed)
@@ -371,7 +378,7 @@ task<> cache_core::watch_unreadable(std::string path) {
         changed_ = true;
     }
     if (ec == zk_errc::no_node || worth_another_try(ec))
-        mark(e);
+        read_again(e);
 }
 
 task<> cache_core::watch_for_root() {
@@ -380,7 +387,7 @@ task<> cache_core::watch_for_root() {
     exists.attach(e.data_watch);
     error_code ec = co_await exists;
     if (ec != zk_errc::no_node)
-        mark(e);  // it is there now, or we do not know
+        read_again(e);  // it is there now, or we do not know
 }
 
 }  // namespace corozk::detail

@@ -117,6 +117,7 @@ private:
     task<> watch_for_root();
     task<> watch_unreadable(std::string path);
     void mark(entry& e) noexcept;
+    void read_again(entry& e);
     void mark_all();
     void begin_round();
     void end_round();
