@@ -331,6 +331,14 @@ void session::limit_attempt() {
         attempt_deadline_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
 }
 
+/// Of one that is given up.
+void session::note_attempt() {
+    bool accepted = handle_ && handle_->state() == handle_state::associating;
+    note_problem(
+        to_text(tried_.back()),
+        accepted ? "it accepted the connection, but gave no session in time" : "no answer in time");
+}
+
 void session::note_problem(const std::string& where, const std::string& what) {
     if (problems_.size() < problems_told || problems_.contains(where))
         problems_[where] = what;
@@ -356,12 +364,9 @@ void session::pause(std::size_t failures) {
 }
 
 void session::attempt_failed() {
-    bool accepted = handle_->state() != handle_state::connecting;
-    if (!accepted)
+    if (handle_->state() == handle_state::connecting)
         refused_connection_ = true;
-    note_problem(to_text(tried_.back()),
-                 accepted ? "it accepted the connection, but gave no session in time"
-                          : "no answer in time");
+    note_attempt();
     handle_->abort();
     monitor_.close();
     next_attempt();
@@ -537,6 +542,12 @@ error_code session::connect_problem() const {
 }
 
 void session::connect_failed(error_code reason) {
+    if (phase_ == phase_type::attempting)
+        note_attempt();
+    for (std::size_t i = 0; i < addresses_.size(); ++i) {
+        if (addresses_[i].asked)
+            note_problem(hosts_.hosts[i].name, "no answer from the name service in time");
+    }
     if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
         std::string text = "cannot connect to " + options_.hosts + ": " + reason.message();
         for (const auto& [where, what] : problems_)
