@@ -6,6 +6,7 @@
 #include "session/hosts.hpp"
 #include "session/name_lookup.hpp"
 #include "session/port.hpp"
+#include "session/quorum_question.hpp"
 #include "session/socket_monitor.hpp"
 #include "session/time_limit.hpp"
 #include "session/user_call.hpp"
@@ -135,6 +136,10 @@ private:
     void established(bool read_only);
     void verify_chroot();
     void session_ready();
+    void look_for_quorum();
+    void stop_looking() noexcept;
+    void notice_silence();
+    std::vector<boost::asio::ip::tcp::endpoint> known_servers() const;
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();
@@ -240,8 +245,12 @@ private:
     time_point patience_ends_ = time_point::max();  ///< with look-ups of names that are known
 
     using endpoint = boost::asio::ip::tcp::endpoint;
-    std::vector<endpoint> servers_;                ///< this round's, the next attempt's last
-    std::vector<endpoint> tried_;                  ///< likewise, the attempt under way last
+    std::vector<endpoint> servers_;  ///< this round's, the next attempt's last
+    std::vector<endpoint> tried_;    ///< likewise, the attempt under way last
+    std::vector<std::shared_ptr<quorum_question>> questions_;  ///< to the others, while read-only
+    time_point ask_at_ = time_point::max();
+    std::chrono::milliseconds ask_after_{};
+    std::optional<endpoint> with_quorum_;          ///< to be tried first
     std::map<std::string, std::string> problems_;  ///< why not, in words, by server or name
     std::size_t failed_rounds_ = 0;
     std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts

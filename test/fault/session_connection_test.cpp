@@ -24,9 +24,11 @@
 #include <fstream>
 #include <future>
 #include <memory>
+#include <netinet/in.h>
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -478,12 +480,22 @@ TEST_CASE("descriptors: none is left behind") {
 
 namespace {
 
-/// What an exec would hand on. Only asks the kernel: for the child of a fork, too.
-std::set<int> inherited_by_exec() {
+std::uint16_t port_of(int descriptor, int (*ask)(int, sockaddr*, socklen_t*)) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    bool known = ask(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    return known && address.sin_family == AF_INET ? ntohs(address.sin_port) : std::uint16_t{0};
+}
+
+/// What an exec would hand on, but for the proxy's sockets. Only asks the kernel: for the child of a
+/// fork, too.
+std::set<int> inherited_by_exec(const fault_proxy& proxy) {
     std::set<int> all;
     for (int descriptor = 0; descriptor < 256; ++descriptor) {
         int flags = ::fcntl(descriptor, F_GETFD);
-        if (flags >= 0 && (flags & FD_CLOEXEC) == 0)
+        bool proxys = port_of(descriptor, &::getsockname) == proxy.port() ||
+                      port_of(descriptor, &::getpeername) == the_server().port();
+        if (flags >= 0 && (flags & FD_CLOEXEC) == 0 && !proxys)
             all.insert(descriptor);
     }
     return all;
@@ -502,18 +514,16 @@ int end_of_child(pid_t pid) {
 TEST_CASE("exec: nothing is inherited, whatever state the client is in") {
     boost::asio::io_context context;
     fault_proxy proxy(the_server().port());
-    fault_proxy silent(the_server().port());
-    silent.black_hole(true);
     run(context, [&]() -> awaitable<void> {
         auto executor = co_await boost::asio::this_coro::executor;
-        std::set<int> before = inherited_by_exec();
+        std::set<int> before = inherited_by_exec(proxy);
         client_options connecting_options =
-            quiet_options(silent.hosts() + ",no-such-host.invalid:1");
+            quiet_options("127.0.0.2:1,[2001:db8::1]:1,no-such-host.invalid:1");
         client other(executor, connecting_options);
         outcome<> connecting;
         other.connect(connecting.handler());
         bool same = true;
-        auto look = [&] { same = same && inherited_by_exec() == before; };
+        auto look = [&] { same = same && inherited_by_exec(proxy) == before; };
         look();
         client zk = co_await connected_client(quiet_options(rooted(proxy.hosts())));
         look();
@@ -542,14 +552,14 @@ TEST_CASE("exec: nothing is inherited, whatever state the client is in") {
 TEST_CASE("exec: nothing is inherited by who forks in another thread while the client reconnects") {
     boost::asio::io_context context;
     fault_proxy proxy(the_server().port());
-    std::set<int> before = inherited_by_exec();
+    std::set<int> before = inherited_by_exec(proxy);
     std::atomic<bool> stop{false};
     std::atomic<int> children{0}, heirs{0};
     std::thread forker([&] {
         while (!stop) {
             pid_t pid = ::fork();
             if (pid == 0)
-                ::_exit(inherited_by_exec() == before ? 0 : 1);
+                ::_exit(inherited_by_exec(proxy) == before ? 0 : 1);
             if (end_of_child(pid) != 0)
                 ++heirs;
             ++children;
@@ -572,13 +582,14 @@ TEST_CASE("exec: nothing is inherited by who forks in another thread while the c
 }
 
 TEST_CASE("fork: whatever the child does, the parent's session goes on") {
-    enum class deed { destroy, close, run_context, use, connect, nothing_told };
+    enum class deed { destroy, close, run_context, use, connect, nothing_told, context_first };
     deed what = GENERATE(deed::destroy,
                          deed::close,
                          deed::run_context,
                          deed::use,
                          deed::connect,
-                         deed::nothing_told);
+                         deed::nothing_told,
+                         deed::context_first);
     CAPTURE(static_cast<int>(what));
     auto context = std::make_unique<boost::asio::io_context>();
     std::optional<client> zk;
@@ -595,7 +606,7 @@ TEST_CASE("fork: whatever the child does, the parent's session goes on") {
     session_status before = zk->status();
     outcome<node_data> read;
     zk->get(path, read.handler());  // under way, or not sent, when it forks
-    bool tell = what != deed::nothing_told;
+    bool tell = what != deed::nothing_told && what != deed::context_first;
     if (tell)
         context->notify_fork(boost::asio::io_context::fork_prepare);
     pid_t pid = ::fork();
@@ -609,6 +620,9 @@ TEST_CASE("fork: whatever the child does, the parent's session goes on") {
         switch (what) {
             case deed::destroy:
             case deed::nothing_told:
+                break;
+            case deed::context_first:
+                context.reset();
                 break;
             case deed::close: {
                 outcome<> closed;
@@ -662,6 +676,64 @@ TEST_CASE("fork: whatever the child does, the parent's session goes on") {
         co_await zk->close();
     });
     run_to_idle(*context);
+}
+
+TEST_CASE("read-only: a server with a quorum is looked for beside the loop, and gone to") {
+    fault_proxy proxy(the_server().port());
+    // The last byte of the answer to a connect request says whether the server only reads.
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    fault_proxy other(the_server().port());
+    other.set_acceptance(acceptance::not_listening);
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts() + "," + other.hosts()));
+        options.session_timeout = 2'000ms;
+        options.allow_read_only = true;
+        client zk = co_await connected_client(options);
+        REQUIRE(zk.state() == session_state::read_only);
+        auto requests = zk.counters().requests;
+        co_await eventually_async([&] { return zk.counters().requests >= requests + 3; });
+        CHECK(zk.state() == session_state::read_only);
+        // Not by the C client, which asks the server that it is at.
+        CHECK(proxy.statistics().connections_accepted == 1);
+        session_status status = zk.status();
+        other.set_acceptance(acceptance::normal);
+        co_await zk.next_state(status);
+        co_await reach(zk, session_state::connected);
+        co_await zk.create(fresh_path());
+        CHECK(proxy.statistics().connections_accepted == 1);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("read-only: a server that falls silent is left") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 2'000ms;
+        options.allow_read_only = true;
+        client zk = co_await connected_client(options);
+        session_status status = zk.status();
+        REQUIRE(status.state == session_state::read_only);
+        proxy.black_hole(true);
+        status = co_await zk.next_state(status);
+        CHECK(status.state == session_state::suspended);
+        proxy.black_hole(false);
+        co_await reach(zk, session_state::read_only);
+        co_await zk.close();
+    });
+    run_to_idle(context);
 }
 
 // The victim of the test below: a process of its own. What it sees goes to a file, a line each.
