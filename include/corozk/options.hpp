@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/build_settings.hpp>
 #include <corozk/logger.hpp>
 
 #include <chrono>
@@ -67,8 +68,9 @@ struct client_options {
     explicit client_options(std::string hosts_) : hosts(std::move(hosts_)) {}
 
     /// "a:2181,b:2181,[::1]:2181", optionally followed by a folder that becomes the root for this
-    /// client ("a:2181/app"). A missing port means 2181. Names are resolved without blocking, again
-    /// at every reconnect.
+    /// client ("a:2181/app"). A missing port means 2181. IPv6 addresses stand in brackets, link-local
+    /// ones with their interface ("[fe80::1%eth0]:2181"). Names are resolved without blocking, again
+    /// at every reconnect; all addresses of a name are tried, in random order.
     std::string hosts;
 
     /// Asked of the server, which answers with what it grants (2 to 20 ticks by default). At least

@@ -17,6 +17,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <poll.h>
 #include <sys/time.h>
 #include <utility>
 
@@ -90,7 +91,8 @@ struct handle::impl {
     bool encrypted;
     bool parts = false;  ///< ends its session itself
     zhandle_t* zh = nullptr;
-    int failure = 0;  ///< errno of the last connection
+    int descriptor = -1;  ///< the last one that there was
+    int failure = 0;      ///< errno of the last connection
 #if COROZK_HAS_SASL
     std::unique_ptr<sasl_answers> answers;  ///< the C client refers to them
 #endif
@@ -202,6 +204,15 @@ bool handle::open() const noexcept {
 }
 
 handle::interest_type handle::interest() {
+    interest_type result;
+    if (state() == handle_state::read_only) {
+        // It would look for a server with a quorum: see `quorum_question`. It is not asked then, and
+        // what it could not send is known by what keeps it from sending.
+        pollfd room{impl_->descriptor, POLLOUT, 0};
+        result.descriptor = impl_->descriptor;
+        result.write = ::poll(&room, 1, 0) == 0;
+        return result;
+    }
     // Whoever is connected keeps the socket.
     std::optional<fork_guard> no_fork;
     if (!connected())
@@ -214,8 +225,8 @@ handle::interest_type handle::interest() {
     int rc = zookeeper_interest(impl_->zh, &descriptor, &events, &wait);
     if (rc != ZOK)
         impl_->failure = errno;
-    interest_type result;
     if (rc == ZOK && open()) {
+        impl_->descriptor = descriptor;
         if (no_fork)
             close_on_exec(descriptor);
         result.descriptor = descriptor;

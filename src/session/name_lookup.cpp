@@ -161,8 +161,9 @@ void name_lookup::deliver(query& asked,
         boost::asio::any_io_executor executor = std::exchange(w->executor, {});
         callback then = std::exchange(w->then, nullptr);
         try {
-            boost::asio::post(
-                executor, [then = std::move(then), problem, addresses] { then(problem, addresses); });
+            boost::asio::post(executor, [then = std::move(then), problem, addresses] {
+                then(problem, addresses);
+            });
         } catch (const std::exception&) {
             // No memory. Whoever waits for it has a time limit.
         }

@@ -21,7 +21,9 @@ public:
         std::function<void(std::string problem, std::vector<boost::asio::ip::address> addresses)>;
 
     /// Calls back on the executor, which has work until then.
-    name_lookup(const std::string& name, const boost::asio::any_io_executor& executor, callback then);
+    name_lookup(const std::string& name,
+                const boost::asio::any_io_executor& executor,
+                callback then);
 
     name_lookup(const name_lookup&) = delete;
     name_lookup& operator=(const name_lookup&) = delete;

@@ -67,9 +67,12 @@ void session::abandon() noexcept {
         ++status_.revision;
     }
     retire_handle();
+    if (std::exchange(process_, forks()) != forks())
+        monitor_.leave_to_parent();
     monitor_.abandon();
     timer_.reset();
     forget_lookups();
+    stop_looking();
     // Handlers may own coroutines that own us: they are taken out before they are destroyed.
     auto connecting = std::move(connect_calls_);
     auto closing = std::move(close_calls_);
@@ -220,6 +223,7 @@ void session::set_state(session_state state, error_code reason) {
     status_.state = state;
     status_.reason = reason;
     ++status_.revision;
+    stop_looking();
     if (logs(log_level::info)) {
         std::string text("session ");
         text += to_string(state);

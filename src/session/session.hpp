@@ -6,6 +6,7 @@
 #include "session/hosts.hpp"
 #include "session/name_lookup.hpp"
 #include "session/port.hpp"
+#include "session/quorum_question.hpp"
 #include "session/socket_monitor.hpp"
 #include "session/user_call.hpp"
 #include "session/watch_registry.hpp"
@@ -127,6 +128,7 @@ private:
     bool looking_up() const noexcept;
     void next_attempt();
     void limit_attempt();
+    void note_attempt();
     void note_problem(const std::string& where, const std::string& what);
     void round_over();
     void pause(std::size_t failures);
@@ -135,6 +137,10 @@ private:
     void established(bool read_only);
     void verify_chroot();
     void session_ready();
+    void look_for_quorum();
+    void stop_looking() noexcept;
+    void notice_silence();
+    std::vector<boost::asio::ip::tcp::endpoint> known_servers() const;
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();
@@ -235,19 +241,23 @@ private:
         std::vector<boost::asio::ip::address> known;  ///< kept for when a look-up fails, or lasts
         bool fresh = false;                           ///< not used yet
     };
-    std::vector<host_addresses> addresses_;  ///< by host
-    std::uint64_t lookups_ = 0;              ///< an answer to an earlier number is ignored
+    std::vector<host_addresses> addresses_;         ///< by host
+    std::uint64_t lookups_ = 0;                     ///< an answer to an earlier number is ignored
     time_point patience_ends_ = time_point::max();  ///< with look-ups of names that are known
 
     using endpoint = boost::asio::ip::tcp::endpoint;
     std::vector<endpoint> servers_;  ///< this round's, the next attempt's last
     std::vector<endpoint> tried_;    ///< likewise, the attempt under way last
+    std::vector<std::shared_ptr<quorum_question>> questions_;  ///< to the others, while read-only
+    time_point ask_at_ = time_point::max();
+    std::chrono::milliseconds ask_after_{};
+    std::optional<endpoint> with_quorum_;          ///< to be tried first
     std::map<std::string, std::string> problems_;  ///< why not, in words, by server or name
     std::size_t failed_rounds_ = 0;
     std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
-    bool refused_connection_ = false;                 ///< nobody listened at one of the servers
-    bool silent_server_ = false;                      ///< one of them accepted, and gave no session
-    bool fresh_handle_ = true;                        ///< its session has not been established yet
+    bool refused_connection_ = false;    ///< nobody listened at one of the servers
+    bool silent_server_ = false;         ///< one of them accepted, and gave no session
+    bool fresh_handle_ = true;           ///< its session has not been established yet
     bool chroot_verified_ = false;
     time_point attempt_started_{};
     time_point attempt_deadline_ = time_point::max();

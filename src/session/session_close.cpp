@@ -49,6 +49,7 @@ void session::heed_fork() {
     if (abandoned_ || process_ == forks())
         return;
     process_ = forks();
+    monitor_.leave_to_parent();
     if (closing()) {
         finish_closing(errc::session_left_to_expire);
     } else if (phase_ != phase_type::idle && phase_ != phase_type::closed) {

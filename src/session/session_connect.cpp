@@ -37,6 +37,10 @@ constexpr std::size_t short_connections_in_order = 2;
 // How long a look-up of a name whose addresses are known may keep us from trying these.
 constexpr auto longest_patience = 500ms;
 
+// How often a client that is read-only asks for a server with a quorum.
+constexpr auto first_question = 200ms;
+constexpr auto last_question = 10'000ms;
+
 // Of many problems.
 constexpr std::size_t problems_told = 16;
 
@@ -88,6 +92,13 @@ std::string option_problem(const client_options& options) {
         return sasl_problem(*options.sasl);
 #endif
     return {};
+}
+
+/// One form for each address.
+address plain(const address& a) {
+    if (a.is_v6() && a.to_v6().is_v4_mapped())
+        return make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
+    return a;
 }
 
 /// What the C client's errno says of a connection.
@@ -177,6 +188,11 @@ void session::begin_round() {
     std::shuffle(order.begin(), order.end(), random_);
     for (std::size_t i : order)
         resolve(i);
+    if (with_quorum_) {
+        std::erase(servers_, *with_quorum_);
+        servers_.push_back(*with_quorum_);
+        with_quorum_.reset();
+    }
     next_attempt();
 }
 
@@ -240,16 +256,29 @@ void session::use_known_addresses() {
 /// To be tried next, in random order: one name may stand for a whole ensemble.
 void session::use(std::size_t index, std::vector<address> addresses) {
     std::shuffle(addresses.begin(), addresses.end(), random_);
-    for (address& a : addresses) {
-        if (a.is_v6() && a.to_v6().is_v4_mapped())
-            a = make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
-        endpoint server(a, hosts_.hosts[index].port);
+    for (const address& a : addresses) {
+        endpoint server(plain(a), hosts_.hosts[index].port);
         auto among = [&server](const std::vector<endpoint>& list) {
             return std::find(list.begin(), list.end(), server) != list.end();
         };
         if (!among(servers_) && !among(tried_))
             servers_.push_back(server);
     }
+}
+
+std::vector<boost::asio::ip::tcp::endpoint> session::known_servers() const {
+    std::vector<endpoint> all;
+    for (std::size_t i = 0; i < hosts_.hosts.size(); ++i) {
+        std::string problem;
+        if (auto a = numeric(hosts_.hosts[i].name, problem)) {
+            if (problem.empty())
+                all.emplace_back(plain(*a), hosts_.hosts[i].port);
+        } else {
+            for (const address& known : addresses_[i].known)
+                all.emplace_back(plain(known), hosts_.hosts[i].port);
+        }
+    }
+    return all;
 }
 
 void session::forget_lookups() {
@@ -332,6 +361,14 @@ void session::limit_attempt() {
         attempt_deadline_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
 }
 
+/// Of one that is given up.
+void session::note_attempt() {
+    bool accepted = handle_ && handle_->state() == handle_state::associating;
+    note_problem(
+        to_text(tried_.back()),
+        accepted ? "it accepted the connection, but gave no session in time" : "no answer in time");
+}
+
 void session::note_problem(const std::string& where, const std::string& what) {
     if (problems_.size() < problems_told || problems_.contains(where))
         problems_[where] = what;
@@ -357,12 +394,9 @@ void session::pause(std::size_t failures) {
 }
 
 void session::attempt_failed() {
-    bool accepted = handle_->state() != handle_state::connecting;
-    if (!accepted)
+    if (handle_->state() == handle_state::connecting)
         refused_connection_ = true;
-    note_problem(to_text(tried_.back()),
-                 accepted ? "it accepted the connection, but gave no session in time"
-                          : "no answer in time");
+    note_attempt();
     handle_->abort();
     monitor_.close();
     next_attempt();
@@ -496,6 +530,40 @@ void session::session_ready() {
     connect_calls_.clear();
     for (auto& call : calls)
         call->complete(error_code());
+    ask_after_ = 0ms;
+    look_for_quorum();
+}
+
+/// Asks all others, again after pauses that grow.
+void session::look_for_quorum() {
+    bool read_only = phase_ == phase_type::open && status_.state == session_state::read_only;
+    stop_looking();
+    // What a server answers to that is not encrypted.
+    if (!read_only || options_.tls)
+        return;
+    ask_after_ =
+        std::clamp<std::chrono::milliseconds>(ask_after_ * 2, first_question, last_question);
+    ask_at_ = now() + ask_after_;
+    auto yes = [this](const endpoint& server) {
+        with_quorum_ = server;
+        stop_looking();
+        // What it says of its end brings the next round.
+        handle_->abort();
+        wake();
+    };
+    for (const endpoint& server : known_servers()) {
+        if (server == tried_.back())
+            continue;
+        questions_.push_back(std::make_shared<quorum_question>(executor_, server));
+        questions_.back()->ask(yes);
+    }
+}
+
+void session::stop_looking() noexcept {
+    ask_at_ = time_point::max();
+    for (auto& question : questions_)
+        question->withdraw();
+    questions_.clear();
 }
 
 void session::authentication_failed() {
@@ -538,6 +606,12 @@ error_code session::connect_problem() const {
 }
 
 void session::connect_failed(error_code reason) {
+    if (phase_ == phase_type::attempting)
+        note_attempt();
+    for (std::size_t i = 0; i < addresses_.size(); ++i) {
+        if (addresses_[i].asked)
+            note_problem(hosts_.hosts[i].name, "no answer from the name service in time");
+    }
     if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
         std::string text = "cannot connect to " + options_.hosts + ": " + reason.message();
         for (const auto& [where, what] : problems_)

@@ -40,6 +40,7 @@ void session::arm_timer() {
         default:
             break;
     }
+    sooner(ask_at_);
     if (!connect_calls_.empty())
         sooner(connect_deadline_);
     if (phase_ == phase_type::draining || phase_ == phase_type::parting)
@@ -89,8 +90,12 @@ void session::on_timer() {
         begin_round();
     if (phase_ == phase_type::resolving && current >= patience_ends_)
         use_known_addresses();
-    if (phase_ == phase_type::open)
+    if (current >= ask_at_)
+        look_for_quorum();
+    if (phase_ == phase_type::open) {
+        notice_silence();
         heartbeat();
+    }
     if ((phase_ == phase_type::draining || phase_ == phase_type::parting) &&
         current >= close_deadline_) {
         finish_closing(errc::session_left_to_expire);
@@ -107,6 +112,14 @@ void session::on_timer() {
     }
     in_turn_ = false;
     turn();
+}
+
+/// Where the C client does not: it is not asked how long to wait while it is read-only.
+void session::notice_silence() {
+    bool waiting = heartbeat_ && heartbeat_->state == operation::progress::sent;
+    if (waiting && handle_->state() == handle_state::read_only &&
+        now() - heartbeat_->sent_at >= timeout_ / 3)
+        handle_->abort();
 }
 
 void session::heartbeat() {

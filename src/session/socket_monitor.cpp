@@ -54,6 +54,15 @@ void socket_monitor::close() {
     write_pending_ = false;
 }
 
+void socket_monitor::leave_to_parent() noexcept {
+    // What is no descriptor any more cannot be found in the reactor that both share.
+    for (auto* shared : {&descriptor_, &write_descriptor_}) {
+        if (*shared && (*shared)->is_open())
+            ::close((*shared)->native_handle());
+    }
+    close();
+}
+
 void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
     if (read_pending_ || !open())
         return;

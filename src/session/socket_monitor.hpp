@@ -48,6 +48,10 @@ public:
         write_descriptor_.reset();
     }
 
+    /// In the child of a fork: `close` would take the socket from the parent's reactor, too, unless
+    /// the child has one of its own.
+    void leave_to_parent() noexcept;
+
     void wait_readable(const std::shared_ptr<void>& owner);
     void wait_writable(const std::shared_ptr<void>& owner);
 

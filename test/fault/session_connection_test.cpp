@@ -17,10 +17,21 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <memory>
+#include <netinet/in.h>
+#include <optional>
+#include <set>
 #include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace corozk::testing::client_tests::session_connection_test {
@@ -464,6 +475,264 @@ TEST_CASE("descriptors: none is left behind") {
         }
         co_await eventually_async([&] { return proxy.statistics().connections_open == 1; });
         co_await eventually_async([&] { return count() <= before; });
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+namespace {
+
+std::uint16_t port_of(int descriptor, int (*ask)(int, sockaddr*, socklen_t*)) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    bool known = ask(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    return known && address.sin_family == AF_INET ? ntohs(address.sin_port) : std::uint16_t{0};
+}
+
+/// What an exec would hand on, but for the proxy's sockets. Only asks the kernel: for the child of a
+/// fork, too.
+std::set<int> inherited_by_exec(const fault_proxy& proxy) {
+    std::set<int> all;
+    for (int descriptor = 0; descriptor < 256; ++descriptor) {
+        int flags = ::fcntl(descriptor, F_GETFD);
+        bool proxys = port_of(descriptor, &::getsockname) == proxy.port() ||
+                      port_of(descriptor, &::getpeername) == the_server().port();
+        if (flags >= 0 && (flags & FD_CLOEXEC) == 0 && !proxys)
+            all.insert(descriptor);
+    }
+    return all;
+}
+
+/// Waits for a child. @return its exit code, or -1
+int end_of_child(pid_t pid) {
+    int status = 0;
+    while (::waitpid(pid, &status, 0) == -1 && errno == EINTR) {
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("exec: nothing is inherited, whatever state the client is in") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    run(context, [&]() -> awaitable<void> {
+        auto executor = co_await boost::asio::this_coro::executor;
+        std::set<int> before = inherited_by_exec(proxy);
+        client_options connecting_options =
+            quiet_options("127.0.0.2:1,[2001:db8::1]:1,no-such-host.invalid:1");
+        client other(executor, connecting_options);
+        outcome<> connecting;
+        other.connect(connecting.handler());
+        bool same = true;
+        auto look = [&] { same = same && inherited_by_exec(proxy) == before; };
+        look();
+        client zk = co_await connected_client(quiet_options(rooted(proxy.hosts())));
+        look();
+        for (int i = 0; i < 6; ++i) {
+            session_status status = zk.status();
+            if (i == 3)
+                expire_through(proxy);
+            else
+                proxy.cut();
+            do {
+                status = co_await zk.next_state(status);
+                look();
+            } while (status.state != session_state::connected);
+            co_await zk.get("/");
+            look();
+        }
+        co_await zk.close();
+        look();
+        CHECK(same);
+        co_await other.close(as_tuple());
+        co_await connecting.wait();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("exec: nothing is inherited by who forks in another thread while the client reconnects") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    std::set<int> before = inherited_by_exec(proxy);
+    std::atomic<bool> stop{false};
+    std::atomic<int> children{0}, heirs{0};
+    std::thread forker([&] {
+        while (!stop) {
+            pid_t pid = ::fork();
+            if (pid == 0)
+                ::_exit(inherited_by_exec(proxy) == before ? 0 : 1);
+            if (end_of_child(pid) != 0)
+                ++heirs;
+            ++children;
+        }
+    });
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connected_client(quiet_options(rooted(proxy.hosts())));
+        for (int i = 0; i < 20 || children < 100; ++i) {
+            session_status status = zk.status();
+            proxy.cut();
+            co_await zk.next_state(status);
+            co_await reach(zk, session_state::connected);
+        }
+        co_await zk.close();
+    });
+    stop = true;
+    forker.join();
+    CHECK(heirs == 0);
+    run_to_idle(context);
+}
+
+TEST_CASE("fork: whatever the child does, the parent's session goes on") {
+    enum class deed { destroy, close, run_context, use, connect, nothing_told, context_first };
+    deed what = GENERATE(deed::destroy,
+                         deed::close,
+                         deed::run_context,
+                         deed::use,
+                         deed::connect,
+                         deed::nothing_told,
+                         deed::context_first);
+    CAPTURE(static_cast<int>(what));
+    auto context = std::make_unique<boost::asio::io_context>();
+    std::optional<client> zk;
+    std::string path = fresh_path();
+    outcome<watch_event> event;
+    watch changed;
+    run(*context, [&]() -> awaitable<void> {
+        zk = co_await connected_client(quiet_options(the_hosts()));
+        co_await zk->create(path, "", ephemeral());
+        watched_data w = co_await zk->watch_data(path);
+        changed = std::move(w.changed);
+        changed.next(event.handler());
+    });
+    session_status before = zk->status();
+    outcome<node_data> read;
+    zk->get(path, read.handler());  // under way, or not sent, when it forks
+    bool tell = what != deed::nothing_told && what != deed::context_first;
+    if (tell)
+        context->notify_fork(boost::asio::io_context::fork_prepare);
+    pid_t pid = ::fork();
+    if (pid == 0) {
+        if (tell)
+            context->notify_fork(boost::asio::io_context::fork_child);
+        int code = 0;
+        auto expect = [&code](bool good, int number) { code = good || code != 0 ? code : number; };
+        auto play = [&] { context->run_for(20s); };
+        context->restart();
+        switch (what) {
+            case deed::destroy:
+            case deed::nothing_told:
+                break;
+            case deed::context_first:
+                context.reset();
+                break;
+            case deed::close: {
+                outcome<> closed;
+                zk->close(closed.handler());
+                play();
+                expect(closed.done(), 1);
+                break;
+            }
+            case deed::run_context:
+                play();
+                expect(read.done() && event.done(), 2);
+                expect(zk->state() == session_state::closed, 3);
+                break;
+            case deed::use: {
+                outcome<corozk::stat> written;
+                zk->set(path, "child", any_version, written.handler());
+                play();
+                expect(written.done() && written.error() == errc::closed, 4);
+                break;
+            }
+            case deed::connect: {
+                outcome<> connected;
+                zk->connect(connected.handler());
+                while (!connected.done() && context->run_one_for(20s) > 0) {
+                }
+                expect(connected.done() && !connected.error(), 5);
+                expect(zk->session_id() != before.session_id, 6);
+                outcome<> closed;
+                zk->close(closed.handler());
+                play();
+                expect(closed.done() && !closed.error(), 7);
+                break;
+            }
+        }
+        changed = watch();
+        zk.reset();
+        context.reset();
+        ::_exit(code);
+    }
+    CHECK(end_of_child(pid) == 0);
+    if (tell)
+        context->notify_fork(boost::asio::io_context::fork_parent);
+    run(*context, [&]() -> awaitable<void> {
+        error_code answered = co_await read.wait();
+        CHECK_FALSE(answered);
+        co_await zk->set(path, "parent");
+        error_code fired = co_await event.wait();
+        CHECK_FALSE(fired);
+        CHECK(zk->status().revision == before.revision);
+        CHECK(zk->session_id() == before.session_id);
+        co_await zk->close();
+    });
+    run_to_idle(*context);
+}
+
+TEST_CASE("read-only: a server with a quorum is looked for beside the loop, and gone to") {
+    fault_proxy proxy(the_server().port());
+    // The last byte of the answer to a connect request says whether the server only reads.
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    fault_proxy other(the_server().port());
+    other.set_acceptance(acceptance::not_listening);
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts() + "," + other.hosts()));
+        options.session_timeout = 2'000ms;
+        options.allow_read_only = true;
+        client zk = co_await connected_client(options);
+        REQUIRE(zk.state() == session_state::read_only);
+        auto requests = zk.counters().requests;
+        co_await eventually_async([&] { return zk.counters().requests >= requests + 3; });
+        CHECK(zk.state() == session_state::read_only);
+        // Not by the C client, which asks the server that it is at.
+        CHECK(proxy.statistics().connections_accepted == 1);
+        session_status status = zk.status();
+        other.set_acceptance(acceptance::normal);
+        co_await zk.next_state(status);
+        co_await reach(zk, session_state::connected);
+        co_await zk.create(fresh_path());
+        CHECK(proxy.statistics().connections_accepted == 1);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("read-only: a server that falls silent is left") {
+    fault_proxy proxy(the_server().port());
+    proxy.edit(direction::to_client, [](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::connect)
+            bytes.back() = 1;
+        return bytes;
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client_options options = quiet_options(rooted(proxy.hosts()));
+        options.session_timeout = 2'000ms;
+        options.allow_read_only = true;
+        client zk = co_await connected_client(options);
+        session_status status = zk.status();
+        REQUIRE(status.state == session_state::read_only);
+        proxy.black_hole(true);
+        status = co_await zk.next_state(status);
+        CHECK(status.state == session_state::suspended);
+        proxy.black_hole(false);
+        co_await reach(zk, session_state::read_only);
         co_await zk.close();
     });
     run_to_idle(context);

@@ -9,9 +9,12 @@
 #include <condition_variable>
 #include <cstring>
 #include <dlfcn.h>
+#include <memory>
 #include <mutex>
 #include <netdb.h>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace corozk::testing::client_tests::session_resolve_test {
 
@@ -21,7 +24,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Look-ups of names below ".unanswered" wait until they are let go; "good.test" is this machine.
+/// Look-ups of names below ".unanswered" wait until they are let go; "good.test" is this machine, and
+/// so is "slow.test", which waits in the same way.
 struct name_service {
     std::mutex mutex;
     std::condition_variable changed;
@@ -45,9 +49,12 @@ name_service& names() {
     return instance;
 }
 
-/// Nobody can leave a scope with a look-up that waits: the context's destructor would wait for it.
+/// The next test begins with none that waits.
 struct answers_at_end {
-    ~answers_at_end() { names().set(true); }
+    ~answers_at_end() {
+        names().set(true);
+        eventually([] { return names().waiters() == 0; }, 20s, "the end of all look-ups");
+    }
 };
 
 }  // namespace
@@ -58,16 +65,18 @@ extern "C" int getaddrinfo(const char* node,
                            addrinfo** result) {
     using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
     static auto original = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
-    if (node && std::strcmp(node, "good.test") == 0)
+    bool slow = node && std::strcmp(node, "slow.test") == 0;
+    if (slow || (node && std::strcmp(node, "good.test") == 0))
         node = "127.0.0.1";
-    if (node && std::strstr(node, ".unanswered")) {
+    if (slow || (node && std::strstr(node, ".unanswered"))) {
         name_service& n = names();
         std::unique_lock lock(n.mutex);
         ++n.asked;
         ++n.waiting;
         n.changed.wait(lock, [&n] { return n.answers; });
         --n.waiting;
-        return EAI_AGAIN;
+        if (!slow)
+            return EAI_AGAIN;
     }
     return original(node, service, hints, result);
 }
@@ -100,12 +109,12 @@ TEST_CASE("names: one without an answer does not keep us from a good address, no
         }
         CHECK(zk.generation() == 1);
         // Not a queue of look-ups that grows with every reconnect.
-        CHECK(names().waiters() <= 1);
+        CHECK(names().waiters() <= 2);
         co_await zk.close();
     });
-    names().set(true);
+    // Nobody waits for them.
     run_to_idle(context);
-    CHECK(names().asked <= 4);
+    CHECK(names().waiters() <= 2);
 }
 
 TEST_CASE("names: only one without an answer: connect ends in time") {
@@ -128,7 +137,111 @@ TEST_CASE("names: only one without an answer: connect ends in time") {
         error_code stopped = co_await connecting.wait();
         CHECK(stopped == errc::closed);
     });
+    run_to_idle(context);
+    CHECK(names().waiters() == 1);
+}
+
+TEST_CASE("names: one without an answer beside a good one: connected as quickly as without it") {
+    answers_at_end guard;
+    names().set(false);
+    std::string port = std::to_string(the_server().port());
+    for (int i = 0; i < 10; ++i) {
+        boost::asio::io_context context;
+        run(context, [&]() -> awaitable<void> {
+            client_options options = quiet_options("a.unanswered:2181,good.test:" + port +
+                                                   ",b.unanswered:2181,c.unanswered:1");
+            options.connect_timeout = 5s;
+            client zk = co_await connected_client(options);
+            co_await zk.close();
+        });
+        run_to_idle(context);
+    }
+    CHECK(names().waiters() <= 3);
+}
+
+TEST_CASE("names: contexts and clients are destroyed while a look-up lasts, which then ends") {
+    std::string port = std::to_string(the_server().port());
+    for (bool close_first : {false, true}) {
+        answers_at_end guard;
+        names().set(false);
+        auto context = std::make_unique<boost::asio::io_context>();
+        outcome<> connecting;
+        auto zk = std::make_unique<client>(context->get_executor(),
+                                           quiet_options("d.unanswered:1,slow.test:" + port));
+        zk->connect(connecting.handler());
+        eventually(
+            [&] {
+                context->poll();
+                return names().waiters() == 2;
+            },
+            20s,
+            "the look-ups");
+        if (close_first)
+            zk.reset();
+        context.reset();
+        zk.reset();
+        CHECK(names().waiters() == 2);
+    }
+}
+
+TEST_CASE("names: a slow look-up does not keep a session from the addresses that it knows") {
+    boost::asio::io_context context;
+    answers_at_end guard;
+    fault_proxy proxy(the_server().port());
+    std::string hosts = proxy.hosts();
+    hosts.replace(0, hosts.find(':'), "slow.test");
+    run(context, [&]() -> awaitable<void> {
+        names().set(true);
+        client zk = co_await connected_client(quiet_options(hosts));
+        names().set(false);
+        for (int i = 0; i < 3; ++i) {
+            session_status status = zk.status();
+            proxy.cut();
+            co_await zk.next_state(status);
+            co_await reach(zk, session_state::connected);
+        }
+        CHECK(zk.generation() == 1);
+        CHECK(names().waiters() == 1);
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("names: what is asked in the child of a fork is answered there") {
+    answers_at_end guard;
+    boost::asio::io_context context;
+    names().set(false);
+    std::string port = std::to_string(the_server().port());
+    outcome<> connecting;
+    client zk(context.get_executor(), quiet_options("slow.test:" + port));
+    zk.connect(connecting.handler());
+    eventually(
+        [&] {
+            context.poll();
+            return names().waiters() == 1;
+        },
+        20s,
+        "the look-up");
+    pid_t pid = ::fork();
+    if (pid == 0) {
+        names().answers = true;
+        boost::asio::io_context own;
+        outcome<> connected;
+        client again(own.get_executor(), quiet_options("slow.test:" + port));
+        again.connect(connected.handler());
+        while (!connected.done() && own.run_one_for(20s) > 0) {
+        }
+        ::_exit(connected.done() && !connected.error() ? 0 : 1);
+    }
+    int status = 0;
+    CHECK(::waitpid(pid, &status, 0) == pid);
+    CHECK(status == 0);
     names().set(true);
+    run(context, [&]() -> awaitable<void> {
+        error_code ec = co_await connecting.wait();
+        CHECK_FALSE(ec);
+        co_await zk.close();
+    });
     run_to_idle(context);
 }
 

@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <arpa/inet.h>
+#include <array>
 #include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
@@ -233,6 +234,147 @@ TEST_CASE("connect: silent and dead servers do not keep us from one that works")
         }
     });
     run_to_idle(context);
+}
+
+namespace {
+
+/// Takes no connection and refuses none, as an address behind a firewall: what a listener does whose
+/// queue is full.
+class dead_address {
+public:
+    dead_address() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* generic = reinterpret_cast<sockaddr*>(&address);
+        bool good = ::bind(socket_, generic, size) == 0 && ::listen(socket_, 0) == 0 &&
+                    ::getsockname(socket_, generic, &size) == 0;
+        if (!good)
+            throw std::runtime_error("cannot listen");
+        port_ = ntohs(address.sin_port);
+        for (int& filler : fillers_) {
+            filler = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+            static_cast<void>(::connect(filler, generic, size));
+        }
+    }
+    ~dead_address() {
+        for (int filler : fillers_)
+            ::close(filler);
+        ::close(socket_);
+    }
+    dead_address(const dead_address&) = delete;
+    dead_address& operator=(const dead_address&) = delete;
+
+    std::string hosts() const { return "127.0.0.1:" + std::to_string(port_); }
+
+private:
+    int socket_;
+    std::array<int, 4> fillers_{};
+    std::uint16_t port_ = 0;
+};
+
+server& server_of_both_families() {
+    server_options options = client_server_options();
+    options.config_lines = {"clientPortAddress=::"};
+    static server instance(options);
+    return instance;
+}
+
+}  // namespace
+
+TEST_CASE("connect: IPv6, alone and among others, whatever is wrong with these") {
+    server& both = server_of_both_families();
+    std::string port = ":" + std::to_string(both.port());
+    std::string good = "[::1]" + port;
+    port_reservation nobody;
+    std::string refused_port = ":" + std::to_string(nobody.port());
+    std::vector<std::string> lists = {
+        good,
+        "[0:0:0:0:0:0:0:1]" + port,
+        "[::ffff:127.0.0.1]" + port,
+        "127.0.0.1" + port + "," + good,
+        "127.0.0.1" + refused_port + "," + good,
+        "[::1]" + refused_port + ",127.0.0.1" + port,
+        "[fe80::1]" + port + "," + good,
+        "[fe80::1%no-such-interface]" + port + "," + good,
+        "no-such-host.invalid:1,[2001:db8::1]" + port + "," + good,
+        "255.255.255.255" + port + ",0.0.0.0:1," + good,
+    };
+    boost::asio::io_context context;
+    for (const std::string& list : lists) {
+        INFO(list);
+        run(context, [&]() -> awaitable<void> {
+            for (int i = 0; i < 4; ++i) {  // in several orders
+                client zk = co_await connected_client(quiet_options(rooted(list, both)));
+                co_await zk.get("/");
+                co_await zk.close();
+            }
+        });
+        run_to_idle(context);
+    }
+}
+
+TEST_CASE("connect: a session moves between IPv4 and IPv6") {
+    server& both = server_of_both_families();
+    fault_proxy proxy(both.port());
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk = co_await connected_client(quiet_options(rooted(proxy.hosts(), both)));
+        co_await zk.close();
+        client_options options =
+            quiet_options(rooted(proxy.hosts() + ",[::1]:" + std::to_string(both.port()), both));
+        for (int i = 0; i < 30; ++i) {
+            zk = co_await connected_client(options);
+            if (proxy.statistics().connections_open > 0)
+                break;
+            co_await zk.close();
+        }
+        std::int64_t id = zk.session_id();
+        session_status status = zk.status();
+        proxy.set_acceptance(acceptance::not_listening);
+        proxy.cut();
+        co_await zk.next_state(status);
+        co_await reach(zk, session_state::connected);
+        CHECK(zk.session_id() == id);
+        co_await zk.get("/");
+        co_await zk.close();
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("connect: addresses without an answer cost their share of the time allowed") {
+    dead_address one, two;
+    boost::asio::io_context context;
+    the_hosts();
+    run(context, [&]() -> awaitable<void> {
+        for (int i = 0; i < 4; ++i) {
+            client_options options =
+                quiet_options(one.hosts() + "," + two.hosts() + "," + the_hosts());
+            options.connect_timeout = 2s;
+            options.session_timeout = 20s;
+            client zk = co_await connected_client(options);
+            co_await zk.close();
+        }
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("connect: the log says of each server and name why not") {
+    port_reservation nobody;
+    std::string refused_port = std::to_string(nobody.port());
+    silent_listener silent;
+    client_options options =
+        quiet_options("[::1]:" + refused_port + ",127.0.0.1:" + refused_port + "," +
+                      silent.hosts() + ",[fe80::1]:1,no-such-host.invalid:2181");
+    options.connect_timeout = 5s;
+    refusal r = refused(options);
+    CHECK_THAT(r.log, Contains("[::1]:" + refused_port + ": Connection refused"));
+    CHECK_THAT(r.log, Contains("127.0.0.1:" + refused_port + ": Connection refused"));
+    CHECK_THAT(r.log, Contains(silent.hosts() + ": it accepted the connection"));
+    CHECK_THAT(r.log, Contains("fe80::1: a link-local address needs"));
+    CHECK_THAT(r.log, Contains("no-such-host.invalid: "));
+    CHECK_THAT(r.log, !Contains("No such file"));
 }
 
 TEST_CASE("connect: again after a failure, and again when it is connected") {

@@ -29,6 +29,10 @@ TEST_CASE("hosts: one, many, ports, spaces, IPv6") {
     CHECK(many.hosts[3].name == "fe80::1");
     CHECK(many.hosts[3].port == 2181);
     CHECK(many.hosts[4].name == "c");
+
+    host_list scoped = parse_hosts("[fe80::1%lo]:2182");
+    CHECK(scoped.problem.empty());
+    CHECK(scoped.hosts.at(0).name == "fe80::1%lo");
 }
 
 TEST_CASE("hosts: a folder becomes the root") {
@@ -63,6 +67,9 @@ TEST_CASE("hosts: each kind of malformed list says what is wrong, and where") {
     CHECK_THAT(problem_of("[::1:2181"), Contains("closing ']'"));
     CHECK_THAT(problem_of("[::1]2181"), Contains("behind ']'"));
     CHECK_THAT(problem_of("::1"), Contains("brackets"));
+    CHECK_THAT(problem_of("[localhost]:2181"), Contains("no IPv6 address between the brackets"));
+    CHECK_THAT(problem_of("[127.0.0.1]:2181"), Contains("no IPv6 address between the brackets"));
+    CHECK_THAT(problem_of("[::1::2]:2181"), Contains("no IPv6 address between the brackets"));
     CHECK_THAT(problem_of("fe80::1:2181"), Contains("brackets"));
     for (std::string port : {"",
                              "0",

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/quorum_question.hpp"
+
+#include <corozk/error.hpp>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+
+#include <string_view>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace corozk::detail {
+
+void quorum_question::ask(std::function<void(const endpoint&)> yes) {
+    // Asio's own way to open a socket would have it inherited by an exec.
+    auto protocol = server_.protocol();
+    int descriptor =
+        ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    if (descriptor < 0)
+        return;
+    error_code failed;
+    socket_.assign(protocol, descriptor, failed);
+    if (failed) {
+        ::close(descriptor);
+        return;
+    }
+    yes_ = std::move(yes);
+    socket_.async_connect(server_, [self = shared_from_this()](const error_code& ec) {
+        if (!ec && self->yes_)
+            self->send();
+    });
+}
+
+void quorum_question::send() {
+    static constexpr std::string_view question = "isro";
+    auto sent = [self = shared_from_this()](const error_code& ec, std::size_t) {
+        if (!ec && self->yes_)
+            self->receive();
+    };
+    boost::asio::async_write(socket_, boost::asio::buffer(question), std::move(sent));
+}
+
+void quorum_question::receive() {
+    auto received = [self = shared_from_this()](const error_code& ec, std::size_t) {
+        if (ec || std::string_view(self->answer_.data(), self->answer_.size()) != "rw")
+            return;
+        if (auto yes = std::exchange(self->yes_, nullptr))
+            yes(self->server_);
+    };
+    boost::asio::async_read(socket_, boost::asio::buffer(answer_), std::move(received));
+}
+
+void quorum_question::withdraw() noexcept {
+    yes_ = nullptr;
+    error_code ignored;
+    socket_.close(ignored);
+}
+
+}  // namespace corozk::detail
