@@ -177,8 +177,8 @@ void application::parse(std::vector<std::string> words) {
         settings_.auth = std::move(from_environment);
     if (has_command && settings_.command.empty())
         throw bad_word("there is no command behind --");
-    // The server decides between bounds of its own, which are minutes; the C client's arithmetic ends
-    // at twelve days.
+    // The server decides between bounds of its own, which are minutes; the C client's arithmetic
+    // ends at twelve days.
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 10);
     settings_.session_timeout = std::min(settings_.session_timeout, longest);
     if (settings_.session_timeout < std::chrono::milliseconds(100))

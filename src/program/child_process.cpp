@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -99,13 +100,17 @@ int code_of(int status) {
 child_process::child_process(const asio::any_io_executor& executor,
                              interruption& signals,
                              const child_description& what)
-    : signals_(signals), grace_(what.grace), reports_(executor) {
+    : signals_(signals),
+      grace_(what.grace),
+      lease_(what.lease),
+      reports_(executor),
+      sign_due_(executor) {
     std::vector<std::string> words = what.words;
     std::vector<std::string> variables = environment_with(what.environment);
     std::vector<char*> argv = pointers_to(words);
     std::vector<char*> envp = pointers_to(variables);
     descriptor input(what.input ? file_with(*what.input) : -1);
-    command_guard guard = start_guard({argv.data(), envp.data(), input.get()}, grace_);
+    command_guard guard = start_guard({argv.data(), envp.data(), input.get()}, {lease_, grace_});
     reports_.assign(guard.reports);
     guard_ = guard.pid;
     guard_report first{guard_report::not_run, ESRCH};
@@ -117,11 +122,22 @@ child_process::child_process(const asio::any_io_executor& executor,
     }
     command_ = first.value;
     signals_.watch(command_);
+    give_sign();
 }
 
 child_process::~child_process() {
     if (!all_gone_)
         kill_below(root());
+}
+
+void child_process::give_sign() {
+    char sign = 'x';
+    static_cast<void>(::send(reports_.native_handle(), &sign, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+    sign_due_.expires_after(lease_ / 5);
+    sign_due_.async_wait([this](const boost::system::error_code& ec) {
+        if (!ec)
+            give_sign();
+    });
 }
 
 pid_t child_process::root() const noexcept {
@@ -132,12 +148,15 @@ asio::awaitable<void> child_process::read_report() {
     guard_report report{};
     auto [ec, size] = co_await reports_.async_read_some(asio::buffer(&report, sizeof report),
                                                         asio::as_tuple(asio::use_awaitable));
-    if (ec == asio::error::operation_aborted)
+    // It ended before it had read our last sign; what it has said can still be read.
+    if (ec == asio::error::operation_aborted || ec == asio::error::connection_reset)
         co_return;
     if (ec || size != sizeof report)
         guard_is_gone_ = true;
     else if (report.kind == guard_report::ended)
         exit_code_ = code_of(report.value);
+    else if (report.kind == guard_report::lapsed)
+        lapsed_ = true;
     else if (report.kind == guard_report::all_gone)
         all_gone_ = true;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forked from a process that may have threads, and runs without an exec: no locks but malloc's, which
-// glibc leaves usable.
+// Forked from a process that may have threads, and runs without an exec: no locks but malloc's,
+// which glibc leaves usable.
 #include "command_guard.hpp"
 
 #include "descendants.hpp"
 #include "process_state.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -45,23 +46,34 @@ ssize_t read_whole(int fd, void* into, std::size_t size) noexcept {
 
 class guard {
 public:
-    guard(int supervisor, std::chrono::milliseconds grace) noexcept
-        : supervisor_(supervisor), grace_(grace) {}
+    guard(int supervisor, const guard_terms& terms) noexcept
+        : supervisor_(supervisor), terms_(terms) {}
 
     [[noreturn]] void run(const command_start& command) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         ::prctl(PR_SET_NAME, "corozk-guard");
         start(command);
         leave_surroundings();
-        for (;;) {
+        heard_ = std::chrono::steady_clock::now();
+        // Once more without waiting: it may be us who did not get to run.
+        do {
             reap();
-            wait(-1);
-            if (supervisor_is_gone_)
-                stop_all();
-        }
+            wait(left_of_lease());
+            if (left_of_lease().count() == 0)
+                wait(std::chrono::milliseconds(0));
+        } while (left_of_lease().count() > 0);
+        report(guard_report::lapsed, 0);
+        stop_all();
     }
 
 private:
+    std::chrono::milliseconds left_of_lease() const noexcept {
+        auto left = heard_ + terms_.lease - std::chrono::steady_clock::now();
+        bool none = supervisor_is_gone_ || left <= left.zero();
+        return none ? std::chrono::milliseconds(0)
+                    : std::chrono::ceil<std::chrono::milliseconds>(left);
+    }
+
     void start(const command_start& command) {
         int problems[2];
         int problem = 0;
@@ -119,39 +131,46 @@ private:
     }
 
     /// For a child's end, or the supervisor's.
-    void wait(int milliseconds) noexcept {
+    void wait(std::chrono::milliseconds limit) noexcept {
         pollfd fds[2] = {{children_, POLLIN, 0},
                          {supervisor_is_gone_ ? -1 : supervisor_, POLLIN, 0}};
-        ::poll(fds, 2, milliseconds);
+        constexpr std::chrono::milliseconds longest{60'000};
+        ::poll(fds, 2, static_cast<int>(std::clamp(limit, limit.zero(), longest).count()));
         signalfd_siginfo info;
         while (::read(children_, &info, sizeof info) > 0) {
         }
-        if (fds[1].revents != 0)
-            supervisor_is_gone_ = true;  // it says nothing
+        if (fds[1].revents == 0)
+            return;
+        char sign = 0;
+        if (::recv(supervisor_, &sign, 1, MSG_DONTWAIT) > 0)
+            heard_ = std::chrono::steady_clock::now();
+        else
+            supervisor_is_gone_ = true;
     }
 
     [[noreturn]] void stop_all() {
         ask_to_end(::getpid());
         auto begin = std::chrono::steady_clock::now();
-        while (std::chrono::steady_clock::now() - begin < grace_ + kill_limit) {
+        while (std::chrono::steady_clock::now() - begin < terms_.grace + kill_limit) {
             reap();
-            if (std::chrono::steady_clock::now() - begin >= grace_)
+            if (std::chrono::steady_clock::now() - begin >= terms_.grace)
                 kill_below(::getpid());
-            wait(20);
+            wait(std::chrono::milliseconds(20));
         }
         ::_exit(0);
     }
 
     int supervisor_;
     int children_ = -1;
-    std::chrono::milliseconds grace_;
+    guard_terms terms_;
+    std::chrono::steady_clock::time_point heard_;
     pid_t command_ = -1;
     bool supervisor_is_gone_ = false;
 };
 
 }  // namespace
 
-command_guard start_guard(const command_start& command, std::chrono::milliseconds grace) {
+command_guard start_guard(const command_start& command, const guard_terms& terms) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -161,7 +180,7 @@ command_guard start_guard(const command_start& command, std::chrono::millisecond
     int problem = errno;
     if (result.pid == 0) {
         ::close(ends[0]);
-        guard(ends[1], grace).run(command);
+        guard(ends[1], terms).run(command);
     }
     ::close(ends[1]);
     if (result.pid < 0) {

@@ -3,8 +3,8 @@
 
 namespace corozk::program {
 
-/// How the program ends. Where it runs a command, otherwise as that one does: with its exit code, or
-/// 128 and the number of the signal that ended it. Numbers from 64 on are those of sysexits.h.
+/// How the program ends. Where it runs a command, otherwise as that one does: with its exit code,
+/// or 128 and the number of the signal that ended it. Numbers from 64 on are those of sysexits.h.
 enum exit_code : int {
     done = 0,
     answer_is_no = 1,          ///< nothing there, not set, or deadlocks were found

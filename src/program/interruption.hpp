@@ -66,7 +66,7 @@ struct signal_request {
     }
 };
 
-/// The signals of this process, read from a descriptor: they find us where we wait, and nowhere else.
+/// The signals of this process, read from a descriptor: they find us where we wait, nowhere else.
 class interruption {
 public:
     interruption(const boost::asio::any_io_executor& executor, const signal_sets& sets);
@@ -75,8 +75,8 @@ public:
     boost::asio::awaitable<signal_request> next();
 
     /// Awaits something, unless a request comes first: then it is cancelled, and this throws. What
-    /// was obtained in the same instant is not lost. Once we were asked to end (also while a command
-    /// ran, which was told), nothing new is waited for.
+    /// was obtained in the same instant is not lost. Once we were asked to end (also while a
+    /// command ran, which was told), nothing new is waited for.
     template <class Value>
     boost::asio::awaitable<Value> race(boost::asio::awaitable<Value> operation) {
         using namespace boost::asio::experimental::awaitable_operators;

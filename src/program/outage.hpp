@@ -13,8 +13,8 @@ namespace corozk::program {
 /// Whether this is the servers' absence (or ours), which passes.
 bool is_outage(const error_code& ec) noexcept;
 
-/// Returns when there is a connection (again). @throws system_error not_connected when there is none
-/// until then, interrupted
+/// Returns when there is a connection (again).
+/// @throws system_error not_connected when there is none until then, interrupted
 boost::asio::awaitable<void> connected_again(surroundings& here,
                                              std::chrono::steady_clock::time_point until);
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <pwd.h>
 #include <system_error>
 #include <unistd.h>
@@ -68,6 +69,7 @@ asio::awaitable<run_result> run_under(surroundings& here,
     run_result result;
     auto executor = co_await asio::this_coro::executor;
     std::optional<child_process> child;
+    what.lease = std::max(here.zk.negotiated_timeout(), std::chrono::milliseconds(100));
     try {
         child.emplace(executor, here.interrupts, what);
     } catch (const std::system_error& e) {
@@ -88,6 +90,11 @@ asio::awaitable<run_result> run_under(surroundings& here,
             child->pass_on(std::get<2>(raced));
     }
     bool gone = false;
+    if (first == 0 && child->lapsed()) {
+        // We were stopped, and are told of it before the session's end is.
+        loss.value = "this program was stopped for too long";
+        first = 1;
+    }
     if (first == 1) {
         result.code = ownership_was_lost;
         result.lost = true;

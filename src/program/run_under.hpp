@@ -31,7 +31,7 @@ struct run_result {
     bool lost = false;
 };
 
-/// Runs a command until it ends, or what it runs under is lost: then it is stopped, and in either case
+/// Runs a command until it ends, or what it runs under is lost: then it is stopped. In either case
 /// nothing that it has started goes on. Signals that we get meanwhile are passed on to it.
 /// @param lost completes with the reason when it is lost; called anew after each signal
 boost::asio::awaitable<run_result> run_under(

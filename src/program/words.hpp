@@ -22,7 +22,7 @@ public:
 /// A hundred years: whoever adds it to a moment still gets one.
 inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
 
-/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. Nothing is longer than `for_ever`.
+/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. At most `for_ever`.
 std::chrono::milliseconds parse_duration(std::string_view text);
 
 /// Whether this can be a node's path; the text says why not.

@@ -262,6 +262,19 @@ TEST_CASE("corozk lock: the guard's death changes nothing") {
     all_end(all);
 }
 
+TEST_CASE("corozk lock: a program that is stopped has no command that runs on") {
+    temporary_directory folder;
+    std::string file = folder.path() / "started";
+    std::string path = fresh_path();
+    program_run run(under_lock(
+        path, fugitives(file) + "wait", {"--grace", "300ms", "--session-timeout", "1s"}));
+    auto all = processes_in(file, 5);
+    run.process().stop();
+    all_end(all);
+    run.process().cont();
+    CHECK(run.end() == 79);
+}
+
 TEST_CASE("corozk lock: who read standard error goes; the command does not") {
     auto run = run_program(under_lock(fresh_path(), "sleep 0.2; exit 7", {"-v"}),
                            "",
