@@ -28,11 +28,11 @@ inline auto as_tuple() {
 
 /// The time allowed where a fault is about deadlines; how much later a call may end, whatever else
 /// this machine does; and how long the hole is: so long that who waits for its end is late.
-constexpr std::chrono::milliseconds short_limit{600};
-constexpr std::chrono::milliseconds allowed_delay{1'400};
-constexpr std::chrono::milliseconds beyond_deadline{2'500};
+constexpr std::chrono::milliseconds short_limit{400};
+constexpr std::chrono::milliseconds allowed_delay{1'100};
+constexpr std::chrono::milliseconds beyond_deadline{2'000};
 /// Two of them are longer than the time allowed.
-constexpr std::chrono::milliseconds slow_answer{330};
+constexpr std::chrono::milliseconds slow_answer{250};
 
 /// Thrown through a scenario that the fault has ended, as it may.
 struct scenario_over {};
