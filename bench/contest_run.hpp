@@ -6,7 +6,7 @@
 #include "session_use.hpp"
 #include "statistics.hpp"
 #include "usage.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

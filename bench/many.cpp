@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "block/contender.hpp"
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "recipe/contention/contender.hpp"
 #include "session_use.hpp"
 #include "table.hpp"
 #include "usage.hpp"

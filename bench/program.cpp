@@ -82,9 +82,8 @@ int run_command(const program& p,
 }
 
 const command& find_command(const program& p, std::string_view name) {
-    auto at = std::find_if(p.commands.begin(), p.commands.end(), [name](const command& c) {
-        return c.name == name;
-    });
+    auto at = std::find_if(
+        p.commands.begin(), p.commands.end(), [name](const command& c) { return c.name == name; });
     if (at != p.commands.end())
         return *at;
     std::vector<std::string_view> names;
@@ -101,7 +100,8 @@ std::vector<std::string_view> accepted_options(const program& p, const command& 
     std::vector<std::string_view> accepted = c.options;
     accepted.insert(accepted.end(), common_options().begin(), common_options().end());
     if (p.write_report == nullptr)
-        std::erase_if(accepted, [](std::string_view o) { return o == "--report" || o == "--from"; });
+        std::erase_if(accepted,
+                      [](std::string_view o) { return o == "--report" || o == "--from"; });
     return accepted;
 }
 

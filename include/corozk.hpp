@@ -5,17 +5,19 @@
 /// @brief Everything: the client and all recipes.
 
 #include <corozk/client.hpp>
+#include <corozk/contender_info.hpp>
 #include <corozk/counters.hpp>
 #include <corozk/duration_histogram.hpp>
 #include <corozk/error.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
+#include <corozk/ownership.hpp>
+#include <corozk/path_list.hpp>
 #include <corozk/prometheus.hpp>
 #include <corozk/recipe/any_line.hpp>
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/configuration.hpp>
-#include <corozk/recipe/contender_info.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/delay_queue.hpp>
@@ -27,8 +29,6 @@
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/multi_ownership.hpp>
 #include <corozk/recipe/name_service.hpp>
-#include <corozk/recipe/ownership.hpp>
-#include <corozk/recipe/path_list.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/queue.hpp>
 #include <corozk/recipe/rendezvous.hpp>

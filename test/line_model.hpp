@@ -2,7 +2,7 @@
 // A line of contenders without a server: for the tests of the rules.
 #pragma once
 
-#include "block/line_algo.hpp"
+#include "recipe/contention/line_rule.hpp"
 
 #include <algorithm>
 #include <map>

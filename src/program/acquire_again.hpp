@@ -4,7 +4,7 @@
 #include "outage.hpp"
 #include "run_under.hpp"
 #include "wait_options.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 namespace corozk::program {
 

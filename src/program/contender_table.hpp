@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/contender_info.hpp>
+#include <corozk/contender_info.hpp>
 
 #include <boost/json/object.hpp>
 

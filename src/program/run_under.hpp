@@ -3,7 +3,7 @@
 
 #include "child_process.hpp"
 #include "command.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <functional>
 #include <string>

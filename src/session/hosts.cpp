@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/hosts.hpp"
 
-#include "session/path.hpp"
+#include "operation/path.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session/operation.hpp"
+#include "operation/operation.hpp"
 
 #include <cstddef>
 

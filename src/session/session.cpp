@@ -3,12 +3,12 @@
 // loop, timers, watches and closing have files of their own.
 #include "session/session.hpp"
 
-#include "session/cancellable.hpp"
-#include "session/fork_guard.hpp"
+#include "c_client/fork_guard.hpp"
+#include "driver/cancellable.hpp"
+#include "operation/step_path.hpp"
 #include "session/internal_operation.hpp"
 #include "session/request_size.hpp"
-#include "session/session_tracker.hpp"
-#include "session/step_path.hpp"
+#include "session/tracker.hpp"
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
@@ -30,6 +30,10 @@ std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
 
 boost::asio::any_io_executor executor_of(const session* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
+}
+
+port& port_of(session& s) noexcept {
+    return s;
 }
 
 session::session(boost::asio::any_io_executor executor, client_options options)

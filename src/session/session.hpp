@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "c_client/handle.hpp"
+#include "c_client/socket_monitor.hpp"
+#include "driver/port.hpp"
+#include "driver/user_call.hpp"
 #include "session/expiry_clock.hpp"
-#include "session/handle.hpp"
 #include "session/hosts.hpp"
 #include "session/name_lookup.hpp"
-#include "session/port.hpp"
 #include "session/quorum_question.hpp"
-#include "session/socket_monitor.hpp"
-#include "session/user_call.hpp"
 #include "session/watch_registry.hpp"
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "session/watch_node.hpp"
+#include "operation/watch_node.hpp"
 
 #include <boost/intrusive/list.hpp>
 

@@ -9,7 +9,7 @@
 
 #include "owner_registry.hpp"
 #include "pending_result.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 #include <corozk/testing/ensemble.hpp>
 
 #include <boost/asio/co_spawn.hpp>

@@ -3,8 +3,8 @@
 // else may still believe the same, and what the server's records say.
 #pragma once
 
-#include "block/owned.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include "recipe/contention/owned.hpp"
+#include <corozk/ownership.hpp>
 #include <corozk/testing/admin.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Those who queue or meet, as their nodes' names say it: priority locks and double barriers.
-#include "block/node_name.hpp"
 #include "checks.hpp"
-#include "recipe/double_barrier_algo.hpp"
-#include "recipe/priority_lock_algo.hpp"
-#include "session/name_list.hpp"
+#include "operation/name_list.hpp"
+#include "recipe/barriers/double_barrier_rule.hpp"
+#include "recipe/contention/node_name.hpp"
+#include "recipe/priority_lock/rule.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names, paths, host lists, and the small texts in nodes' data.
-#include "block/limit.hpp"
-#include "block/node_name.hpp"
-#include "block/release_request.hpp"
 #include "checks.hpp"
-#include "recipe/election_algo.hpp"
-#include "recipe/multi_lock_algo.hpp"
-#include "recipe/name_service_algo.hpp"
-#include "recipe/priority_lock_algo.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/limit.hpp"
+#include "recipe/contention/node_name.hpp"
+#include "recipe/contention/release_request.hpp"
+#include "recipe/leader/election_rule.hpp"
+#include "recipe/locks/multi_lock_rule.hpp"
+#include "recipe/nodes/name_service_rule.hpp"
+#include "recipe/priority_lock/rule.hpp"
 #include "session/hosts.hpp"
-#include "session/path.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks.hpp"
-#include "recipe/delay_queue_algo.hpp"
-#include "recipe/item_order.hpp"
-#include "recipe/queue_algo.hpp"
-#include "session/name_list.hpp"
+#include "operation/name_list.hpp"
+#include "recipe/queue/delay_queue_rule.hpp"
+#include "recipe/queue/item_order.hpp"
+#include "recipe/queue/rule.hpp"
 
 #include <chrono>
 #include <vector>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in nodes' data: counters, transactions; and the folders of configurations.
 #include "checks.hpp"
-#include "recipe/configuration_algo.hpp"
-#include "recipe/counter_algo.hpp"
-#include "recipe/two_phase_commit_algo.hpp"
-#include "session/name_list.hpp"
-#include "session/path.hpp"
+#include "operation/name_list.hpp"
+#include "operation/path.hpp"
+#include "recipe/configuration/rule.hpp"
+#include "recipe/counter/rule.hpp"
+#include "recipe/two_phase_commit/rule.hpp"
 
 #include <algorithm>
 #include <limits>

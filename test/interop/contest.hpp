@@ -4,8 +4,8 @@
 
 #include "party.hpp"
 #include "record.hpp"
-#include <corozk/recipe/contender_info.hpp>
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/contender_info.hpp>
+#include <corozk/ownership.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 

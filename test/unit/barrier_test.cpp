@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/barrier_algo.hpp"
+#include "recipe/barriers/barrier_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/configuration_algo.hpp"
+#include "recipe/configuration/rule.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/counter_algo.hpp"
+#include "recipe/counter/rule.hpp"
 #include <corozk/recipe/counter.hpp>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/deadlocks_algo.hpp"
+#include "recipe/inspection/deadlocks_rule.hpp"
 
 #include <catch2/catch.hpp>
 

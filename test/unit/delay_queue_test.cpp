@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/delay_queue_algo.hpp"
+#include "recipe/queue/delay_queue_rule.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 
 #include <catch2/catch.hpp>

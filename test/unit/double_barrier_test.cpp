@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/double_barrier_algo.hpp"
+#include "recipe/barriers/double_barrier_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/election_algo.hpp"
+#include "recipe/leader/election_rule.hpp"
 
 #include <catch2/catch.hpp>
 

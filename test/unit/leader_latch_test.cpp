@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/leader_latch_algo.hpp"
+#include "recipe/leader/leader_latch_rule.hpp"
 
 #include <catch2/catch.hpp>
 

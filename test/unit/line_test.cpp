@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions of a line: all states, and random schedules against a server that is only a list.
-#include "block/line_algo.hpp"
-#include "block/node_name.hpp"
-#include "recipe/lock_algo.hpp"
-#include "recipe/shared_lock_algo.hpp"
+#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/node_name.hpp"
+#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/locks/shared_lock_rule.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -79,7 +79,7 @@ TEST_CASE("line: every state is decided as the invariants want it") {
 namespace {
 
 /// A server that is only a list of nodes, and clients that know of it what they were told, late.
-/// The decisions are the shipped ones; what a client knows follows the rules in line_algo.hpp.
+/// The decisions are the shipped ones; what a client knows follows the rules in contention/line_rule.hpp.
 class simulation {
 public:
     explicit simulation(std::uint32_t seed, std::int32_t first_sequence)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/membership_algo.hpp"
+#include "recipe/nodes/membership_rule.hpp"
 
 #include <catch2/catch.hpp>
 

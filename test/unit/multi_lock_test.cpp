@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/multi_lock_algo.hpp"
+#include "recipe/locks/multi_lock_rule.hpp"
 
 #include <catch2/catch.hpp>
 

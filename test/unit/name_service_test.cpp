@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/name_service_algo.hpp"
+#include "recipe/nodes/name_service_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "block/node_name.hpp"
+#include "recipe/contention/node_name.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <corozk/recipe/path_list.hpp>
+#include <corozk/path_list.hpp>
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/path.hpp"
+#include "operation/path.hpp"
 
-#include "session/step_path.hpp"
+#include "operation/step_path.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/priority_lock_algo.hpp"
+#include "recipe/priority_lock/rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/item_order.hpp"
+#include "recipe/queue/item_order.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <catch2/catch.hpp>

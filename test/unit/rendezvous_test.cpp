@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/rendezvous_algo.hpp"
+#include "recipe/nodes/rendezvous_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "block/limit.hpp"
-#include "block/node_name.hpp"
 #include "line_model.hpp"
-#include "recipe/semaphore_algo.hpp"
+#include "recipe/contention/limit.hpp"
+#include "recipe/contention/node_name.hpp"
+#include "recipe/locks/semaphore_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "block/release_request.hpp"
 #include "line_model.hpp"
-#include "recipe/lock_algo.hpp"
-#include "recipe/semaphore_algo.hpp"
-#include "recipe/shared_lock_algo.hpp"
+#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/contention/release_request.hpp"
+#include "recipe/locks/semaphore_rule.hpp"
+#include "recipe/locks/shared_lock_rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/two_phase_commit_algo.hpp"
+#include "recipe/two_phase_commit/rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/watch_registry.hpp"
 
-#include "session/operation.hpp"
+#include "operation/operation.hpp"
 
 #include <catch2/catch.hpp>
 

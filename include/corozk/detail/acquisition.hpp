@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/detail/initiate.hpp>
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <chrono>
 #include <functional>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/contender_info.hpp>
 #include <corozk/detail/acquisition.hpp>
-#include <corozk/recipe/contender_info.hpp>
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/error.hpp>
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/contender_info.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
-#include <corozk/recipe/contender_info.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <chrono>

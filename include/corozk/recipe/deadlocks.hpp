@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/recipe/contender_info.hpp>
+#include <corozk/contender_info.hpp>
 
 #include <memory>
 #include <string>

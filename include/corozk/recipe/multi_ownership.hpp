@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <cstdint>
 #include <memory>

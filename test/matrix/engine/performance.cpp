@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "performance.hpp"
 
-#include "session/task.hpp"
+#include "driver/task.hpp"
 #include <corozk/error.hpp>
 #include <corozk/testing/run.hpp>
 #include <corozk/testing/turn_clock.hpp>

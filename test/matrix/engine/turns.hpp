@@ -3,7 +3,7 @@
 #pragma once
 
 #include "call.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <string>
 #include <string_view>

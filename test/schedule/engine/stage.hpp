@@ -8,7 +8,7 @@
 #include "move.hpp"
 #include "rules.hpp"
 #include "scenario.hpp"
-#include <corozk/recipe/ownership.hpp>
+#include <corozk/ownership.hpp>
 
 #include <boost/asio/io_context.hpp>
 

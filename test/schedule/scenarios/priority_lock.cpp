@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "patience.hpp"
 #include "turns.hpp"
-#include <corozk/recipe/contender_info.hpp>
+#include <corozk/contender_info.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 
 #include <optional>

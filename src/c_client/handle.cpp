@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_client/handle.hpp"
+
+#include "c_client/c_types.hpp"
+#include "c_client/callbacks.hpp"
+#include "c_client/fork_guard.hpp"
+#include "c_client/sigpipe_blocker.hpp"
+#if COROZK_HAS_SASL
+#include "c_client/sasl.hpp"
+#endif
+
+#include <zookeeper/zookeeper.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <poll.h>
+#include <sys/time.h>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+/// A broadcast address: connecting to it fails at once and on every machine. It makes the C client
+/// run its full clean-up where it would otherwise keep requests of a dead connection.
+constexpr const char* nowhere = "255.255.255.255:1";
+
+// The C client's log callback has no context; what it says belongs to the handle that is being
+// called on this thread.
+thread_local const handle::log_function* current_log = nullptr;
+
+/// Around each call of the C client.
+class call_scope {
+public:
+    call_scope(const handle::log_function& log, bool writes_by_openssl) noexcept
+        : previous_(std::exchange(current_log, &log)) {
+        if (writes_by_openssl)
+            no_signal_.emplace();
+    }
+    call_scope(const call_scope&) = delete;
+    call_scope& operator=(const call_scope&) = delete;
+    ~call_scope() { current_log = previous_; }
+
+private:
+    const handle::log_function* previous_;
+    std::optional<sigpipe_blocker> no_signal_;
+};
+
+/// The C client opens its sockets without this. Before anybody could exec: see `fork_guard`.
+void close_on_exec(int descriptor) noexcept {
+    if (descriptor >= 0)
+        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
+/// It would seed the process's `random` and `drand48` with each address that it is given, and keep a
+/// file open meanwhile that an exec inherits, to put a list of one address in random order.
+void leave_random_alone() {
+    static std::once_flag once;
+    std::call_once(once, [] { zoo_deterministic_conn_order(1); });
+}
+
+/// "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text": the level is in the line.
+void on_log(const char* message) {
+    if (!current_log || !*current_log || !message)
+        return;
+    std::string_view text(message);
+    log_level level = log_level::debug;
+    if (text.find("ZOO_ERROR@") != text.npos || text.find("ZOO_WARN@") != text.npos) {
+        // Losing a connection is an error to the C client; to us it is Tuesday.
+        level = log_level::info;
+    }
+    if (std::size_t at = text.find(":ZOO_"); at != text.npos)
+        text.remove_prefix(at + 5);
+    while (text.ends_with('\n'))
+        text.remove_suffix(1);
+    (*current_log)(level, text);
+}
+
+}  // namespace
+
+struct handle::impl {
+    impl(std::vector<arrival>& inbox_, log_function log_, bool encrypted_)
+        : inbox(inbox_), log(std::move(log_)), encrypted(encrypted_) {}
+
+    std::vector<arrival>& inbox;
+    log_function log;
+    bool encrypted;
+    bool parts = false;  ///< ends its session itself
+    zhandle_t* zh = nullptr;
+    int descriptor = -1;  ///< the last one that there was
+    int failure = 0;      ///< errno of the last connection
+#if COROZK_HAS_SASL
+    std::unique_ptr<sasl_answers> answers;  ///< the C client refers to them
+#endif
+
+    void make(const handle_settings& settings) {
+        std::string address = nowhere + settings.chroot;
+        int timeout = static_cast<int>(settings.session_timeout.count());
+        int flags = ZOO_NO_LOG_CLIENTENV | (settings.allow_read_only ? ZOO_READONLY : 0);
+#if COROZK_HAS_TLS
+        if (settings.tls) {
+            const tls_options& tls = *settings.tls;
+            std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file;
+            if (!tls.key_password.empty())
+                files += "," + tls.key_password;
+            zh = zookeeper_init_ssl(
+                address.c_str(), files.c_str(), &on_watch, timeout, nullptr, &inbox, flags);
+            if (zh)
+                zoo_set_log_callback(zh, &on_log);
+            return;
+        }
+#endif
+#if COROZK_HAS_SASL
+        if (settings.sasl) {
+            const sasl_options& sasl = *settings.sasl;
+            answers = std::make_unique<sasl_answers>(sasl);
+            zoo_sasl_params_t parameters{};
+            parameters.service = sasl.service.c_str();
+            parameters.host = sasl.host.empty() ? nullptr : sasl.host.c_str();
+            parameters.mechlist = sasl.mechanisms.c_str();
+            parameters.callbacks = answers->callbacks();
+            zh = zookeeper_init_sasl(
+                address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log, &parameters);
+            return;
+        }
+#endif
+        zh = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log);
+    }
+};
+
+handle::handle(std::unique_ptr<impl> p) noexcept : impl_(std::move(p)) {}
+
+std::unique_ptr<handle> handle::make(const handle_settings& settings,
+                                     std::vector<arrival>& inbox,
+                                     log_function log,
+                                     error_code& error) {
+    auto i = std::make_unique<impl>(inbox, std::move(log), settings.tls != nullptr);
+    leave_random_alone();
+    fork_guard no_fork;
+    call_scope scope(i->log, i->encrypted);
+    i->make(settings);
+    if (!i->zh) {
+        error = error_code(errno, boost::system::generic_category());
+        return nullptr;
+    }
+    // Names are resolved by us: the C client's own look-up blocks.
+    zoo_set_servers_resolution_delay(i->zh, -1);
+    return std::unique_ptr<handle>(new handle(std::move(i)));
+}
+
+handle::~handle() {
+    call_scope scope(impl_->log, impl_->encrypted);
+    // Without its socket the C client closes at once instead of waiting for the server.
+    if (!impl_->parts)
+        abort();
+    zookeeper_close(impl_->zh);
+}
+
+void handle::raise_log_level(log_level level) {
+    static std::mutex mutex;
+    static log_level highest = log_level::off;
+    static bool first = true;
+    std::lock_guard lock(mutex);
+    if (!first && level <= highest)
+        return;
+    first = false;
+    highest = level;
+    switch (level) {
+        case log_level::debug:
+            zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG);
+            break;
+        case log_level::info:
+            zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+            break;
+        default:
+            zoo_set_debug_level(static_cast<ZooLogLevel>(0));
+            break;
+    }
+}
+
+handle_state handle::state() const noexcept {
+    return to_handle_state(zoo_state(impl_->zh));
+}
+
+bool handle::connected() const noexcept {
+    handle_state s = state();
+    return s == handle_state::connected || s == handle_state::read_only;
+}
+
+bool handle::open() const noexcept {
+    switch (state()) {
+        case handle_state::connecting:
+        case handle_state::associating:
+        case handle_state::connected:
+        case handle_state::read_only:
+            return true;
+        default:
+            return false;
+    }
+}
+
+handle::interest_type handle::interest() {
+    interest_type result;
+    if (state() == handle_state::read_only) {
+        // It would look for a server with a quorum: see `quorum_question`. It is not asked then, and
+        // what it could not send is known by what keeps it from sending.
+        pollfd room{impl_->descriptor, POLLOUT, 0};
+        result.descriptor = impl_->descriptor;
+        result.write = ::poll(&room, 1, 0) == 0;
+        return result;
+    }
+    // Whoever is connected keeps the socket.
+    std::optional<fork_guard> no_fork;
+    if (!connected())
+        no_fork.emplace();
+    call_scope scope(impl_->log, impl_->encrypted);
+    int descriptor = -1;
+    int events = 0;
+    timeval wait{};
+    errno = 0;
+    int rc = zookeeper_interest(impl_->zh, &descriptor, &events, &wait);
+    if (rc != ZOK)
+        impl_->failure = errno;
+    if (rc == ZOK && open()) {
+        impl_->descriptor = descriptor;
+        if (no_fork)
+            close_on_exec(descriptor);
+        result.descriptor = descriptor;
+        result.write = (events & ZOOKEEPER_WRITE) != 0;
+    }
+    return result;
+}
+
+handle::progress handle::process(bool read, bool write) {
+    call_scope scope(impl_->log, impl_->encrypted);
+    // While it connects the C client would begin to read an answer, and lose what it has allocated
+    // for that as soon as it is connected.
+    if (zoo_state(impl_->zh) == ZOO_CONNECTING_STATE)
+        read = false;
+    if (!read && !write)
+        return progress::nothing;
+    int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
+    leave_zeroes_on_the_stack();
+    errno = 0;
+    int rc = zookeeper_process(impl_->zh, events);
+    if (rc == ZOK)
+        return progress::packet;
+    if (rc == ZNOTHING)
+        return progress::nothing;
+    impl_->failure = errno;
+    return progress::failed;
+}
+
+error_code handle::failure() const noexcept {
+    return {impl_->failure, boost::system::system_category()};
+}
+
+void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
+    // The C client compares addresses without their ports: it would take another port of the same
+    // address for the server that it has already. And where sending has failed it has closed the
+    // socket, but not cleaned up: connecting again would leak what it has begun to read.
+    abort();
+    fork_guard no_fork;
+    call_scope scope(impl_->log, impl_->encrypted);
+    impl_->failure = 0;
+    // What is in front of the last colon is the address: brackets would be part of it.
+    std::string text = server.address().to_string() + ":" + std::to_string(server.port());
+    zoo_set_servers(impl_->zh, text.c_str());
+}
+
+void handle::abort() {
+    const log_function silence;  // what fails here is meant to fail
+    call_scope scope(silence, impl_->encrypted);
+    handle_state s = state();
+    if (s == handle_state::expired || s == handle_state::auth_failed)
+        return;
+    // Closes the socket without telling anybody; the failing connect then cleans up and answers.
+    fork_guard no_fork;
+    zoo_set_servers(impl_->zh, nowhere);
+    for (int i = 0; i < 3; ++i) {
+        int descriptor = -1;
+        int events = 0;
+        timeval wait{};
+        if (zookeeper_interest(impl_->zh, &descriptor, &events, &wait) != ZOK)
+            break;
+    }
+}
+
+void handle::silence() noexcept {
+    impl_->log = nullptr;
+}
+
+void handle::part_when_destroyed() noexcept {
+    impl_->parts = true;
+}
+
+bool handle::submit(operation& op) {
+    call_scope scope(impl_->log, impl_->encrypted);
+    zhandle_t* zh = impl_->zh;
+    const void* data = &op;
+    op.inbox = &impl_->inbox;
+    watcher_fn watcher = op.watch ? &on_watch : nullptr;
+    void* context = &impl_->inbox;
+    const char* path = op.path.c_str();
+    auto size = static_cast<int>(op.data.size());
+    op.answer.clear();
+    op.names.clear();
+    int rc = ZUNIMPLEMENTED;
+    switch (op.code) {
+        case op_code::create: {
+            c_acl list(op.entries);
+            int mode = to_c_mode(op.mode);
+            std::int64_t ttl = op.ttl.count() > 0 ? op.ttl.count() : -1;
+            rc = zoo_acreate2_ttl(
+                zh, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
+            break;
+        }
+        case op_code::erase:
+            rc = zoo_adelete(zh, path, op.version, &on_void, data);
+            break;
+        case op_code::set:
+            rc = zoo_aset(zh, path, op.data.data(), size, op.version, &on_stat, data);
+            break;
+        case op_code::get:
+            rc = zoo_awget(zh, path, watcher, context, &on_data, data);
+            break;
+        case op_code::exists:
+            rc = zoo_awexists(zh, path, watcher, context, &on_stat, data);
+            break;
+        case op_code::children:
+            rc = zoo_awget_children2(zh, path, watcher, context, &on_children, data);
+            break;
+        case op_code::sync:
+            rc = zoo_async(zh, path, &on_string, data);
+            break;
+        case op_code::get_acl:
+            rc = zoo_aget_acl(zh, path, &on_acl, data);
+            break;
+        case op_code::set_acl: {
+            c_acl list(op.entries);
+            // The C client takes a non-const list, and only reads it.
+            rc = zoo_aset_acl(
+                zh, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
+            break;
+        }
+        case op_code::multi: {
+            auto storage = std::make_shared<multi_storage>(op.steps);
+            multi_storage& m = *storage;
+            op.foreign = std::move(storage);
+            rc = zoo_amulti(zh,
+                            static_cast<int>(m.ops.size()),
+                            m.ops.data(),
+                            m.results.data(),
+                            &on_multi,
+                            data);
+            break;
+        }
+        case op_code::add_auth:
+            rc = zoo_add_auth(zh, path, op.data.data(), size, &on_void, data);
+            break;
+        case op_code::get_config:
+            rc = zoo_awgetconfig(zh, watcher, context, &on_data, data);
+            break;
+        case op_code::reconfigure: {
+            auto text = [&](std::size_t i) -> const char* {
+                return op.arguments[i].empty() ? nullptr : op.arguments[i].c_str();
+            };
+            rc = zoo_areconfig(zh, text(0), text(1), text(2), op.config_version, &on_data, data);
+            break;
+        }
+        case op_code::remove_watches: {
+            auto type = static_cast<ZooWatcherType>(op.version);
+            // The completion parameter is declared as a pointer to a pointer to a function; what is
+            // called is the function itself.
+            rc = zoo_aremove_all_watches(
+                zh,
+                path,
+                type,
+                0,
+                reinterpret_cast<void_completion_t*>(reinterpret_cast<void*>(&on_void)),
+                data);
+            break;
+        }
+    }
+    if (rc != ZOK) {
+        op.error = to_error(rc);
+        return false;
+    }
+    return true;
+}
+
+void handle::forget_watches(const std::string& path) {
+    call_scope scope(impl_->log, impl_->encrypted);
+    zoo_aremove_all_watches(impl_->zh, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
+}
+
+std::int64_t handle::session_id() const noexcept {
+    return zoo_client_id(impl_->zh)->client_id;
+}
+
+session_password handle::password() const noexcept {
+    session_password result;
+    std::memcpy(result.data(), zoo_client_id(impl_->zh)->passwd, result.size());
+    return result;
+}
+
+std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
+    // The C client takes two thirds of it in 32 bits; beyond that it would wait for nothing, and
+    // never connect again. A timeout of which a server cannot be in its right mind has passed.
+    constexpr int longest = std::numeric_limits<int>::max() / 2;
+    int timeout = zoo_recv_timeout(impl_->zh);
+    return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
+}
+
+std::array<unsigned char, 12> handle::close_packet() noexcept {
+    // Length 8, xid 0 (nobody looks at the answer), operation -11 (closeSession).
+    return {0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "c_client/handle.hpp"
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <memory>
+#include <mutex>
+
+namespace corozk::detail {
+
+/// Frees handles with many watches beside the loop of an execution context: taking the C client's
+/// tables of 50,000 apart lasts for 40 ms, and those of a session that has expired cannot be emptied
+/// before. Its thread is started with the first handle and joined with the context.
+class handle_reaper final : public boost::asio::execution_context::service {
+public:
+    using key_type = handle_reaper;
+    static boost::asio::execution_context::id id;
+
+    explicit handle_reaper(boost::asio::execution_context& context) : service(context) {}
+
+    /// Takes a handle which has no requests inside any more.
+    void take(std::unique_ptr<handle> h);
+
+private:
+    void shutdown() noexcept override;
+
+    void leave_to_parent() noexcept;
+
+    std::mutex mutex_;
+    std::unique_ptr<boost::asio::thread_pool> pool_;
+    unsigned process_ = 0;  ///< that the pool's thread is in, by `forks()`
+    bool shut_down_ = false;
+};
+
+}  // namespace corozk::detail

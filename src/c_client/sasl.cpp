@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_client/sasl.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <new>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+namespace corozk::detail {
+
+namespace {
+
+void wipe(std::string& text) noexcept {
+    explicit_bzero(text.data(), text.size());
+}
+
+/// @return false with `errno` set if there is no such file; an empty one has an empty password.
+bool read_password(const std::string& file, std::string& password) {
+    errno = 0;
+    std::ifstream in(file);
+    if (!in)
+        return false;
+    std::getline(in, password);
+    if (in.bad())
+        return false;
+    if (password.ends_with('\r'))
+        password.pop_back();
+    return true;
+}
+
+/// Cyrus SASL, started once for the process. Clients on several threads share what it keeps.
+struct cyrus_sasl {
+    cyrus_sasl() {
+        sasl_set_mutex([]() -> void* { return new (std::nothrow) std::mutex; },
+                       [](void* m) {
+                           static_cast<std::mutex*>(m)->lock();
+                           return SASL_OK;
+                       },
+                       [](void* m) {
+                           static_cast<std::mutex*>(m)->unlock();
+                           return SASL_OK;
+                       },
+                       [](void* m) { delete static_cast<std::mutex*>(m); });
+        result = sasl_client_init(nullptr);
+        const char** names = result == SASL_OK ? sasl_global_listmech() : nullptr;
+        for (; names && *names; ++names)
+            mechanisms.emplace_back(*names);
+    }
+
+    bool knows(const std::string& mechanism) const {
+        return std::find(mechanisms.begin(), mechanisms.end(), mechanism) != mechanisms.end();
+    }
+
+    int result;
+    std::vector<std::string> mechanisms;
+};
+
+const cyrus_sasl& the_cyrus_sasl() {
+    static const cyrus_sasl instance;
+    return instance;
+}
+
+template <class Function>
+auto as_callback(Function* f) noexcept {
+    using callback = int (*)();
+    // Cyrus SASL has one type for all of them. Through this one compilers let pass.
+    return reinterpret_cast<callback>(reinterpret_cast<void (*)()>(f));
+}
+
+}  // namespace
+
+std::string sasl_problem(const sasl_options& options) {
+    const cyrus_sasl& library = the_cyrus_sasl();
+    if (library.result != SASL_OK) {
+        return std::string("sasl: Cyrus SASL does not start: ") +
+               sasl_errstring(library.result, nullptr, nullptr);
+    }
+    std::istringstream words(options.mechanisms);
+    std::string word;
+    bool any = false;
+    bool needs_password = false;
+    while (words >> word) {
+        any = any || library.knows(word);
+        needs_password = needs_password || word == "DIGEST-MD5" || word == "PLAIN";
+    }
+    if (!any) {
+        return "sasl: this machine has no mechanism \"" + options.mechanisms +
+               "\" (for DIGEST-MD5 Debian's package is libsasl2-modules)";
+    }
+    if (options.user.empty() != options.password_file.empty() ||
+        (needs_password && options.user.empty())) {
+        return "sasl: " + options.mechanisms + " needs user and password_file";
+    }
+    if (options.password_file.empty())
+        return {};
+    std::string password;
+    if (!read_password(options.password_file, password)) {
+        return "sasl: cannot read password_file \"" + options.password_file +
+               "\": " + std::generic_category().message(errno);
+    }
+    bool nothing = password.empty();
+    wipe(password);
+    if (nothing)
+        return "sasl: the first line of password_file \"" + options.password_file + "\" is empty";
+    return {};
+}
+
+sasl_answers::sasl_answers(const sasl_options& options)
+    : options_(options),
+      callbacks_{{
+          {SASL_CB_USER, as_callback(&give_name), this},
+          {SASL_CB_AUTHNAME, as_callback(&give_name), this},
+          {SASL_CB_GETREALM, as_callback(&give_realm), this},
+          {SASL_CB_PASS, as_callback(&give_password), this},
+          {SASL_CB_LIST_END, nullptr, nullptr},
+      }} {
+    the_cyrus_sasl();
+}
+
+sasl_answers::~sasl_answers() {
+    forget_password();
+}
+
+void sasl_answers::free_secret::operator()(sasl_secret_t* s) const noexcept {
+    std::free(s);
+}
+
+void sasl_answers::forget_password() noexcept {
+    if (password_)
+        explicit_bzero(password_->data, password_->len);
+    password_.reset();
+}
+
+int sasl_answers::give_name(void* context, int, const char** result, unsigned* length) {
+    const std::string& user = static_cast<sasl_answers*>(context)->options_.user;
+    *result = user.c_str();
+    if (length)
+        *length = static_cast<unsigned>(user.size());
+    return SASL_OK;
+}
+
+int sasl_answers::give_realm(void* context, int, const char** offered, const char** result) {
+    const std::string& realm = static_cast<sasl_answers*>(context)->options_.realm;
+    *result = realm.empty() && offered && *offered ? *offered : realm.c_str();
+    return SASL_OK;
+}
+
+int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t** result) {
+    auto& self = *static_cast<sasl_answers*>(context);
+    self.forget_password();
+    std::string text;
+    if (!read_password(self.options_.password_file, text) || text.empty())
+        return SASL_FAIL;
+    // The length of the array in it is that of the text.
+    void* memory = std::malloc(sizeof(sasl_secret_t) + text.size());
+    if (memory) {
+        self.password_.reset(new (memory) sasl_secret_t);
+        self.password_->len = text.size();
+        std::memcpy(self.password_->data, text.c_str(), text.size() + 1);
+    }
+    wipe(text);
+    *result = self.password_.get();
+    return memory ? SASL_OK : SASL_NOMEM;
+}
+
+}  // namespace corozk::detail

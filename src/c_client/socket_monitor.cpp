@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c_client/socket_monitor.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace corozk::detail {
+
+bool socket_monitor::same_socket(int descriptor) const noexcept {
+    struct stat s {};
+    return ::fstat(descriptor, &s) == 0 && s.st_dev == device_ && s.st_ino == inode_;
+}
+
+void socket_monitor::follow(int descriptor) {
+    if (open()) {
+        if (descriptor >= 0 && same_socket(descriptor))
+            return;
+        close();
+    }
+    if (descriptor < 0 || !descriptor_)
+        return;
+    struct stat s {};
+    int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0 || ::fstat(duplicate, &s) != 0) {
+        if (duplicate >= 0)
+            ::close(duplicate);
+        return;
+    }
+    boost::system::error_code ec;
+    descriptor_->assign(duplicate, ec);
+    if (ec) {
+        ::close(duplicate);
+        return;
+    }
+    device_ = s.st_dev;
+    inode_ = s.st_ino;
+}
+
+void socket_monitor::close() {
+    if (!open())
+        return;
+    byte_counts last = current_bytes();
+    finished_.sent += last.sent;
+    finished_.received += last.received;
+    boost::system::error_code ignored;
+    descriptor_->close(ignored);
+    write_descriptor_->close(ignored);
+    ++epoch_;
+    read_pending_ = false;
+    write_pending_ = false;
+}
+
+void socket_monitor::leave_to_parent() noexcept {
+    // What is no descriptor any more cannot be found in the reactor that both share.
+    for (auto* shared : {&descriptor_, &write_descriptor_}) {
+        if (*shared && (*shared)->is_open())
+            ::close((*shared)->native_handle());
+    }
+    close();
+}
+
+void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
+    if (read_pending_ || !open())
+        return;
+    read_pending_ = true;
+    descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                            [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
+                                if (epoch != epoch_)
+                                    return;
+                                read_pending_ = false;
+                                if (!ec)
+                                    readable_();
+                            });
+}
+
+void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
+    if (write_pending_ || !open())
+        return;
+    int duplicate = ::fcntl(descriptor_->native_handle(), F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0)
+        return;
+    boost::system::error_code ec;
+    write_descriptor_->assign(duplicate, ec);
+    if (ec) {
+        ::close(duplicate);
+        return;
+    }
+    write_pending_ = true;
+    write_descriptor_->async_wait(
+        boost::asio::posix::stream_descriptor::wait_write,
+        [this, owner, epoch = epoch_](const boost::system::error_code& result) {
+            if (epoch != epoch_)
+                return;
+            write_pending_ = false;
+            boost::system::error_code ignored;
+            write_descriptor_->close(ignored);
+            if (!result)
+                writable_();
+        });
+}
+
+void socket_monitor::cork(bool on) noexcept {
+    if (!open())
+        return;
+    int value = on ? 1 : 0;
+    ::setsockopt(descriptor_->native_handle(), IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+}
+
+byte_counts socket_monitor::current_bytes() const noexcept {
+    return open() ? tcp_bytes(descriptor_->native_handle()) : byte_counts();
+}
+
+byte_counts socket_monitor::bytes() const noexcept {
+    byte_counts current = current_bytes();
+    return {finished_.sent + current.sent, finished_.received + current.received};
+}
+
+}  // namespace corozk::detail

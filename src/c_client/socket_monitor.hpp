@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "c_client/tcp_bytes.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <sys/types.h>
+#include <utility>
+
+namespace corozk::detail {
+
+/// Watches the C client's socket in the reactor.
+///
+/// The socket is the C client's: it closes it and opens another, often with the same number, inside
+/// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity,
+/// which cannot be reused while the duplicate is open.
+///
+/// Waiting for room to write has a duplicate of its own, for as long as it lasts: a descriptor that
+/// was once waited on for that would make the reactor wake up for nothing ever after.
+class socket_monitor {
+public:
+    using callback = std::function<void()>;
+
+    explicit socket_monitor(const boost::asio::any_io_executor& executor)
+        : descriptor_(std::in_place, executor), write_descriptor_(std::in_place, executor) {}
+
+    /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
+    void on_ready(callback readable, callback writable) {
+        readable_ = std::move(readable);
+        writable_ = std::move(writable);
+    }
+
+    /// The C client's socket is this one now (-1: none). Closes the duplicate of the last one.
+    void follow(int descriptor);
+
+    void close();
+
+    /// The execution context is being destroyed, and this may outlive it.
+    void abandon() {
+        close();
+        descriptor_.reset();
+        write_descriptor_.reset();
+    }
+
+    /// In the child of a fork: `close` would take the socket from the parent's reactor, too, unless
+    /// the child has one of its own.
+    void leave_to_parent() noexcept;
+
+    void wait_readable(const std::shared_ptr<void>& owner);
+    void wait_writable(const std::shared_ptr<void>& owner);
+
+    bool open() const noexcept { return descriptor_ && descriptor_->is_open(); }
+    int native() noexcept { return open() ? descriptor_->native_handle() : -1; }
+
+    /// Holds small packets back until the next call with false.
+    void cork(bool on) noexcept;
+
+    /// Over all connections.
+    byte_counts bytes() const noexcept;
+
+private:
+    bool same_socket(int descriptor) const noexcept;
+    byte_counts current_bytes() const noexcept;
+
+    mutable std::optional<boost::asio::posix::stream_descriptor> descriptor_;
+    std::optional<boost::asio::posix::stream_descriptor> write_descriptor_;
+    callback readable_;
+    callback writable_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    std::uint64_t epoch_ = 0;  ///< a wait that belongs to an earlier socket is ignored
+    bool read_pending_ = false;
+    bool write_pending_ = false;
+    byte_counts finished_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/ensure_path.hpp"
+
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+/// The root is there unless it is a chroot's that is missing.
+task<error_code> look_for_root(port& p) {
+    for (;;) {
+        request exists(p, op_code::exists, "/");
+        error_code ec = co_await exists;
+        if (is_recoverable(ec))
+            continue;
+        co_return ec == zk_errc::no_node ? make_error_code(errc::chroot_missing) : ec;
+    }
+}
+
+}  // namespace
+
+task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mode mode) {
+    // Downwards from the deepest folder that exists: it is looked for upwards, so that the rights
+    // on its ancestors do not matter.
+    if (path == "/")
+        co_return co_await look_for_root(p);
+    std::vector<std::string> missing;
+    std::string current = path;
+    for (;;) {
+        if (current.empty() || current == "/")
+            break;
+        request create(p, op_code::create, current);
+        create.mode = mode;
+        create.entries = entries;
+        error_code ec = co_await create;
+        if (!ec || ec == zk_errc::node_exists) {
+            if (missing.empty())
+                co_return error_code();
+            current = std::move(missing.back());
+            missing.pop_back();
+        } else if (ec == zk_errc::no_node) {
+            std::string parent(parent_path(current));
+            missing.push_back(std::move(current));
+            current = std::move(parent);
+        } else if (ec == zk_errc::unimplemented && mode == create_mode::container) {
+            mode = create_mode::persistent;
+        } else if (ec == zk_errc::no_auth) {
+            // Perhaps it exists, and only creating here is forbidden.
+            request exists(p, op_code::exists, current);
+            if (co_await exists)
+                co_return ec;
+            if (missing.empty())
+                co_return error_code();
+            current = std::move(missing.back());
+            missing.pop_back();
+        } else if (is_recoverable(ec)) {
+            continue;  // creating a folder twice does no harm
+        } else {
+            co_return ec;
+        }
+    }
+    // Up to the root and still "no node": the chroot itself is missing.
+    co_return missing.empty() ? error_code() : make_error_code(errc::chroot_missing);
+}
+
+}  // namespace corozk::detail

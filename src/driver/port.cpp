@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/port.hpp"
+
+#include "driver/held_completion.hpp"
+
+#include <algorithm>
+#include <coroutine>
+#include <exception>
+
+namespace corozk::detail {
+
+namespace {
+
+using driver_list =
+    boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>>;
+
+/// Runs at once, and frees itself at its end.
+struct detached {
+    struct promise_type final : driver_root {
+        promise_type(driver_list& drivers, task<>&) { drivers.push_back(*this); }
+        detached get_return_object() const noexcept { return {}; }
+        std::suspend_never initial_suspend() const noexcept { return {}; }
+        std::suspend_never final_suspend() const noexcept { return {}; }
+        void return_void() const noexcept {}
+        [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+        void destroy() noexcept override {
+            std::coroutine_handle<promise_type>::from_promise(*this).destroy();
+        }
+    };
+};
+
+detached run_detached(driver_list&, task<> driver) {
+    co_await driver;
+}
+
+}  // namespace
+
+port::~port() = default;
+
+void port::spawn(task<> driver) {
+    run_detached(drivers_, std::move(driver));
+}
+
+bool port::copies_owe() const noexcept {
+    if (copies_.empty() || (!connected() && status().state != session_state::read_only))
+        return false;
+    return std::any_of(
+        copies_.begin(), copies_.end(), [](const copy_hook& copy) { return copy.owes(); });
+}
+
+void port::complete_after_copies(completion handler,
+                                 boost::asio::cancellation_slot slot,
+                                 time_point deadline) {
+    auto held = std::make_shared<held_completion>(*this, std::move(handler), slot, deadline);
+    for (copy_hook& copy : copies_) {
+        if (copy.owes())
+            copy.hold(held);
+    }
+}
+
+void port::destroy_drivers() noexcept {
+    // Destroying one may start another (a clean-up), which is destroyed as well.
+    while (!drivers_.empty() || !services_.empty() || !calls_.empty()) {
+        while (!drivers_.empty())
+            drivers_.front().destroy();
+        services_.clear();
+        if (!drivers_.empty() || calls_.empty())
+            continue;
+        unfinished_call& call = calls_.front();
+        calls_.pop_front();
+        call.drop();
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+
+#include <coroutine>
+#include <utility>
+
+namespace corozk::detail {
+
+/// An operation that a driver awaits:
+/// @code
+///   request listing(port, op_code::children, path);
+///   if (error_code ec = co_await listing) ...
+///   use(listing.names);
+/// @endcode
+/// It always completes: with an answer, with `connection_loss` (outcome unknown), or with an error
+/// that says that nothing was sent. To start several at once, `send` them first and await them
+/// afterwards, in any order.
+class request final : public operation {
+public:
+    request(port& p, op_code code_, std::string path_)
+        : operation(code_, std::move(path_)), port_(p) {}
+
+    /// Queues it without waiting for the answer.
+    void send() noexcept {
+        if (state == progress::idle)
+            port_.start(*this);
+    }
+
+    bool await_ready() const noexcept { return state == progress::done; }
+    void await_suspend(std::coroutine_handle<> h) noexcept {
+        waiter_ = h;
+        send();
+    }
+    error_code await_resume() const noexcept { return error; }
+
+private:
+    void finished() noexcept override {
+        if (waiter_)
+            std::exchange(waiter_, {}).resume();
+    }
+
+    port& port_;
+    std::coroutine_handle<> waiter_;
+};
+
+/// An operation that nobody waits for. Allocated with new; deletes itself when it is finished.
+/// `on_finished` runs on the client's executor.
+template <class OnFinished>
+class detached_request final : public operation {
+public:
+    detached_request(op_code code_, std::string path_, OnFinished on_finished)
+        : operation(code_, std::move(path_)), on_finished_(std::move(on_finished)) {}
+
+private:
+    void finished() noexcept override {
+        on_finished_(static_cast<operation&>(*this));
+        delete this;
+    }
+    void abandoned() noexcept override { delete this; }
+
+    OnFinished on_finished_;
+};
+
+}  // namespace corozk::detail

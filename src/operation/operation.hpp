@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "operation/name_list.hpp"
+#include "operation/watch_node.hpp"
+#include <corozk/error.hpp>
+#include <corozk/transaction.hpp>
+#include <corozk/types.hpp>
+
+#include <boost/intrusive/list_hook.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+struct arrival;
+
+using steady_clock = std::chrono::steady_clock;
+using time_point = steady_clock::time_point;
+
+enum class op_code : std::uint8_t {
+    create,
+    erase,
+    set,
+    get,
+    exists,
+    children,
+    sync,
+    get_acl,
+    set_acl,
+    multi,
+    add_auth,
+    get_config,
+    reconfigure,
+    remove_watches,
+};
+
+/// As in the names of the client's operations.
+constexpr std::string_view to_string(op_code code) noexcept {
+    switch (code) {
+        case op_code::create:
+            return "create";
+        case op_code::erase:
+            return "erase";
+        case op_code::set:
+            return "set";
+        case op_code::get:
+            return "get";
+        case op_code::exists:
+            return "exists";
+        case op_code::children:
+            return "children";
+        case op_code::sync:
+            return "sync";
+        case op_code::get_acl:
+            return "get_acl";
+        case op_code::set_acl:
+            return "set_acl";
+        case op_code::multi:
+            return "commit";
+        case op_code::add_auth:
+            return "add_auth";
+        case op_code::get_config:
+            return "config";
+        case op_code::reconfigure:
+            return "reconfigure";
+        case op_code::remove_watches:
+            return "remove_watches";
+    }
+    return "unknown";
+}
+
+/// Whether carrying it out twice, or not knowing whether it was, makes a difference.
+constexpr bool changes_state(op_code code) noexcept {
+    switch (code) {
+        case op_code::get:
+        case op_code::exists:
+        case op_code::children:
+        case op_code::sync:
+        case op_code::get_acl:
+        case op_code::get_config:
+        case op_code::remove_watches:
+            return false;
+        default:
+            return true;
+    }
+}
+
+/// One request to the server and its answer. Its owner fills in the request, hands it to
+/// `port::start`, and keeps it alive until `finished` is called, exactly once and never from inside
+/// `start`. Destroying it earlier is allowed only when the port has been destroyed.
+class operation : public boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+public:
+    enum class progress : std::uint8_t { idle, queued, sent, done };
+
+    operation(op_code code_, std::string path_) : code(code_), path(std::move(path_)) {}
+    operation(const operation&) = delete;
+    operation& operator=(const operation&) = delete;
+
+    virtual void finished() noexcept = 0;
+
+    /// The port goes and will not finish it. An operation that owns itself deletes itself.
+    virtual void abandoned() noexcept {}
+
+    /// Arms the watch when the answer is good.
+    void attach(watch_node& watcher) noexcept {
+        watch = true;
+        watcher_ = &watcher;
+        watcher.pending_ = this;
+    }
+
+    void detach() noexcept {
+        if (watcher_)
+            watcher_->pending_ = nullptr;
+        watcher_ = nullptr;
+    }
+
+    watch_node* watcher() const noexcept { return watcher_; }
+
+    // The request.
+    op_code code;
+    bool watch = false;  ///< leave a watch at the server
+    create_mode mode = create_mode::persistent;
+    progress state = progress::idle;
+    std::int32_t version = any_version;
+    std::string path;
+    std::string data;  ///< also the credential of add_auth, and the joining servers
+    std::chrono::milliseconds ttl{0};
+    acl entries;  ///< of create and set_acl; the answer of get_acl
+
+    /// Only in this session (`session_status::generation`); 0 means in any. Fails with
+    /// `session_expired` in a later one.
+    std::uint64_t generation = 0;
+
+    /// Of multi, and the members of a reconfiguration.
+    std::vector<transaction::step> steps;
+    std::vector<std::string> arguments;
+    std::int64_t config_version = -1;
+
+    /// The generation in which it was sent; 0 while it was not.
+    std::uint64_t sent_in = 0;
+    time_point queued_at{};
+    time_point sent_at{};
+    std::uint64_t span = 0;  ///< a tracer's; 0 if there is none
+
+    // The answer.
+    error_code error;
+    std::string answer;  ///< the path of a created node, or a node's data
+    stat record;
+    name_list names;
+    std::vector<transaction_result> results;
+
+    // While it is inside the C client: where the answer is recorded, and what a multi fills in.
+    std::vector<arrival>* inbox = nullptr;
+    std::shared_ptr<void> foreign;
+
+protected:
+    ~operation() { detach(); }
+
+private:
+    watch_node* watcher_ = nullptr;
+};
+
+inline void watch_node::disarm() noexcept {
+    if (pending_)
+        pending_->detach();
+    unlink();
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operation/path.hpp"
+
+#include <cstddef>
+
+namespace corozk::detail {
+
+namespace {
+
+/// What the server reads in the place of what is no UTF-8.
+constexpr char32_t replacement = 0xfffd;
+
+unsigned byte_at(std::string_view text, std::size_t i) noexcept {
+    return static_cast<unsigned char>(text[i]);
+}
+
+/// How many bytes a character has that begins so; 0 if none does, or one of four, which the server
+/// refuses as it does the replacement.
+std::size_t character_length(unsigned first_byte) noexcept {
+    if (first_byte < 0x80)
+        return 1;
+    if (first_byte < 0xc0 || first_byte > 0xef)
+        return 0;
+    return first_byte < 0xe0 ? 2 : 3;
+}
+
+/// Takes the first character off; one that is refused may stay.
+char32_t take_character(std::string_view& text) noexcept {
+    constexpr char32_t smallest[] = {0, 0, 0x80, 0x800};
+    const unsigned first = byte_at(text, 0);
+    const std::size_t length = character_length(first);
+    if (length == 0 || text.size() < length)
+        return replacement;
+    char32_t character = length == 1 ? first : first & (0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        const unsigned next = byte_at(text, i);
+        if ((next & 0xc0) != 0x80)
+            return replacement;
+        character = character << 6 | (next & 0x3f);
+    }
+    text.remove_prefix(length);
+    return character < smallest[length] ? replacement : character;
+}
+
+/// The server's rule (PathUtils.validatePath), which thinks in UTF-16: a character that needs two
+/// units is refused with the surrogates.
+const char* character_problem(std::string_view text) noexcept {
+    while (!text.empty()) {
+        const char32_t c = take_character(text);
+        if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
+            return "contains a control character";
+        if ((c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0)
+            return "contains a character that ZooKeeper does not allow, or no UTF-8";
+    }
+    return nullptr;
+}
+
+const char* component_problem(std::string_view component) noexcept {
+    if (component.empty())
+        return "has an empty component: write single slashes";
+    if (component == "." || component == "..") {
+        return "has a relative component: '.' and '..' are not allowed";
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+const char* path_problem(std::string_view path, bool sequential) noexcept {
+    if (path.empty())
+        return "is empty: the root is \"/\"";
+    if (path.front() != '/')
+        return "is relative: begin it with '/'";
+    if (path == "/")
+        return nullptr;
+    if (const char* problem = character_problem(path))
+        return problem;
+    bool trailing = path.back() == '/';
+    if (trailing && !sequential)
+        return "ends with a slash: remove it";
+    std::string_view rest = path.substr(1);
+    if (trailing)
+        rest.remove_suffix(1);
+    for (;;) {
+        std::size_t slash = rest.find('/');
+        bool last = slash == std::string_view::npos;
+        std::string_view component = rest.substr(0, slash);
+        // "/a/." with a sequence becomes "/a/.0000000001", which is a proper name.
+        bool extended = last && sequential && !trailing;
+        if (!extended) {
+            if (const char* problem = component_problem(component))
+                return problem;
+        }
+        if (last)
+            return nullptr;
+        rest.remove_prefix(slash + 1);
+    }
+}
+
+bool is_node_name(std::string_view name) noexcept {
+    return name.find('/') == std::string_view::npos && !component_problem(name) &&
+           !character_problem(name);
+}
+
+std::string join_path(std::string_view parent, std::string_view name) {
+    std::string path;
+    path.reserve(parent.size() + 1 + name.size());
+    path.append(parent);
+    if (path.empty() || path.back() != '/')
+        path.push_back('/');
+    path.append(name);
+    return path;
+}
+
+std::string_view parent_path(std::string_view path) noexcept {
+    if (path.size() <= 1)
+        return {};
+    std::size_t slash = path.rfind('/');
+    if (slash == std::string_view::npos)
+        return {};
+    return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+std::string_view base_name(std::string_view path) noexcept {
+    std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "operation/operation.hpp"
+#include <corozk/tracer.hpp>
+
+#include <utility>
+
+namespace corozk::detail {
+
+/// A request was sent. Sent again after a reconnect, it is the same one.
+inline void trace_start(operation& op, std::int64_t session_id) noexcept {
+    tracer* to = current_tracer();
+    if (!to || op.span != 0)
+        return;
+    trace_point what;
+    what.kind = trace_kind::request;
+    what.name = to_string(op.code);
+    // The credential's scheme is no path.
+    if (op.code != op_code::add_auth)
+        what.path = op.path;
+    what.session_id = session_id;
+    op.span = to->started(what);
+}
+
+/// It was answered, or will not be.
+inline void trace_end(operation& op) noexcept {
+    if (op.span == 0)
+        return;
+    auto span = std::exchange(op.span, 0);
+    if (tracer* to = current_tracer())
+        to->finished(span, op.error);
+}
+
+}  // namespace corozk::detail

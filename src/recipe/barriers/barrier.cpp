@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "corozk/recipe/barrier.hpp"
+
+#include "driver/ensure_path.hpp"
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/barriers/barrier_rule.hpp"
+#include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+namespace corozk {
+
+namespace detail {
+
+class barrier_impl final : public recipe_core {
+public:
+    barrier_impl(port& p, std::string path_, barrier_options options_)
+        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "barrier", path); }
+
+    const std::string path;
+    const barrier_options options;
+};
+
+namespace {
+
+task<> wait_driver(std::shared_ptr<barrier_impl> self,
+                   any_handler<void(error_code)> handler,
+                   time_point deadline) {
+    port& p = self->get_port();
+    signal wake(p);
+    watch_signal changed(wake);
+    waiting_call<> call(*self, std::move(handler), wake, deadline);
+    session_signal session(p, wake);
+    bool up_to_date = false;  // as far as a barrier is concerned that was set before we came
+    while (!call.over()) {
+        changed.disarm();
+        request look(p, op_code::get, self->path);
+        look.attach(changed);
+        error_code ec;
+        if (up_to_date)
+            ec = co_await look;
+        else
+            ec = co_await behind_sync(p, look);
+        if (worth_asking_again(p, ec))
+            continue;
+        up_to_date = true;
+        switch (decide_barrier_wait(ec)) {
+            case barrier_step::proceed:
+                call.complete(error_code());
+                co_return;
+            case barrier_step::fail:
+                call.fail(ec);
+                co_return;
+            case barrier_step::wait:
+                break;
+        }
+        if (!call.over())
+            co_await wake.wait();
+    }
+    forget_watch(p, changed, watch_kind::data, self->path);
+}
+
+task<> is_set_driver(std::shared_ptr<barrier_impl> self,
+                     any_handler<void(error_code, bool)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<bool> call(*self, std::move(handler), wake);
+    while (!call.over()) {
+        request look(p, op_code::exists, self->path);
+        error_code ec = co_await behind_sync(p, look);
+        if (worth_asking_again(p, ec))
+            continue;
+        bool missing = ec == zk_errc::no_node;
+        call.complete(missing ? error_code() : ec, !ec);
+    }
+}
+
+task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_code, bool)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<bool> call(*self, std::move(handler), wake);
+    const std::string guid = p.new_guid();
+    bool perhaps_ours = false;
+    while (!call.over()) {
+        request create(p, op_code::create, self->path);
+        create.data = guid;
+        create.entries = self->options.acl;
+        if (self->options.bound_to_session)
+            create.mode = create_mode::ephemeral;
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec)) {
+            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+        } else if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
+            if (ec && !worth_asking_again(p, ec))
+                call.fail(ec);
+        } else if (ec == zk_errc::node_exists && perhaps_ours) {
+            request look(p, op_code::get, self->path);
+            ec = co_await look;
+            if (worth_asking_again(p, ec) || ec == zk_errc::no_node)
+                continue;
+            bool ours = !ec && look.answer == guid &&
+                        (!self->options.bound_to_session ||
+                         look.record.ephemeral_owner == p.status().session_id);
+            call.complete(ec, ours);
+        } else {
+            call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
+        }
+    }
+}
+
+task<> remove_driver(std::shared_ptr<barrier_impl> self,
+                     any_handler<void(error_code, bool)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<bool> call(*self, std::move(handler), wake);
+    bool removed = false;
+    error_code ec = co_await erase_one(p, self->path, removed);
+    call.complete(ec, removed);
+}
+
+}  // namespace
+}  // namespace detail
+
+barrier::barrier(const client& c, std::string path, barrier_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::barrier_impl>(
+            detail::port_of(*session_), std::move(path), std::move(options));
+    }
+}
+
+barrier::barrier() noexcept = default;
+barrier::barrier(barrier&&) noexcept = default;
+barrier& barrier::operator=(barrier&&) noexcept = default;
+barrier::~barrier() = default;
+
+std::string barrier::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::set_driver(impl, std::move(handler)));
+}
+
+void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::remove_driver(impl, std::move(handler)));
+}
+
+void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
+}
+
+void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    detail::port& p = impl->get_port();
+    p.spawn(detail::wait_driver(impl, std::move(handler), limit.from(p.now())));
+}
+
+}  // namespace corozk

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "corozk/recipe/double_barrier.hpp"
+
+#include "driver/port.hpp"
+#include "recipe/barriers/double_barrier_room.hpp"
+
+namespace corozk {
+
+namespace detail {
+
+using phase = barrier_phase;
+
+class double_barrier_impl final : public recipe_core {
+public:
+    double_barrier_impl(port& p,
+                        std::string path_,
+                        std::uint32_t size_,
+                        double_barrier_options options_)
+        : recipe_core(p), path(std::move(path_)), size(size_), options(std::move(options_)) {}
+
+    void enter(any_handler<void(error_code)> handler, time_point deadline) {
+        if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
+            !(seat->phase == phase::entering && !seat->call->waiting())) {
+            immediate_result<>(executor(), std::move(handler), errc::busy);
+            return;
+        }
+        if (seat)
+            round = seat->round ? seat->round : round;
+        if (!room)
+            room = get_port().use_service<barrier_rooms>().find(path, size);
+        seat = std::make_shared<barrier_seat>(room->wake());
+        seat->entries = options.acl;
+        seat->refuse_to_wait = !options.wait_for_next_round;
+        seat->call =
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
+        room->add(seat);
+    }
+
+    void leave(any_handler<void(error_code)> handler, time_point deadline) {
+        if (!seat || seat->phase != phase::inside) {
+            bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
+            immediate_result<>(
+                executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
+            return;
+        }
+        seat->call =
+            std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
+        if (!get_port().alive(seat->generation)) {
+            seat->phase = phase::outside;
+            seat->finish(get_port().status().state == session_state::closed
+                             ? make_error_code(errc::closed)
+                             : make_error_code(zk_errc::session_expired));
+            return;
+        }
+        seat->phase = phase::leaving;
+        room->add(seat);
+    }
+
+    /// The public object goes.
+    void stop() noexcept override {
+        recipe_core::stop();
+        if (seat && seat->phase == phase::inside && get_port().alive(seat->generation)) {
+            seat->phase = phase::withdrawing;
+            room->add(seat);
+        }
+        seat.reset();
+        if (room) {
+            room.reset();
+            get_port().use_service<barrier_rooms>().tidy();
+        }
+    }
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "double barrier", path); }
+
+    const std::string path;
+    const std::uint32_t size;
+    const double_barrier_options options;
+    std::shared_ptr<barrier_room> room;
+    seat_ptr seat;
+    std::uint64_t round = 0;
+};
+
+namespace {
+
+bool can_start(const std::shared_ptr<double_barrier_impl>& impl,
+               any_handler<void(error_code)>& handler) {
+    if (!usable_at_path(impl, handler))
+        return false;
+    if (impl->size != 0)
+        return true;
+    immediate_result<>(impl->executor(), std::move(handler), errc::bad_option);
+    return false;
+}
+
+}  // namespace
+}  // namespace detail
+
+double_barrier::double_barrier(const client& c,
+                               std::string path,
+                               std::uint32_t size,
+                               double_barrier_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::double_barrier_impl>(
+            detail::port_of(*session_), std::move(path), size, std::move(options));
+    }
+}
+
+double_barrier::double_barrier() noexcept = default;
+double_barrier::double_barrier(double_barrier&&) noexcept = default;
+double_barrier& double_barrier::operator=(double_barrier&&) noexcept = default;
+double_barrier::~double_barrier() = default;
+
+std::string double_barrier::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+bool double_barrier::inside() const noexcept {
+    return impl_ && impl_->seat && impl_->seat->phase == detail::barrier_phase::inside;
+}
+
+std::uint64_t double_barrier::round() const noexcept {
+    if (!impl_)
+        return 0;
+    return impl_->seat && impl_->seat->round ? impl_->seat->round : impl_->round;
+}
+
+void double_barrier::start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
+    if (!detail::can_start(impl, handler))
+        return;
+    impl->enter(std::move(handler), limit.from(impl->get_port().now()));
+}
+
+void double_barrier::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
+    if (!detail::can_start(impl, handler))
+        return;
+    impl->leave(std::move(handler), limit.from(impl->get_port().now()));
+}
+
+}  // namespace corozk

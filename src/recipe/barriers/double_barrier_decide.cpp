@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows for a client's members from what the server has said: who is in, who leaves, who begins.
+#include "operation/path.hpp"
+#include "recipe/barriers/double_barrier_room.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace corozk::detail {
+
+task<bool> barrier_room::decide(std::optional<barrier_view> view, std::int32_t children) {
+    bool again = decide_inside(view);
+    target_.clear();
+    if (any(phase::leaving))
+        again = decide_leaving(view) || again;
+    if (any(phase::entering)) {
+        bool more = co_await decide_waiting(view, children);
+        again = again || more;
+    }
+    co_return again;
+}
+
+/// Who is in? A node that is not there any more was not counted, or is counted as gone.
+bool barrier_room::decide_inside(const std::optional<barrier_view>& view) {
+    bool again = false;
+    for (const seat_ptr& s : seats_) {
+        if (s->node.empty() || s->unsure)
+            continue;
+        if (s->phase != phase::entering)
+            continue;
+        if (view && !is_listed(*view, *s)) {
+            s->forget_node();
+            again = true;
+        } else if (is_inside(record_, s->sequence)) {
+            if (view || watched(*s)) {
+                admit(*s);
+            } else {
+                list_next_ = true;
+                again = true;
+            }
+        }
+    }
+    return again;
+}
+
+bool barrier_room::is_listed(const barrier_view& view, const barrier_seat& s) {
+    return view.has({base_name(s.node), s.sequence});
+}
+
+void barrier_room::admit(barrier_seat& s) {
+    if (!s.call->waiting()) {
+        withdraw(s, {});
+        wake_.set();
+        return;
+    }
+    if (record_.size != size_) {
+        withdraw(s, errc::limit_mismatch);
+        wake_.set();
+        return;
+    }
+    s.round = record_.round;
+    s.last = record_.last;
+    s.folder = folder_czxid_;
+    s.phase = phase::inside;
+    s.own_watch.disarm();
+    s.call->complete(error_code());
+}
+
+bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
+    if (!view) {
+        list_next_ = true;
+        return true;
+    }
+    bool again = false;
+    std::map<std::int32_t, std::vector<barrier_seat*>> rounds;
+    for (const seat_ptr& s : seats_) {
+        if (s->phase != phase::leaving)
+            continue;
+        if (s->folder != folder_czxid_)
+            end(*s, error_code());  // all went with the folder, before this one was made
+        else
+            rounds[s->last].push_back(s.get());
+    }
+    for (auto& [last, leavers] : rounds) {
+        std::set<std::int32_t> own;
+        for (barrier_seat* s : leavers) {
+            if (!s->node.empty() && !is_listed(*view, *s))
+                s->forget_node();
+            if (!s->node.empty())
+                own.insert(s->sequence);
+        }
+        leave_plan plan = plan_leave(*view, last, own);
+        for (barrier_seat* s : leavers) {
+            if (plan.done) {
+                end(*s, error_code());
+            } else if (!s->node.empty() && plan.erase.contains(s->sequence)) {
+                s->erase_now = true;
+                again = true;
+            }
+        }
+        if (plan.watch)
+            target_ = join_path(folder_, *plan.watch);
+    }
+    return again;
+}
+
+task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
+                                        std::int32_t children) {
+    bool waiting = false;
+    for (const seat_ptr& s : seats_) {
+        if (s->phase != phase::entering || s->node.empty() || s->call->over())
+            continue;
+        waiting = true;
+        if (view && s->refuse_to_wait && !view->inside.empty()) {
+            withdraw(*s, errc::would_block);
+            co_return true;
+        }
+    }
+    if (!waiting)
+        co_return false;
+    if (!view) {
+        if (children >= 0 && static_cast<std::uint32_t>(children) >= size_) {
+            list_next_ = true;
+            co_return true;
+        }
+        bool again = co_await watch_own();
+        co_return again;
+    }
+    barrier_view counted = *view;
+    std::set<std::int32_t> going = own_going();
+    std::erase_if(counted.waiting,
+                  [&going](const barrier_member& m) { return going.contains(m.sequence); });
+    if (auto next = next_round(counted, record_, size_)) {
+        counted.waiting.resize(size_);
+        co_return co_await begin(*next, counted.waiting);
+    }
+    if (!view->inside.empty() && target_.empty()) {
+        target_ = join_path(folder_, view->inside.front().name);
+    }
+    bool again = co_await watch_own();
+    co_return again;
+}
+
+/// The nodes of ours whose members have given up.
+std::set<std::int32_t> barrier_room::own_going() const {
+    std::set<std::int32_t> going;
+    for (const seat_ptr& s : seats_) {
+        bool over = s->phase == phase::withdrawing || s->call->over();
+        if (over && !s->node.empty())
+            going.insert(s->sequence);
+    }
+    return going;
+}
+
+/// Begins a round with these members, if they are all still there.
+task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> members) {
+    constexpr std::size_t overhead = 32;
+    request open(port_, op_code::multi, folder_);
+    transaction steps;
+    steps.set(folder_, format_round(next), *version_);
+    std::size_t size = members.size() * (folder_.size() + members.front().name.size() + overhead);
+    // A transaction that the server would not accept: then the members may have changed since
+    // the listing, as on the page.
+    if (size + 1024 < port_.max_request_size()) {
+        for (const barrier_member& m : members)
+            steps.check(join_path(folder_, m.name));
+    }
+    open.steps = steps.steps();
+    open.generation = port_.status().generation;
+    error_code ec = co_await open;
+    if (ec) {
+        bool look_again =
+            ec == zk_errc::bad_version || ec == zk_errc::no_node || worth_asking_again(port_, ec);
+        if (!look_again)
+            fail_all(ec);
+        list_next_ = true;
+        co_return true;
+    }
+    record_ = next;
+    version_ = *version_ + 1;
+    for (const seat_ptr& s : seats_) {
+        if (s->phase == phase::entering && !s->node.empty() && !s->unsure &&
+            is_inside(record_, s->sequence)) {
+            admit(*s);
+        }
+    }
+    drop_finished();
+    co_return any(phase::entering);
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client asks of the server for its members at a barrier, and what the answers say of them.
+#include "driver/ensure_path.hpp"
+#include "operation/path.hpp"
+#include "recipe/barriers/double_barrier_room.hpp"
+
+namespace corozk::detail {
+
+/// What each member needs done.
+void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list) {
+    for (const seat_ptr& s : seats_) {
+        if (s->unsure)
+            continue;
+        if (s->phase == phase::entering && s->node.empty()) {
+            if (s->refuse_to_wait)
+                list = true;
+            add_create(jobs, s, generation);
+        } else if (s->phase == phase::withdrawing || (s->phase == phase::leaving && s->erase_now)) {
+            jobs.emplace_back(job::kind_type::erase, s, port_, op_code::erase, s->node);
+            jobs.back().ask.generation = s->generation;
+        }
+    }
+}
+
+void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation) {
+    std::string random = port_.new_guid();
+    if (s->first_guid.empty())
+        s->first_guid = random;
+    s->guid = member_guid(s->first_guid, random);
+    s->generation = generation;
+    jobs.emplace_back(
+        kind::create, s, port_, op_code::create, join_path(folder_, member_prefix(s->guid)));
+    request& ask = jobs.back().ask;
+    ask.mode = create_mode::ephemeral_sequential;
+    ask.entries = s->entries;
+    ask.generation = generation;
+}
+
+void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
+    barrier_seat& s = *j.seat;
+    const error_code& ec = j.ask.error;
+    if (j.kind == kind::create) {
+        if (!ec) {
+            std::optional<std::int32_t> sequence = parse_member(base_name(j.ask.answer));
+            s.node = j.ask.answer;
+            s.sequence = sequence.value_or(0);
+            if (!sequence)
+                withdraw(s, errc::foreign_data);
+        } else if (is_outcome_unknown(ec)) {
+            s.unsure = true;
+            again = true;
+        } else {
+            s.forget_node();
+            again = true;
+            if (ec == zk_errc::no_node) {
+                folder_missing = true;
+            } else if (!worth_asking_again(port_, ec)) {
+                end(s, ec);
+            }
+        }
+        return;
+    }
+    if (!ec || ec == zk_errc::no_node) {
+        s.forget_node();
+        if (s.phase == phase::withdrawing)
+            end(s, s.verdict);
+        return;
+    }
+    again = true;
+    if (worth_asking_again(port_, ec))
+        return;
+    if (port_.logs(log_level::warning)) {
+        port_.log(log_level::warning,
+                  "double barrier: could not erase " + s.node + ": " + ec.message());
+    }
+    end(s, ec);
+}
+
+/// Creates whose answer was lost: the guid tells.
+bool barrier_room::find_unsure(const name_list& names) {
+    bool any_unsure = false;
+    for (const seat_ptr& s : seats_) {
+        if (!s->unsure)
+            continue;
+        any_unsure = true;
+        s->unsure = false;
+        std::string prefix = member_prefix(s->guid);
+        bool found = false;
+        for (std::size_t i = 0; i < names.size() && !found; ++i) {
+            if (!names[i].starts_with(prefix))
+                continue;
+            std::optional<std::int32_t> sequence = parse_member(names[i]);
+            if (!sequence)
+                continue;
+            s->node = join_path(folder_, names[i]);
+            s->sequence = *sequence;
+            found = true;
+        }
+        if (!found)
+            s->forget_node();
+    }
+    return any_unsure;
+}
+
+task<> barrier_room::make_folder() {
+    acl entries = seats_.empty() ? acl() : seats_.front()->entries;
+    error_code made = co_await ensure_folder(port_, folder_, std::move(entries));
+    if (made && !worth_asking_again(port_, made))
+        fail_all(made);
+    drop_finished();
+}
+
+bool barrier_room::watched(const barrier_seat& s) const {
+    return s.own_watch.armed() && s.own_watch_revision == port_.status().revision;
+}
+
+/// A waiting member whose node is taken away comes again.
+task<bool> barrier_room::watch_own() {
+    std::deque<std::pair<seat_ptr, request>> reads;
+    std::uint64_t revision = port_.status().revision;
+    for (const seat_ptr& s : seats_) {
+        if (s->phase != phase::entering || s->node.empty() || watched(*s))
+            continue;
+        s->own_watch.disarm();
+        reads.emplace_back(std::piecewise_construct,
+                           std::forward_as_tuple(s),
+                           std::forward_as_tuple(port_, op_code::get, s->node));
+        request& read = reads.back().second;
+        read.generation = s->generation;
+        read.attach(s->own_watch);
+        read.send();
+    }
+    bool again = false;
+    for (auto& [seat, read] : reads) {
+        error_code ec = co_await read;
+        seat->own_watch_revision = revision;
+        if (ec == zk_errc::no_node) {
+            seat->forget_node();
+            again = true;
+        } else if (ec) {
+            again = true;
+            if (!worth_asking_again(port_, ec))
+                withdraw(*seat, ec);
+        }
+    }
+    co_return again;
+}
+
+task<bool> barrier_room::watch_target(std::uint64_t generation) {
+    if (target_.empty()) {
+        forget_target();
+        co_return false;
+    }
+    if (target_watch_.armed() && watched_target_ == target_)
+        co_return false;
+    forget_target();
+    watched_target_ = target_;
+    request read(port_, op_code::get, watched_target_);
+    read.generation = generation;
+    read.attach(target_watch_);
+    error_code ec = co_await read;
+    if (ec)
+        list_next_ = true;
+    if (ec && ec != zk_errc::no_node && !worth_asking_again(port_, ec))
+        fail_all(ec);
+    co_return static_cast<bool>(ec);
+}
+
+void barrier_room::forget_target() {
+    forget_watch(port_, target_watch_, watch_kind::data, watched_target_);
+    watched_target_.clear();
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "driver/signal.hpp"
+#include "driver/task.hpp"
+#include "recipe/barriers/double_barrier_rule.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+enum class barrier_phase : std::uint8_t {
+    entering,
+    inside,
+    leaving,
+    withdrawing,  ///< nobody waits any more; the node is to go
+    outside,
+};
+
+/// One member's stay, from `enter` to the end of its node.
+struct barrier_seat {
+    explicit barrier_seat(signal& wake) : own_watch(wake) {}
+
+    barrier_phase phase = barrier_phase::entering;
+    std::unique_ptr<waiting_call<>> call;
+    error_code verdict;      ///< with which to end the call when the node is gone
+    std::string guid;        ///< of the attempt; empty: none yet
+    std::string first_guid;  ///< whose first half tells the participant
+    std::string node;        ///< its path; empty: none
+    std::int32_t sequence = 0;
+    std::uint64_t generation = 0;  ///< the session that owns the node
+    bool unsure = false;           ///< a create without an answer
+    bool erase_now = false;        ///< leaving, and its turn to go
+    bool refuse_to_wait = false;
+    bool listed = false;  ///< the room works for it
+    std::uint64_t round = 0;
+    std::int32_t last = 0;    ///< of that round
+    std::int64_t folder = 0;  ///< in which it began: the czxid
+    acl entries;
+    watch_signal own_watch;
+    std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
+
+    void forget_node() {
+        own_watch.disarm();
+        guid.clear();
+        node.clear();
+        unsure = false;
+        erase_now = false;
+    }
+
+    void finish(error_code ec) {
+        own_watch.disarm();
+        if (call)
+            call->fail(ec);
+    }
+};
+
+using seat_ptr = std::shared_ptr<barrier_seat>;
+
+/// All members of one client at one barrier, that want something: one driver for all of them.
+class barrier_room final : public std::enable_shared_from_this<barrier_room> {
+public:
+    barrier_room(port& p, std::string folder, std::uint32_t size)
+        : port_(p),
+          folder_(std::move(folder)),
+          size_(size),
+          wake_(p),
+          record_watch_(wake_),
+          target_watch_(wake_) {}
+
+    signal& wake() noexcept { return wake_; }
+
+    /// It is worked for, until its phase is `inside` or `outside`.
+    void add(seat_ptr seat);
+
+private:
+    using phase = barrier_phase;
+
+    struct job {
+        enum class kind_type : std::uint8_t { create, erase };
+        job(kind_type kind_, seat_ptr seat_, port& p, op_code code, std::string path)
+            : kind(kind_), seat(std::move(seat_)), ask(p, code, std::move(path)) {}
+        kind_type kind;
+        seat_ptr seat;
+        request ask;
+    };
+    using kind = job::kind_type;
+
+    static task<> run(std::shared_ptr<barrier_room> self);
+    task<bool> step();
+
+    // What has become of the members meanwhile.
+    void note_session();
+    void note_calls();
+    void note_missing_folder();
+
+    // What is asked of the server.
+    void add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list);
+    void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
+    void note_answer(job& j, bool& folder_missing, bool& again);
+    bool find_unsure(const name_list& names);
+    task<> make_folder();
+    task<bool> watch_own();
+    task<bool> watch_target(std::uint64_t generation);
+    void forget_target();
+
+    // What follows from what the server says.
+    task<bool> decide(std::optional<barrier_view> view, std::int32_t children);
+    bool decide_inside(const std::optional<barrier_view>& view);
+    bool decide_leaving(const std::optional<barrier_view>& view);
+    task<bool> decide_waiting(const std::optional<barrier_view>& view, std::int32_t children);
+    task<bool> begin(round_record next, std::vector<barrier_member> members);
+    void admit(barrier_seat& s);
+
+    void withdraw(barrier_seat& s, error_code verdict);
+    void end(barrier_seat& s, error_code ec);
+    void fail_all(error_code ec);
+    void drop_finished();
+    bool any(phase wanted) const;
+    bool any_unsure() const;
+    bool watched(const barrier_seat& s) const;
+    static bool is_listed(const barrier_view& view, const barrier_seat& s);
+    std::set<std::int32_t> own_going() const;
+
+    port& port_;
+    const std::string folder_;
+    const std::uint32_t size_;
+    signal wake_;
+    watch_signal record_watch_;
+    watch_signal target_watch_;
+    std::string target_;          ///< whose end to wait for
+    std::string watched_target_;  ///< of `target_watch_`
+    std::list<seat_ptr> seats_;
+    round_record record_;
+    std::optional<std::int32_t> version_;  ///< of the record
+    std::int64_t folder_czxid_ = 0;        ///< of the folder that has the record
+    std::uint64_t record_generation_ = 0;
+    bool list_next_ = false;
+    bool running_ = false;
+};
+
+/// The rooms of a session.
+class barrier_rooms final : public service {
+public:
+    explicit barrier_rooms(port& p) noexcept : port_(p) {}
+
+    std::shared_ptr<barrier_room> find(const std::string& path, std::uint32_t size) {
+        std::weak_ptr<barrier_room>& slot = rooms_[{path, size}];
+        std::shared_ptr<barrier_room> room = slot.lock();
+        if (!room) {
+            room = std::make_shared<barrier_room>(port_, path, size);
+            slot = room;
+        }
+        return room;
+    }
+
+    void tidy() {
+        std::erase_if(rooms_, [](const auto& entry) { return entry.second.expired(); });
+    }
+
+private:
+    port& port_;
+    std::map<std::pair<std::string, std::uint32_t>, std::weak_ptr<barrier_room>> rooms_;
+};
+
+}  // namespace corozk::detail

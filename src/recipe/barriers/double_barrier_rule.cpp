@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/barriers/double_barrier_rule.hpp"
+
+#include "recipe/contention/node_name.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <unordered_set>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::string_view member_mark = "-member-";
+constexpr std::size_t participant_digits = 16;
+constexpr std::size_t sequence_digits = 10;
+
+/// What is beyond was not counted, and the next one might be 0, which is none.
+constexpr std::uint64_t highest_round = std::numeric_limits<std::int64_t>::max();
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number value{};
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+/// Takes "key=value" and what follows it off the front.
+template <class Number>
+std::optional<Number> take_field(std::string_view& text, std::string_view key) {
+    if (!text.starts_with(key))
+        return std::nullopt;
+    text.remove_prefix(key.size());
+    std::size_t end = std::min(text.find(' '), text.size());
+    std::optional<Number> value = parse_number<Number>(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return value;
+}
+
+/// One order for all, whatever others have planted: two sequences 2^31 apart, or three around the
+/// circle, have none among themselves.
+auto in_order_from(std::int32_t origin) noexcept {
+    return [origin](const barrier_member& a, const barrier_member& b) noexcept {
+        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
+    };
+}
+
+/// The first that would wait.
+std::int32_t sequence_behind(std::int32_t last) noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(last) + 1);
+}
+
+/// Leaves of each participant the last node, in sorted order.
+/// @return the others
+std::vector<barrier_member> take_earlier(std::vector<barrier_member>& members) {
+    std::unordered_set<std::string_view> participants;
+    std::vector<barrier_member> last;
+    std::vector<barrier_member> earlier;
+    for (auto m = members.rbegin(); m != members.rend(); ++m) {
+        bool is_last = participants.insert(m->name.substr(0, participant_digits)).second;
+        (is_last ? last : earlier).push_back(*m);
+    }
+    members.assign(last.rbegin(), last.rend());
+    return {earlier.rbegin(), earlier.rend()};
+}
+
+}  // namespace
+
+std::string member_guid(std::string_view participant, std::string_view random) {
+    return std::string(participant.substr(0, participant_digits))
+        .append(random.substr(participant_digits));
+}
+
+std::optional<round_record> parse_round(std::string_view data) {
+    if (data.empty())
+        return round_record();
+    const std::string_view whole = data;
+    auto round = take_field<std::uint64_t>(data, "round=");
+    if (!round || *round == 0 || *round > highest_round)
+        return std::nullopt;
+    auto size = take_field<std::uint32_t>(data, "size=");
+    if (!size || *size == 0)
+        return std::nullopt;
+    auto last = take_field<std::int32_t>(data, "last=");
+    if (!last || !data.empty())
+        return std::nullopt;
+    round_record record{*round, *size, *last};
+    // Nothing but what we write ourselves.
+    if (format_round(record) != whole)
+        return std::nullopt;
+    return record;
+}
+
+std::string format_round(const round_record& record) {
+    return "round=" + std::to_string(record.round) + " size=" + std::to_string(record.size) +
+           " last=" + std::to_string(record.last);
+}
+
+std::string member_prefix(std::string_view guid) {
+    return std::string(guid).append(member_mark);
+}
+
+std::optional<std::int32_t> parse_member(std::string_view name) {
+    if (name.size() < guid_digits + member_mark.size() + sequence_digits)
+        return std::nullopt;
+    if (!is_guid(name.substr(0, guid_digits)))
+        return std::nullopt;
+    name.remove_prefix(guid_digits);
+    if (!name.starts_with(member_mark))
+        return std::nullopt;
+    name.remove_prefix(member_mark.size());
+    // "%010d": ten digits, or a minus sign and as many (or one fewer).
+    bool negative = name.front() == '-';
+    if (name.size() != sequence_digits && !(negative && name.size() == sequence_digits + 1)) {
+        return std::nullopt;
+    }
+    return parse_number<std::int32_t>(name);
+}
+
+bool barrier_view::has(const barrier_member& member) const noexcept {
+    const auto in_order = in_order_from(origin);
+    for (const auto* group : {&inside, &waiting, &earlier}) {
+        auto [first, last] = std::equal_range(group->begin(), group->end(), member, in_order);
+        if (std::any_of(first, last, [&](const auto& m) { return m.name == member.name; }))
+            return true;
+    }
+    return false;
+}
+
+barrier_view view_barrier(const name_list& names, const round_record& record) {
+    barrier_view view;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        std::optional<std::int32_t> sequence = parse_member(names[i]);
+        if (!sequence)
+            continue;
+        auto& group = is_inside(record, *sequence) ? view.inside : view.waiting;
+        group.push_back({names[i], *sequence});
+    }
+    if (record.round != 0) {
+        view.origin = sequence_behind(record.last);
+    } else if (!view.waiting.empty()) {
+        view.origin = view.waiting.front().sequence;
+    }
+    const auto in_order = in_order_from(view.origin);
+    std::sort(view.inside.begin(), view.inside.end(), in_order);
+    std::sort(view.waiting.begin(), view.waiting.end(), in_order);
+    view.earlier = take_earlier(view.waiting);
+    return view;
+}
+
+std::optional<round_record> next_round(const barrier_view& view,
+                                       const round_record& record,
+                                       std::uint32_t size) {
+    if (!view.inside.empty() || view.waiting.size() < size)
+        return std::nullopt;
+    return round_record{record.round + 1, size, view.waiting[size - 1].sequence};
+}
+
+leave_plan plan_leave(const barrier_view& view,
+                      std::int32_t last,
+                      const std::set<std::int32_t>& own) {
+    leave_plan plan;
+    std::vector<barrier_member> left;
+    for (const auto* group : {&view.inside, &view.waiting}) {
+        for (const barrier_member& m : *group) {
+            if (!sequence_less(last, m.sequence))
+                left.push_back(m);
+        }
+    }
+    if (left.empty()) {
+        plan.done = true;
+        return plan;
+    }
+    auto is_own = [&own](const barrier_member& m) { return own.contains(m.sequence); };
+    bool all_own = std::all_of(left.begin(), left.end(), is_own);
+    bool lowest_own = is_own(left.front());
+    for (const barrier_member& m : left) {
+        if (!is_own(m))
+            continue;
+        if (all_own || m.sequence != left.front().sequence)
+            plan.erase.insert(m.sequence);
+    }
+    if (all_own)
+        return plan;
+    if (!lowest_own) {
+        plan.watch = left.front().name;
+    } else {
+        // The highest of those who are not about to go.
+        auto highest = std::find_if_not(left.rbegin(), left.rend(), is_own);
+        plan.watch = highest->name;
+    }
+    return plan;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/local_copy.hpp"
+#include "driver/port.hpp"
+#include "recipe/toolkit/pending_call.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include <corozk/recipe/cache.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+/// A copy of a part of the tree, kept up to date with one-shot watches.
+///
+/// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to
+/// be read again. A watch is armed by the very request that reads, so that nothing can change
+/// unnoticed in between. They are read in rounds: what is marked while a round is under way
+/// (`stale_`) belongs to the next one, and what a round finds below what it reads belongs to it
+/// (`round_`). After each connect everything is read again, behind a sync: the
+/// server may be another one, or the session.
+///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
+///   - The root has no parent here: when it is missing, a watch on its creation is left.
+///   - A root that may not be read is an error and no state: who asks is told, and each further
+///     question is the server's.
+class cache_core final : public std::enable_shared_from_this<cache_core> {
+public:
+    using nodes_map = std::map<std::string, node_data>;
+    using nodes_ptr = std::shared_ptr<const nodes_map>;
+
+    /// One of the two.
+    struct call_type {
+        std::unique_ptr<pending_call<tree_state>> tree;
+        std::unique_ptr<pending_call<node_state>> node;
+        std::uint64_t seen = 0;
+
+        bool waiting() const { return tree ? tree->waiting() : node->waiting(); }
+        void fail(error_code ec) {
+            if (tree) {
+                tree->fail(ec);
+            } else {
+                node->fail(ec);
+            }
+        }
+        void complete(const tree_state& state) {
+            if (tree) {
+                tree->complete(error_code(), state);
+            } else {
+                node->complete(error_code(), to_node(state));
+            }
+        }
+    };
+
+    /// Of a cache without depth.
+    static node_state to_node(const tree_state& state);
+
+    /// `depth`: levels below the root that are copied. `names`: the keys are relative to the root.
+    cache_core(port& p, std::string root, std::size_t depth, bool names);
+
+    void start();
+    void stop();
+    bool stopped() const noexcept { return stopped_; }
+
+    /// The state after `call.seen`, or when there is one.
+    void next(call_type call);
+    tree_state current();
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
+
+private:
+    struct entry;
+
+    class entry_watch final : public watch_node {
+    public:
+        entry_watch(cache_core& owner, entry& e) noexcept : owner_(owner), entry_(e) {}
+
+    private:
+        void fired(watch_event_type) noexcept override { owner_.mark(entry_); }
+        void dropped(const error_code&) noexcept override { owner_.mark(entry_); }
+        cache_core& owner_;
+        entry& entry_;
+    };
+
+    struct entry {
+        entry(cache_core& owner, std::string path_, std::size_t level_)
+            : path(std::move(path_)),
+              level(level_),
+              data_watch(owner, *this),
+              children_watch(owner, *this) {}
+        std::string path;
+        std::size_t level;
+        bool present = false;
+        bool unread = false;  ///< it may not be read: of `node` only the stat is known, if that
+        bool stale = false;
+        node_data node;
+        std::set<std::string> children;
+        entry_watch data_watch;
+        entry_watch children_watch;
+    };
+
+    struct reading;
+
+    static task<> run(std::shared_ptr<cache_core> self);
+    task<> work();
+    task<> read_some();
+    task<> settle(reading& r);
+    task<> watch_for_root();
+    task<> watch_unreadable(std::string path);
+    void mark(entry& e) noexcept;
+    void read_again(entry& e);
+    void mark_all();
+    void begin_round();
+    void end_round();
+    void add(std::string path, std::size_t level);
+    void remove(const std::string& path);
+    void adopt_children(entry& e, std::set<std::string> names);
+    void publish();
+    void answer_calls();
+    void fail_all(error_code ec);
+    void forget_watches(entry& e);
+
+    port& port_;
+    signal wake_;
+    std::string root_;
+    std::size_t depth_;
+    bool names_;
+    bool stopped_ = false;
+    bool running_ = false;
+
+    std::map<std::string, std::unique_ptr<entry>> entries_;
+    std::deque<std::string> stale_;
+    std::deque<std::string> round_;
+    std::optional<local_copy> copy_;  ///< while the driver runs
+    bool changed_ = true;             ///< since the last publication
+    bool resyncing_ = true;
+    std::uint64_t revision_ = 0;
+    nodes_ptr snapshot_;
+    error_code refusal_;  ///< why the root may not be read
+    std::vector<call_type> calls_;
+    bool exists_ = false;
+    error_code ended_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the public objects to what is behind them, and the configuration of one znode.
+#include "driver/ensure_path.hpp"
+#include "driver/port.hpp"
+#include "operation/path.hpp"
+#include "recipe/configuration/core.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+namespace corozk {
+
+namespace detail {
+
+void configuration_writer::publish(std::string data, std::unique_ptr<pending_call<>> call) {
+    constexpr std::size_t overhead = 1024;
+    if (data.size() + path_.size() + overhead > port_.max_request_size()) {
+        return call->fail(errc::too_large);
+    }
+    port_.spawn(run(shared_from_this(), std::move(data), std::move(call)));
+}
+
+task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
+                                 std::string data,
+                                 std::unique_ptr<pending_call<>> call) {
+    error_code ec = co_await self->write(std::move(data), *call);
+    if (call->waiting())
+        call->complete(ec);
+}
+
+/// Conditional, so that a lost answer does not make us overwrite what came after.
+task<error_code> configuration_writer::write(std::string data, const pending_call<>& call) {
+    bool doubtful = false;
+    std::int64_t seen = 0;  // the mzxid that the attempt in doubt was based on
+    for (;;) {
+        request get(port_, op_code::get, path_);
+        error_code ec = co_await get;
+        if (worth_another_try(ec) && (doubtful || ec != errc::not_connected))
+            continue;
+        if (ec && ec != zk_errc::no_node) {
+            co_return doubtful ? make_error_code(zk_errc::connection_loss) : ec;
+        }
+        bool missing = ec == zk_errc::no_node;
+        if (doubtful) {
+            if (!missing && get.answer == data)
+                co_return error_code();
+            if ((missing ? 0 : get.record.mzxid) != seen) {
+                co_return make_error_code(zk_errc::connection_loss);
+            }
+        }
+        // Nobody waits for it any more: what came meanwhile is not to be overwritten.
+        if (!call.waiting())
+            co_return boost::asio::error::operation_aborted;
+        seen = missing ? 0 : get.record.mzxid;
+        request write(port_, missing ? op_code::create : op_code::set, path_);
+        write.data = data;
+        write.entries = entries_;
+        write.version = get.record.version;
+        ec = co_await write;
+        if (is_outcome_unknown(ec)) {
+            doubtful = true;
+            continue;
+        }
+        if (missing && ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, std::string(parent_path(path_)), entries_);
+            if (!ec)
+                continue;
+        }
+        bool moved =
+            ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
+        if (moved || is_recoverable(ec) || ec == zk_errc::session_expired)
+            continue;
+        co_return ec;
+    }
+}
+
+}  // namespace detail
+
+configuration::configuration(const client& c, std::string path, corozk::acl entries)
+    : cache_(c, path), session_(c.implementation()) {
+    if (!session_)
+        return;
+    writer_ = std::make_shared<detail::configuration_writer>(
+        detail::port_of(*session_), std::move(path), std::move(entries));
+}
+
+void configuration::start_publish(const std::shared_ptr<detail::session>& session,
+                                  const std::shared_ptr<detail::configuration_writer>& writer,
+                                  std::string data,
+                                  detail::any_handler<void(error_code)> handler) {
+    if (!detail::ready_at_path(session, writer, handler))
+        return;
+    writer->publish(std::move(data),
+                    detail::make_call(writer->owner(), writer->wake(), std::move(handler)));
+}
+
+basic_configuration::basic_configuration(const client& c,
+                                         std::string path,
+                                         configuration_options options,
+                                         detail::configuration_layout layout)
+    : recipe_object(c.implementation()), path_(std::move(path)) {
+    if (!session_)
+        return;
+    impl_ = std::make_shared<detail::configuration_core>(
+        detail::port_of(*session_), path_, std::move(options), layout);
+}
+
+basic_configuration::basic_configuration(basic_configuration&&) noexcept = default;
+basic_configuration::~basic_configuration() = default;
+
+basic_configuration& basic_configuration::operator=(basic_configuration&& other) noexcept {
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
+    return *this;
+}
+
+configuration_version basic_configuration::current() const {
+    return impl_ ? impl_->current() : configuration_version();
+}
+
+void basic_configuration::start_next(
+    const session_ptr& session,
+    const impl_ptr& impl,
+    std::uint64_t seen,
+    detail::any_handler<void(error_code, configuration_version)> handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    auto call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    call->ahead_of_copies();
+    impl->next(seen, std::move(call));
+}
+
+void basic_configuration::start_publish(const session_ptr& session,
+                                        const impl_ptr& impl,
+                                        configuration_parts parts,
+                                        detail::any_handler<void(error_code)> handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    impl->publish(std::move(parts),
+                  detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+}
+
+ready_configuration::ready_configuration(const client& c,
+                                         std::string path,
+                                         configuration_options options)
+    : basic_configuration(c,
+                          std::move(path),
+                          std::move(options),
+                          detail::configuration_layout::ready) {}
+
+versioned_configuration::versioned_configuration(const client& c,
+                                                 std::string path,
+                                                 configuration_options options)
+    : basic_configuration(c,
+                          std::move(path),
+                          std::move(options),
+                          detail::configuration_layout::versioned) {}
+
+}  // namespace corozk

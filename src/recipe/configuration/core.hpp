@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/local_copy.hpp"
+#include "driver/request.hpp"
+#include "recipe/configuration/rule.hpp"
+#include "recipe/toolkit/pending_call.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include <corozk/recipe/configuration.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+/// Writes a configuration of one znode.
+class configuration_writer final : public std::enable_shared_from_this<configuration_writer> {
+public:
+    configuration_writer(port& p, std::string path, acl entries)
+        : port_(p), wake_(p), path_(std::move(path)), entries_(std::move(entries)) {}
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
+    void publish(std::string data, std::unique_ptr<pending_call<>> call);
+
+private:
+    static task<> run(std::shared_ptr<configuration_writer> self,
+                      std::string data,
+                      std::unique_ptr<pending_call<>> call);
+    task<error_code> write(std::string data, const pending_call<>& call);
+
+    port& port_;
+    signal wake_;
+    std::string path_;
+    acl entries_;
+};
+
+/// What is behind a configuration of several parts: a driver that reads, once somebody asked for a
+/// version, and one for each publication.
+class configuration_core final : public std::enable_shared_from_this<configuration_core> {
+public:
+    using call_type = pending_call<configuration_version>;
+
+    configuration_core(port& p,
+                       std::string path,
+                       configuration_options options,
+                       configuration_layout layout);
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
+    configuration_version current() const { return latest_; }
+
+    void next(std::uint64_t seen, std::unique_ptr<call_type> call);
+    void publish(configuration_parts parts, std::unique_ptr<pending_call<>> call);
+    void stop();
+    bool stopped() const noexcept { return stopped_; }
+
+private:
+    // Reading.
+    struct waiting_reader {
+        std::uint64_t seen;
+        std::unique_ptr<call_type> call;
+    };
+    void answer_calls();
+    void start_reader();
+    static task<> run_reader(std::shared_ptr<configuration_core> self);
+    task<> read_versions();
+    task<error_code> look_ready(watch_node& ready, watch_node& writer);
+    task<error_code> look_versioned(watch_node& current, bool whole);
+    task<error_code> read_parts(std::string folder, configuration_parts& parts, bool& parts_erased);
+    void show(configuration_status status, std::int64_t number, configuration_parts parts);
+    void fail_all(error_code ec);
+
+    // Writing.
+    using name_set = std::set<std::string, std::less<>>;
+    using step_list = std::vector<transaction::step>;
+    struct ready_publication;
+    task<error_code> list(std::string folder, std::uint64_t generation, name_set& names);
+    static task<> run_writer(std::shared_ptr<configuration_core> self,
+                             configuration_parts parts,
+                             std::shared_ptr<pending_call<>> call);
+    task<error_code> publish_ready(configuration_parts parts);
+    task<error_code> begin_ready(ready_publication& mine);
+    task<error_code> write_ready(const configuration_parts& parts, ready_publication& mine);
+    task<error_code> finish_ready(std::string guid, std::uint64_t generation);
+    task<error_code> published_as(std::string guid);
+    task<> release_writer(ready_publication& mine);
+    task<error_code> publish_versioned(configuration_parts parts);
+    task<error_code> fill_folder(std::string folder,
+                                 const configuration_parts& parts,
+                                 std::uint64_t generation);
+    task<bool> remove_folder(std::string folder, const step_list& guard);
+    task<> remove_old();
+
+    std::string at(std::string_view name) const;
+    std::size_t request_bytes() const;
+
+    port& port_;
+    signal wake_;
+    std::string path_;
+    configuration_options options_;
+    configuration_layout layout_;
+    bool stopped_ = false;
+    std::optional<local_copy> copy_;  ///< while the reader runs
+    error_code ended_;
+    configuration_version latest_;
+    bool followed_ =
+        false;  ///< somebody has asked for versions; before, only what was published is read
+    std::vector<waiting_reader> calls_;
+};
+
+}  // namespace corozk::detail

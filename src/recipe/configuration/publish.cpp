@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who publishes: the parts first, and then, in one step, that they are there.
+#include "driver/ensure_path.hpp"
+#include "operation/path.hpp"
+#include "recipe/configuration/core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t publish_overhead = 1024;
+
+transaction::step make_step(transaction::step_kind kind,
+                            std::string path,
+                            std::string data = std::string()) {
+    transaction::step step;
+    step.kind = kind;
+    step.path = std::move(path);
+    step.data = std::move(data);
+    return step;
+}
+
+/// Which step was the reason.
+std::size_t failed_step(const request& multi) {
+    std::size_t i = 0;
+    while (i < multi.results.size() && multi.results[i].error != multi.error)
+        ++i;
+    return i;
+}
+
+using kind = transaction::step_kind;
+
+}  // namespace
+
+void configuration_core::publish(configuration_parts parts, std::unique_ptr<pending_call<>> call) {
+    for (const auto& [name, data] : parts) {
+        if (!good_part_name(layout_, name))
+            return call->fail(errc::bad_path);
+        // Beside the part: paths, the check of the writer, a version's folder.
+        std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
+        if (size > port_.max_request_size())
+            return call->fail(errc::too_large);
+    }
+    port_.spawn(run_writer(shared_from_this(), std::move(parts), std::move(call)));
+}
+
+task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
+                                      configuration_parts parts,
+                                      std::shared_ptr<pending_call<>> call) {
+    error_code ec;
+    if (self->layout_ == configuration_layout::ready) {
+        ec = co_await self->publish_ready(std::move(parts));
+    } else {
+        ec = co_await self->publish_versioned(std::move(parts));
+    }
+    // Who publishes here also looks here.
+    if (!ec && call->waiting())
+        self->start_reader();
+    if (call->waiting())
+        call->complete(ec);
+}
+
+/// How far a publication behind `ready` has come.
+struct configuration_core::ready_publication {
+    std::string guid;
+    std::uint64_t generation = 0;
+    bool perhaps_writer = false;  ///< `writer` is ours, or may be
+    bool untouched = false;       ///< the version before has lost its `ready`, and nothing else
+};
+
+task<error_code> configuration_core::publish_ready(configuration_parts parts) {
+    ready_publication mine;
+    mine.guid = port_.new_guid();
+    mine.generation = port_.status().generation;
+    error_code ec = co_await begin_ready(mine);
+    if (!ec)
+        ec = co_await write_ready(parts, mine);
+    if (!ec)
+        ec = co_await finish_ready(mine.guid, mine.generation);
+    if (ec && mine.perhaps_writer && port_.alive(mine.generation))
+        co_await release_writer(mine);
+    co_return ec;
+}
+
+task<error_code> configuration_core::begin_ready(ready_publication& mine) {
+    bool with_ready = true;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = mine.generation;
+        multi.steps.push_back(make_step(kind::create, at(writer_name), mine.guid));
+        multi.steps.back().mode = create_mode::ephemeral;
+        multi.steps.back().entries = options_.acl;
+        if (with_ready)
+            multi.steps.push_back(make_step(kind::erase, at(ready_name)));
+        mine.untouched = with_ready;
+        error_code ec = co_await multi;
+        mine.perhaps_writer = mine.perhaps_writer || !ec || is_outcome_unknown(ec);
+        if (!ec)
+            co_return ec;
+        if (is_recoverable(ec))
+            continue;
+        std::size_t failed = failed_step(multi);
+        if (ec == zk_errc::node_exists && failed == 0) {
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = mine.generation;
+            ec = co_await writer;
+            if (!ec && writer.answer == mine.guid)
+                co_return ec;  // an attempt whose answer was lost
+            if (!ec) {
+                mine.perhaps_writer = false;
+                co_return make_error_code(errc::busy);
+            }
+            if (ec == zk_errc::no_node || is_recoverable(ec))
+                continue;
+            co_return ec;
+        }
+        if (ec == zk_errc::no_node && failed == 1) {
+            with_ready = false;
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, path_, options_.acl);
+            if (!ec || is_recoverable(ec))
+                continue;
+        }
+        co_return ec;
+    }
+}
+
+/// What is in a folder now, asked for until there is an answer.
+task<error_code> configuration_core::list(std::string folder,
+                                          std::uint64_t generation,
+                                          name_set& names) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        listing.generation = generation;
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        for (std::size_t i = 0; i < listing.names.size(); ++i)
+            names.emplace(listing.names[i]);
+        co_return ec;
+    }
+}
+
+/// May be done again from the beginning after any failure.
+task<error_code> configuration_core::write_ready(const configuration_parts& parts,
+                                                 ready_publication& mine) {
+    for (;;) {
+        name_set present;
+        error_code ec = co_await list(path_, mine.generation, present);
+        if (ec)
+            co_return ec;
+        std::vector<transaction::step> steps;
+        // Another writer was done between our looking for it and our coming: it goes together with
+        // the first change.
+        if (present.contains(ready_name))
+            steps.push_back(make_step(kind::erase, at(ready_name)));
+        for (const auto& [name, data] : parts) {
+            bool there = present.erase(name) > 0;
+            steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
+            steps.back().entries = options_.acl;
+        }
+        for (const std::string& name : present) {
+            if (good_part_name(layout_, name))
+                steps.push_back(make_step(kind::erase, at(name)));
+        }
+
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = mine.generation;
+            multi.steps = std::move(chunk);
+            multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
+            ec = co_await multi;
+            if (!ec || is_outcome_unknown(ec))
+                mine.untouched = false;
+            if (!ec)
+                continue;
+            if (ec == zk_errc::no_node && failed_step(multi) == 0) {
+                co_return make_error_code(errc::ownership_lost);
+            }
+            again = is_recoverable(ec) || ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
+    bool doubtful = false;
+    for (;;) {
+        if (doubtful) {
+            // The next writer's node has the same name: not ours to erase.
+            request writer(port_, op_code::get, at(writer_name));
+            writer.generation = generation;
+            error_code ec = co_await behind_sync(port_, writer);
+            if (ask_again(port_, generation, ec))
+                continue;
+            if (ec || writer.answer != guid)
+                co_return co_await published_as(guid);
+        }
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, at(writer_name)));
+        multi.steps.push_back(make_step(kind::create, at(ready_name), guid));
+        multi.steps.back().entries = options_.acl;
+        error_code ec = co_await multi;
+        if (!ec)
+            co_return ec;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (ask_again(port_, generation, ec))
+            continue;
+        if (!doubtful) {
+            bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            co_return gone ? make_error_code(errc::ownership_lost) : ec;
+        }
+        co_return co_await published_as(guid);
+    }
+}
+
+/// Where the answer to the last step was lost.
+task<error_code> configuration_core::published_as(std::string guid) {
+    for (;;) {
+        request ready(port_, op_code::get, at(ready_name));
+        error_code ec = co_await behind_sync(port_, ready);
+        if (worth_another_try(ec))
+            continue;
+        if (!ec && ready.answer == guid)
+            co_return ec;
+        // The next writer may have taken our version away again.
+        co_return make_error_code(zk_errc::connection_loss);
+    }
+}
+
+/// Gives up without leaving the door locked; a version that is whole is shown again. Never touches
+/// another's node.
+task<> configuration_core::release_writer(ready_publication& mine) {
+    for (;;) {
+        request get(port_, op_code::get, at(writer_name));
+        get.generation = mine.generation;
+        error_code ec = co_await behind_sync(port_, get);
+        bool again = is_recoverable(ec) || ec == errc::not_connected;
+        if (!ec && get.answer == mine.guid) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = mine.generation;
+            multi.steps.push_back(make_step(kind::erase, at(writer_name)));
+            if (mine.untouched) {
+                multi.steps.push_back(make_step(kind::create, at(ready_name)));
+                multi.steps.back().entries = options_.acl;
+            }
+            ec = co_await multi;
+            again = is_recoverable(ec) || ec == errc::not_connected;
+            if (ec && !again && mine.untouched) {
+                mine.untouched = false;  // somebody has made a `ready`, or does not let us
+                again = true;
+            }
+        }
+        if (!again || !port_.alive(mine.generation))
+            co_return;
+    }
+}
+
+task<error_code> configuration_core::publish_versioned(configuration_parts parts) {
+    std::uint64_t generation = port_.status().generation;
+    std::string guid = port_.new_guid();
+    bool missing = false;
+    std::int32_t version = 0;
+    std::uint64_t number = 1;
+    for (;;) {
+        request get(port_, op_code::get, at("current"));
+        error_code ec = co_await behind_sync(port_, get);
+        if (is_recoverable(ec))
+            continue;
+        missing = ec == zk_errc::no_node;
+        if (ec && !missing)
+            co_return ec;
+        if (missing)
+            break;
+        auto current = version_number(get.answer);
+        if (!current)
+            co_return make_error_code(errc::foreign_data);
+        version = get.record.version;
+        number = *current + 1;
+        break;
+    }
+    std::string name = version_name(number, guid);
+    std::string folder = join_path(at("versions"), name);
+    std::string writer = join_path(folder, folder_writer_name);
+    const step_list unguarded;  // nobody else makes our folder current
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::create, folder));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.push_back(make_step(kind::create, writer));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().mode = create_mode::ephemeral;
+        error_code ec = co_await multi;
+        if (!ec || ec == zk_errc::node_exists)
+            break;  // the name is ours alone
+        if (is_recoverable(ec))
+            continue;
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        ec = co_await ensure_folder(port_, at("versions"), options_.acl);
+        if (ec && !is_recoverable(ec))
+            co_return ec;
+    }
+    error_code ec = co_await fill_folder(folder, parts, generation);
+    if (ec) {
+        co_await remove_folder(folder, unguarded);
+        co_return ec;
+    }
+    bool doubtful = false;
+    for (;;) {
+        request multi(port_, op_code::multi, std::string());
+        multi.generation = generation;
+        multi.steps.push_back(make_step(kind::erase, writer));
+        multi.steps.push_back(make_step(missing ? kind::create : kind::set, at("current"), name));
+        multi.steps.back().entries = options_.acl;
+        multi.steps.back().version = version;
+        ec = co_await multi;
+        if (!ec)
+            break;
+        if (is_outcome_unknown(ec))
+            doubtful = true;
+        if (ask_again(port_, generation, ec))
+            continue;
+        // While our node is there no attempt has been carried out.
+        bool undone = failed_step(multi) == 1;
+        if (doubtful && !undone) {
+            // Either it names our folder, or it never did, or somebody has switched since.
+            request get(port_, op_code::get, at("current"));
+            error_code get_ec = co_await behind_sync(port_, get);
+            if (worth_another_try(get_ec))
+                continue;
+            if (!get_ec && get.answer == name)
+                break;
+            co_return make_error_code(zk_errc::connection_loss);
+        }
+        bool faster =
+            ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
+        co_await remove_folder(folder, unguarded);
+        co_return faster ? make_error_code(errc::busy) : ec;
+    }
+    co_await remove_old();
+    co_return error_code();
+}
+
+task<error_code> configuration_core::fill_folder(std::string folder,
+                                                 const configuration_parts& parts,
+                                                 std::uint64_t generation) {
+    for (;;) {
+        name_set present;
+        error_code ec = co_await list(folder, generation, present);
+        if (ec)
+            co_return ec;
+        std::vector<transaction::step> steps;
+        for (const auto& [name, data] : parts) {
+            if (present.contains(name))
+                continue;
+            steps.push_back(make_step(kind::create, join_path(folder, name), data));
+            steps.back().entries = options_.acl;
+        }
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.generation = generation;
+            multi.steps = std::move(chunk);
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            again = is_recoverable(ec) || ec == zk_errc::node_exists;
+            break;
+        }
+        if (!again)
+            co_return ec;
+    }
+}
+
+/// With its parts, while the checks of `guard` hold. What is left is left to the next writer.
+/// @return whether they held
+task<bool> configuration_core::remove_folder(std::string folder, const step_list& guard) {
+    for (;;) {
+        request listing(port_, op_code::children, folder);
+        error_code ec = co_await listing;
+        if (is_recoverable(ec))
+            continue;
+        if (ec)
+            co_return true;
+        step_list steps;
+        for (std::size_t i = 0; i < listing.names.size(); ++i)
+            steps.push_back(make_step(kind::erase, join_path(folder, listing.names[i])));
+        steps.push_back(make_step(kind::erase, folder));
+
+        bool again = false;
+        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
+            request multi(port_, op_code::multi, std::string());
+            multi.steps = guard;
+            multi.steps.insert(multi.steps.end(), chunk.begin(), chunk.end());
+            ec = co_await multi;
+            if (!ec)
+                continue;
+            if (!is_recoverable(ec) && failed_step(multi) < guard.size())
+                co_return false;
+            // Somebody else may be removing it, too.
+            again = is_recoverable(ec) || ec == zk_errc::no_node;
+            break;
+        }
+        if (!again)
+            co_return true;
+    }
+}
+
+task<> configuration_core::remove_old() {
+    request get(port_, op_code::get, at("current"));
+    request listing(port_, op_code::children, at("versions"));
+    get.send();
+    listing.send();
+    error_code get_ec = co_await get;
+    error_code ec = co_await listing;
+    if (get_ec || ec)
+        co_return;
+    std::vector<std::string> candidates =
+        outdated_versions(listing.names.to_vector(), get.answer, {}, 0);
+    std::vector<std::string> in_use;
+    for (const std::string& name : candidates) {
+        request writer(
+            port_, op_code::exists, join_path(join_path(at("versions"), name), folder_writer_name));
+        if (co_await writer != zk_errc::no_node)
+            in_use.push_back(name);
+    }
+    // One that was being written when we listed may have become current by now.
+    step_list still_current;
+    still_current.push_back(make_step(kind::check, at("current")));
+    still_current.back().version = get.record.version;
+    for (const std::string& name :
+         outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
+        bool held = co_await remove_folder(join_path(at("versions"), name), still_current);
+        if (!held)
+            co_return;
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers see whole versions only.
+#include "operation/path.hpp"
+#include "recipe/configuration/core.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t children_read_at_once = 64;
+constexpr auto every_level = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> call) {
+    if (ended_)
+        return call->fail(ended_);
+    std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
+    calls_.push_back({seen, std::move(call)});
+    followed_ = true;
+    // What was read by a reader that has ended may be old.
+    start_reader();
+    answer_calls();
+}
+
+/// Not with a version from before a change of this client's.
+void configuration_core::answer_calls() {
+    if (latest_.revision == 0 || !copy_ || copy_->owes())
+        return;
+    auto news = [this](const waiting_reader& r) { return r.seen != latest_.revision; };
+    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
+    std::vector<waiting_reader> ready(std::make_move_iterator(old),
+                                      std::make_move_iterator(calls_.end()));
+    calls_.erase(old, calls_.end());
+    for (auto& [seen, call] : ready) {
+        if (call->waiting())
+            call->complete(error_code(), latest_);
+    }
+}
+
+/// Who asks next, or has published, gets what is there now, and nothing older.
+void configuration_core::start_reader() {
+    if (copy_ || stopped_)
+        return;
+    copy_.emplace(port_, path_, every_level);
+    copy_->owe();
+    port_.spawn(run_reader(shared_from_this()));
+}
+
+void configuration_core::show(configuration_status status,
+                              std::int64_t number,
+                              configuration_parts parts) {
+    bool same = latest_.revision != 0 && latest_.status == status && latest_.number == number;
+    if (same)
+        return;
+    ++latest_.revision;
+    latest_.status = status;
+    latest_.number = number;
+    latest_.parts.reset();
+    if (status == configuration_status::published) {
+        latest_.parts = std::make_shared<const configuration_parts>(std::move(parts));
+    }
+    answer_calls();
+}
+
+task<> configuration_core::run_reader(std::shared_ptr<configuration_core> self) {
+    co_await self->read_versions();
+    self->copy_.reset();
+}
+
+task<> configuration_core::read_versions() {
+    session_signal states(port_, wake_);
+    copy_watch first(*copy_, wake_);
+    copy_watch second(*copy_, wake_);
+    bool ready = layout_ == configuration_layout::ready;
+    std::string first_path = at(ready ? ready_name : "current");
+    std::string second_path = at(writer_name);
+    std::uint64_t synced = 0;
+    bool whole = true;  // the first time
+    for (;;) {
+        if (stopped_)
+            break;
+        const session_status status = port_.status();
+        if (status.state == session_state::closed) {
+            ended_ = errc::closed;
+            fail_all(ended_);
+            break;
+        }
+        if (status.state != session_state::connected && status.state != session_state::read_only) {
+            co_await wake_.wait();
+            continue;
+        }
+        if (synced != status.revision) {
+            // The new connection's server may be behind the old one's.
+            synced = status.revision;
+            request sync(port_, op_code::sync, path_);
+            if (co_await sync)
+                continue;
+        }
+        // Whatever happens from here on is seen, or wakes us.
+        copy_->begin_round();
+        first.disarm();
+        second.disarm();
+        error_code ec;
+        if (ready) {
+            ec = co_await look_ready(first, second);
+        } else {
+            ec = co_await look_versioned(first, whole);
+        }
+        if (ec == zk_errc::bad_version || worth_another_try(ec))
+            continue;
+        if (ec && ec != errc::closed) {
+            // Such as a missing right to read: who asks is told, and may ask again.
+            fail_all(ec);
+            break;
+        }
+        bool watching = first.armed() && (!ready || second.armed());
+        if (watching && synced == port_.status().revision) {
+            copy_->end_round();
+            answer_calls();
+            whole = false;
+            if (!followed_)
+                break;
+            co_await wake_.wait();
+        }
+    }
+    forget_watch(port_, first, ready ? watch_kind::exists : watch_kind::data, first_path);
+    if (ready)
+        forget_watch(port_, second, watch_kind::exists, second_path);
+}
+
+/// `bad_version`: it was changed meanwhile, look again.
+task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& writer) {
+    request ready_before(port_, op_code::exists, at(ready_name));
+    request writer_there(port_, op_code::exists, at(writer_name));
+    request ready_after(port_, op_code::exists, at(ready_name));
+    request listing(port_, op_code::children, path_);
+    ready_before.attach(ready);
+    writer_there.attach(writer);
+    ready_before.send();
+    writer_there.send();
+    ready_after.send();
+    listing.send();
+    error_code before_ec = co_await ready_before;
+    error_code writer_ec = co_await writer_there;
+    error_code after_ec = co_await ready_after;
+    error_code list_ec = co_await listing;
+    for (error_code ec : {before_ec, writer_ec, after_ec, list_ec}) {
+        if (ec && ec != zk_errc::no_node)
+            co_return ec;
+    }
+    if (!before_ec) {
+        configuration_parts parts;
+        bool parts_erased = false;  // by every writer who wants fewer
+        error_code ec = co_await read_parts(path_, parts, parts_erased);
+        request again(port_, op_code::exists, at(ready_name));
+        error_code again_ec = co_await again;
+        if (ec == zk_errc::no_node || again_ec == zk_errc::no_node) {
+            co_return make_error_code(zk_errc::bad_version);
+        }
+        if (ec || again_ec)
+            co_return ec ? ec : again_ec;
+        if (again.record.czxid != ready_before.record.czxid) {
+            co_return make_error_code(zk_errc::bad_version);
+        }
+        show(configuration_status::published, again.record.czxid, std::move(parts));
+        co_return error_code();
+    }
+    if (!writer_ec)
+        co_return error_code();  // somebody is writing: the one before stays current
+    // Both away at the same time? Events come before the answers of later requests.
+    if (!after_ec || !ready.armed() || !writer.armed()) {
+        co_return make_error_code(zk_errc::bad_version);
+    }
+    bool parts = false;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        parts = parts || good_part_name(layout_, listing.names[i]);
+    }
+    show(parts ? configuration_status::broken : configuration_status::absent,
+         parts ? listing.record.pzxid : 0,
+         {});
+    co_return error_code();
+}
+
+task<error_code> configuration_core::look_versioned(watch_node& current, bool whole) {
+    request get(port_, op_code::get, at("current"));
+    get.attach(current);
+    error_code ec = co_await get;
+    if (ec == zk_errc::no_node) {
+        request exists(port_, op_code::exists, at("current"));
+        exists.attach(current);
+        ec = co_await exists;
+        if (!ec)
+            co_return make_error_code(zk_errc::bad_version);
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        show(configuration_status::absent, 0, {});
+        co_return error_code();
+    }
+    if (ec)
+        co_return ec;
+    bool known = !whole && latest_.status == configuration_status::published &&
+                 latest_.number == get.record.mzxid && latest_.revision != 0;
+    if (known)
+        co_return error_code();
+    if (!version_number(get.answer))
+        co_return make_error_code(errc::foreign_data);
+    configuration_parts parts;
+    bool parts_erased = false;
+    ec = co_await read_parts(join_path(at("versions"), get.answer), parts, parts_erased);
+    if (ec == zk_errc::no_node || (!ec && parts_erased)) {
+        // Removed because there is a newer one, or by somebody who should not.
+        if (!current.armed())
+            co_return make_error_code(zk_errc::bad_version);
+        show(configuration_status::broken, get.record.mzxid, {});
+        co_return error_code();
+    }
+    if (ec)
+        co_return ec;
+    show(configuration_status::published, get.record.mzxid, std::move(parts));
+    co_return error_code();
+}
+
+/// @param parts_erased  whether there had been more children than these and a writer's node
+task<error_code> configuration_core::read_parts(std::string folder,
+                                                configuration_parts& parts,
+                                                bool& parts_erased) {
+    request listing(port_, op_code::children, folder);
+    if (error_code ec = co_await listing)
+        co_return ec;
+    parts_erased = erased_children(listing.record) > 1;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (good_part_name(layout_, listing.names[i]))
+            names.emplace_back(listing.names[i]);
+    }
+    error_code result;
+    for (std::size_t begin = 0; begin < names.size(); begin += children_read_at_once) {
+        std::vector<std::unique_ptr<request>> gets;
+        std::size_t end = std::min(names.size(), begin + children_read_at_once);
+        for (std::size_t i = begin; i < end; ++i) {
+            gets.push_back(
+                std::make_unique<request>(port_, op_code::get, join_path(folder, names[i])));
+            gets.back()->send();
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            request& get = *gets[i - begin];
+            error_code ec = co_await get;
+            if (ec)
+                result = ec;
+            parts.emplace(names[i], std::move(get.answer));
+        }
+        if (result)
+            co_return result;
+    }
+    co_return result;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/configuration/rule.hpp"
+
+#include "operation/path.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t number_digits = 10;
+
+/// What is beyond was not counted, and the next one might be the first again.
+constexpr std::uint64_t highest_number = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::size_t steps_per_request = 128;
+constexpr std::size_t overhead_per_step = 256;
+
+}  // namespace
+
+bool good_part_name(configuration_layout layout, std::string_view name) noexcept {
+    if (!is_node_name(name))
+        return false;
+    if (layout == configuration_layout::ready)
+        return name != ready_name && name != writer_name;
+    return name != folder_writer_name;
+}
+
+std::string version_name(std::uint64_t number, std::string_view guid) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%010llu-", static_cast<unsigned long long>(number));
+    return text + std::string(guid);
+}
+
+std::optional<std::uint64_t> version_number(std::string_view name) noexcept {
+    std::size_t dash = name.find('-');
+    if (dash == std::string_view::npos || dash < number_digits || dash + 1 == name.size()) {
+        return std::nullopt;
+    }
+    if (!good_part_name(configuration_layout::versioned, name))
+        return std::nullopt;
+    std::uint64_t number = 0;
+    auto [end, ec] = std::from_chars(name.data(), name.data() + dash, number);
+    if (ec != std::errc() || end != name.data() + dash || number > highest_number)
+        return std::nullopt;
+    return number;
+}
+
+std::int64_t erased_children(const stat& node) noexcept {
+    return (std::int64_t{node.cversion} - node.num_children) / 2;
+}
+
+std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,
+                                                              std::size_t max_bytes) {
+    std::vector<std::vector<transaction::step>> requests;
+    std::size_t bytes = 0;
+    for (transaction::step& step : steps) {
+        std::size_t size = step.path.size() + step.data.size() + overhead_per_step;
+        if (requests.empty() || bytes + size > max_bytes ||
+            requests.back().size() == steps_per_request) {
+            requests.emplace_back();
+            bytes = 0;
+        }
+        requests.back().push_back(std::move(step));
+        bytes += size;
+    }
+    return requests;
+}
+
+std::vector<std::string> outdated_versions(std::vector<std::string> versions,
+                                           std::string_view current,
+                                           const std::vector<std::string>& in_use,
+                                           std::size_t keep) {
+    std::erase_if(versions, [&](const std::string& name) {
+        return !version_number(name) || name == current ||
+               std::find(in_use.begin(), in_use.end(), name) != in_use.end();
+    });
+    std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
+        return *version_number(a) > *version_number(b);
+    });
+    versions.erase(versions.begin(),
+                   versions.begin() + static_cast<std::ptrdiff_t>(std::min(keep, versions.size())));
+    return versions;
+}
+
+}  // namespace corozk::detail

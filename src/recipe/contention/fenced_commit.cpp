@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/fenced_commit.hpp"
+
+#include "driver/cancellable.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <algorithm>
+
+namespace corozk::detail {
+
+task<> guarded_commit(port& p,
+                      std::vector<std::shared_ptr<owned>> held,
+                      transaction steps,
+                      user_call<std::vector<transaction_result>> call) {
+    auto shared = cancellable(std::move(call), stops_waiting);
+    // The server compares names: of a node that somebody has made in the lost one's place only we
+    // know that it is another.
+    bool valid = std::all_of(held.begin(), held.end(), [](const auto& o) { return o->valid(); });
+    if (!valid) {
+        bool closed = p.status().state == session_state::closed;
+        shared->fail(closed ? errc::closed : errc::ownership_lost);
+        co_return;
+    }
+    request multi(p, op_code::multi, std::string());
+    multi.generation = held.front()->generation();
+    transaction whole;
+    std::size_t checks = 0;
+    for (const auto& o : held) {
+        for (const std::string& node : o->nodes()) {
+            whole.check(node);
+            ++checks;
+        }
+    }
+    whole.append(steps);
+    multi.steps = whole.steps();
+    error_code ec = co_await multi;
+    if (ec == zk_errc::session_expired && multi.sent_in == 0)
+        ec = errc::ownership_lost;
+    std::vector<transaction_result> results = std::move(multi.results);
+    for (std::size_t i = 0; i < checks && !results.empty(); ++i) {
+        if (ec && results.front().error == zk_errc::no_node)
+            ec = errc::ownership_lost;
+        results.erase(results.begin());
+    }
+    shared->complete(ec, std::move(results));
+}
+
+task<> synced_read(port& p, std::string path, user_call<node_data> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    if (path_problem(path)) {
+        shared->fail(errc::bad_path);
+        co_return;
+    }
+    request get(p, op_code::get, path);
+    error_code ec = co_await behind_sync(p, get);
+    node_data result;
+    result.data = std::move(get.answer);
+    result.stat = get.record;
+    shared->complete(ec, std::move(result));
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/inspection.hpp"
+
+#include "driver/cancellable.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/limit.hpp"
+#include "recipe/contention/release_request.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace corozk::detail {
+
+namespace {
+
+/// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
+void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
+    const std::size_t count = entries.size();
+    std::vector<std::string> paths(count);
+    for (std::size_t i = 0; i < count; ++i)
+        paths[count - 1 - i] = found.contenders[i].path;
+    const auto all = std::make_shared<const std::vector<std::string>>(std::move(paths));
+    const std::vector<line_section> blocking = rule.blocking_sections(entries, found.limit);
+    for (std::size_t i = 0; i < count; ++i) {
+        const line_section& section = blocking[i];
+        contender_info& c = found.contenders[i];
+        c.holds = section.count == 0;
+        if (!c.holds)
+            c.waits_for = path_list(all, count - section.first - section.count, section.count);
+    }
+}
+
+}  // namespace
+
+task<error_code> survey(port& p,
+                        const line_settings& settings,
+                        const std::vector<std::string>& kinds,
+                        line_survey& found) {
+    std::vector<contender_info>& result = found.contenders;
+    request folder(p, op_code::get, settings.directory);
+    request listing(p, op_code::children, settings.directory);
+    if (settings.initial_limit > 0)
+        folder.send();
+    listing.send();
+    error_code ec = co_await listing;
+    found.limit = std::max(settings.initial_limit, settings.fixed_limit);
+    if (settings.initial_limit > 0) {
+        error_code read = co_await folder;
+        if (!ec)
+            ec = read;
+        if (!read && !folder.answer.empty()) {
+            auto limit = parse_limit(folder.answer);
+            if (limit)
+                found.limit = *limit;
+            if (!limit && !ec)
+                ec = errc::foreign_data;
+        }
+    }
+    // Nobody has ever come here, or nobody is here any more.
+    if (ec)
+        co_return ec == zk_errc::no_node ? error_code() : ec;
+    std::vector<std::unique_ptr<request>> reads;
+    std::set<std::string> unordered;  // ahead of all others, as in the line
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (!settings.names.parse(listing.names[i]))
+            continue;
+        reads.push_back(std::make_unique<request>(
+            p, op_code::get, join_path(settings.directory, listing.names[i])));
+        reads.back()->send();
+    }
+    for (auto& owned_read : reads) {
+        request& read = *owned_read;
+        error_code problem = co_await read;
+        if (problem == zk_errc::no_node)
+            continue;  // gone meanwhile
+        if (problem) {
+            ec = problem;
+            continue;
+        }
+        auto name = settings.names.parse(base_name(read.path));
+        contender_info info;
+        info.path = read.path;
+        info.kind = name->kind < kinds.size() ? kinds[name->kind] : std::string();
+        info.sequence = name->sequence;
+        info.session_id = read.record.ephemeral_owner;
+        info.fencing_token = read.record.czxid;
+        info.weight = name->weight;
+        if (!name->ordered)
+            unordered.insert(info.path);
+        info.data = without_release_request(read.answer, settings.release_request);
+        info.since =
+            std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
+        result.push_back(std::move(info));
+    }
+    if (ec)
+        co_return ec;
+    auto behind = std::partition(result.begin(), result.end(), [&](const contender_info& c) {
+        return unordered.contains(c.path);
+    });
+    std::sort(result.begin(), behind, [](const contender_info& a, const contender_info& b) {
+        return a.fencing_token < b.fencing_token;
+    });
+    const std::int32_t origin = behind == result.end() ? 0 : behind->sequence;
+    std::sort(behind, result.end(), [origin](const contender_info& a, const contender_info& b) {
+        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
+    });
+    std::vector<line_entry> entries(result.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
+        entries[i].order = ordered ? sequence_distance(origin, result[i].sequence) : ahead_of_all;
+        entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
+        entries[i].weight = result[i].weight;
+    }
+    judge_line(*settings.rule, entries, found);
+    co_return error_code();
+}
+
+task<> list_contenders(port& p,
+                       line_settings settings,
+                       std::vector<std::string> kinds,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    line_survey found;
+    error_code ec = co_await survey(p, settings, kinds, found);
+    if (ec)
+        found.contenders.clear();
+    shared->complete(ec, std::move(found.contenders));
+}
+
+task<error_code> erase_contender(port& p, const line_settings& settings, std::string path) {
+    const std::string& suffix = settings.record_suffix;
+    if (suffix.empty()) {
+        request erase(p, op_code::erase, std::move(path));
+        error_code ec = co_await erase;
+        co_return ec;
+    }
+    // In this order: without its contender's node nobody makes a record.
+    if (path.ends_with(suffix))
+        path.resize(path.size() - suffix.size());
+    request contender(p, op_code::erase, path);
+    request record(p, op_code::erase, path + suffix);
+    contender.send();
+    record.send();
+    error_code ec = co_await contender;
+    error_code behind = co_await record;
+    bool erased = !ec || !behind;
+    if (ec == zk_errc::no_node)
+        ec = behind;
+    if (erased && ec == zk_errc::no_node)
+        ec = error_code();
+    co_return ec;
+}
+
+task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    bool contender_of_ours =
+        parent_path(path) == settings.directory && settings.names.parse(base_name(path));
+    if (!contender_of_ours) {
+        shared->complete(errc::bad_path);
+        co_return;
+    }
+    error_code ec = co_await erase_contender(p, settings, std::move(path));
+    shared->complete(ec);
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/line_object.hpp"
+
+#include "driver/cancellable.hpp"
+#include "driver/port.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/inspection.hpp"
+#include "recipe/contention/release_request.hpp"
+
+namespace corozk::detail {
+
+line_object::line_object(line_settings settings,
+                         std::string identity,
+                         std::vector<std::string> kinds,
+                         std::string path)
+    : settings_(std::move(settings)),
+      identity_(std::move(identity)),
+      kinds_(std::move(kinds)),
+      path_(path.empty() ? settings_.directory : std::move(path)) {
+    // The root itself cannot be used: the server keeps nodes of its own there.
+    if (path_problem(path_) || path_ == "/")
+        problem_ = errc::bad_path;
+}
+
+void line_object::enter(port& s, contender_request request, user_call<ownership> call) const {
+    s.use_service<lines>().get(settings_).enter(std::move(request), std::move(call));
+}
+
+namespace {
+
+task<> list_contenders(port& p,
+                       std::shared_ptr<const line_object> impl,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    line_survey found;
+    error_code ec = co_await impl->look(p, found);
+    if (ec)
+        found.contenders.clear();
+    shared->complete(ec, std::move(found.contenders));
+}
+
+}  // namespace
+
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const line_object>& impl) noexcept {
+    return s && impl ? impl->problem() : make_error_code(errc::closed);
+}
+
+line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
+    : session_(c.implementation()), impl_(std::move(impl)) {
+    if (problem_of(session_, impl_) == errc::bad_path &&
+        detail::port_of(*session_).logs(log_level::warning)) {
+        const char* problem = path_problem(impl_->path());
+        detail::port_of(*session_).log(log_level::warning,
+                                       std::string(recipe) + ": path \"" + impl_->path() + "\" " +
+                                           (problem ? problem : "is the root: name a folder"));
+    }
+}
+
+line_user::line_user(line_user&&) noexcept = default;
+line_user& line_user::operator=(line_user&&) noexcept = default;
+line_user::~line_user() = default;
+
+const std::string& line_user::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path() : none;
+}
+
+acquisition line_user::part_of(claim what) const {
+    return acquisition(
+        session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
+            claim now = what;
+            now.try_only = try_only;
+            start_acquire(s, impl, now, std::move(handler));
+        });
+}
+
+void line_user::start_acquire(const session_ptr& s,
+                              const impl_ptr& impl,
+                              claim what,
+                              any_handler<void(error_code, ownership)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<ownership>(s, ec, std::move(handler));
+    contender_request request;
+    request.kind = what.kind;
+    request.weight = what.weight;
+    request.data = impl->identity();
+    request.try_only = what.try_only;
+    if (what.deadline != time_point::max())
+        request.deadline = what.deadline;
+    if (error_code ec = impl->refusal(request)) {
+        return refuse<ownership>(s, ec, std::move(handler));
+    }
+    impl->enter(detail::port_of(*s),
+                std::move(request),
+                user_call<ownership>(detail::port_of(*s), std::move(handler)));
+}
+
+void line_user::start_contenders(
+    const session_ptr& s,
+    const impl_ptr& impl,
+    any_handler<void(error_code, std::vector<contender_info>)> handler) {
+    using infos = std::vector<contender_info>;
+    if (error_code ec = problem_of(s, impl))
+        return refuse<infos>(s, ec, std::move(handler));
+    port_of(*s).spawn(list_contenders(
+        detail::port_of(*s), impl, user_call<infos>(detail::port_of(*s), std::move(handler))));
+}
+
+void line_user::start_break(const session_ptr& s,
+                            const impl_ptr& impl,
+                            std::string contender_path,
+                            any_handler<void(error_code)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<>(s, ec, std::move(handler));
+    port_of(*s).spawn(
+        detail::break_contender(detail::port_of(*s),
+                                impl->settings_of(contender_path),
+                                contender_path,
+                                user_call<>(detail::port_of(*s), std::move(handler))));
+}
+
+void line_user::start_request(const session_ptr& s,
+                              const impl_ptr& impl,
+                              std::string contender_path,
+                              any_handler<void(error_code)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<>(s, ec, std::move(handler));
+    port_of(*s).spawn(ask_for_release(detail::port_of(*s),
+                                      impl->settings_of(contender_path),
+                                      contender_path,
+                                      user_call<>(detail::port_of(*s), std::move(handler))));
+}
+
+void line_user::start_insist(const session_ptr& s,
+                             const impl_ptr& impl,
+                             std::string contender_path,
+                             time_limit grace,
+                             any_handler<void(error_code, bool)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<bool>(s, ec, std::move(handler));
+    port_of(*s).spawn(
+        detail::insist_on_release(detail::port_of(*s),
+                                  impl->settings_of(contender_path),
+                                  contender_path,
+                                  grace,
+                                  user_call<bool>(detail::port_of(*s), std::move(handler))));
+}
+
+}  // namespace corozk::detail

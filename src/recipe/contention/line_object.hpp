@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/inspection.hpp"
+#include "recipe/contention/line.hpp"
+#include <corozk/detail/line_user.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+/// What is behind a recipe object that queues: where, how, and as whom.
+class line_object {
+public:
+    /// `kinds` are the words for the kinds of the naming. `path` is what the user named, if that is
+    /// not the contenders' folder.
+    line_object(line_settings settings,
+                std::string identity,
+                std::vector<std::string> kinds,
+                std::string path = std::string());
+    virtual ~line_object() = default;
+
+    const std::string& path() const noexcept { return path_; }
+    const std::string& identity() const noexcept { return identity_; }
+    const line_settings& settings() const noexcept { return settings_; }
+    const std::vector<std::string>& kinds() const noexcept { return kinds_; }
+
+    /// Why nothing can be started, or no error.
+    error_code problem() const noexcept { return problem_; }
+
+    /// Why such a claim can never be granted, or no error.
+    virtual error_code refusal(const contender_request&) const { return {}; }
+
+    /// The line in which a contender stands, if it is one of this object's.
+    virtual const line_settings& settings_of(const std::string&) const { return settings_; }
+
+    /// Who holds and who waits.
+    virtual task<error_code> look(port& p, line_survey& found) const {
+        return survey(p, settings_, kinds_, found);
+    }
+
+    /// Queues.
+    virtual void enter(port& s, contender_request request, user_call<ownership> call) const;
+
+protected:
+    error_code problem_;
+
+private:
+    line_settings settings_;
+    std::string identity_;
+    std::vector<std::string> kinds_;
+    std::string path_;
+};
+
+/// Why nothing can be started, or no error.
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const line_object>& impl) noexcept;
+
+/// Completes a handler of an object that cannot be used.
+template <class... Values>
+void refuse(const std::shared_ptr<session>& s,
+            error_code reason,
+            any_handler<void(error_code, Values...)> handler) {
+    auto executor = s ? port_of(*s).executor() : fallback_executor(handler);
+    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
+}
+
+}  // namespace corozk::detail

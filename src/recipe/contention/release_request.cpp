@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/release_request.hpp"
+
+#include "driver/cancellable.hpp"
+#include "driver/request.hpp"
+#include "driver/signal.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/inspection.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+/// Writes the request. Written once, whatever happens to the answers; other writers' data survives.
+/// @return `no_node` if there is nobody to ask.
+task<error_code> write_request(port& p, const line_settings& settings, std::string path) {
+    if (parent_path(path) != settings.directory || !settings.names.parse(base_name(path))) {
+        co_return make_error_code(errc::bad_path);
+    }
+    for (;;) {
+        request get(p, op_code::get, path);
+        error_code ec = co_await get;
+        if (ec && is_recoverable(ec))
+            continue;  // waits for the connection
+        if (ec)
+            co_return ec;
+        bool written = get.record.version > 0 &&
+                       (settings.request_replaces_data
+                            ? get.answer == settings.release_request
+                            : has_release_request(get.answer, settings.release_request));
+        if (written)
+            co_return error_code();
+        request set(p, op_code::set, path);
+        set.data = with_release_request(
+            get.answer, settings.release_request, settings.request_replaces_data);
+        set.version = get.record.version;
+        ec = co_await set;
+        if (ec == zk_errc::bad_version || is_recoverable(ec))
+            continue;  // look again
+        co_return ec;
+    }
+}
+
+}  // namespace
+
+bool has_release_request(std::string_view data, std::string_view text) noexcept {
+    if (text.empty() || data.size() < text.size())
+        return false;
+    if (data.substr(data.size() - text.size()) != text)
+        return false;
+    return data.size() == text.size() || data[data.size() - text.size() - 1] == '\n';
+}
+
+std::string with_release_request(std::string_view data, std::string_view text, bool replaces) {
+    std::string result(replaces ? std::string_view() : data);
+    if (!result.empty())
+        result += '\n';
+    result += text;
+    return result;
+}
+
+std::string_view without_release_request(std::string_view data, std::string_view text) noexcept {
+    if (!has_release_request(data, text))
+        return data;
+    data.remove_suffix(text.size());
+    if (!data.empty())
+        data.remove_suffix(1);
+    return data;
+}
+
+task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    error_code ec = co_await write_request(p, settings, std::move(path));
+    shared->complete(ec);
+}
+
+task<> insist_on_release(port& p,
+                         line_settings settings,
+                         std::string path,
+                         time_limit grace,
+                         user_call<bool> call) {
+    signal wake(p);
+    auto shared = cancellable(std::move(call), any_cancellation, [&wake] { wake.set(); });
+    const time_point deadline = grace.from(p.now());
+    error_code ec = co_await write_request(p, settings, path);
+    bool asked = !ec;
+    alarm timer(p, wake);
+    if (deadline != time_point::max())
+        timer.set(deadline);
+    watch_signal watch(wake);
+    session_signal changes(p, wake);
+    bool erasing = false;
+    bool perhaps_erased = false;  // the answer was lost
+    while (!ec && shared->waiting()) {
+        erasing = erasing || timer.rang();
+        if (erasing) {
+            ec = co_await erase_contender(p, settings, path);
+            perhaps_erased = perhaps_erased || is_outcome_unknown(ec);
+            if (is_recoverable(ec)) {
+                ec = error_code();
+                continue;
+            }
+            break;
+        }
+        if (!watch.armed()) {
+            request look(p, op_code::get, path);
+            look.attach(watch);
+            ec = co_await look;
+            if (is_recoverable(ec)) {
+                ec = error_code();
+                continue;
+            }
+            if (ec)
+                break;
+        }
+        co_await wake.wait();
+    }
+    if (watch.armed()) {
+        watch.disarm();
+        if (!erasing)
+            p.watch_dropped(watch_kind::data, path);
+    }
+    bool removed = erasing && (!ec || (perhaps_erased && ec == zk_errc::no_node));
+    // Gone by itself, once it had been asked.
+    if (asked && ec == zk_errc::no_node)
+        ec = error_code();
+    shared->complete(ec, removed);
+}
+
+}  // namespace corozk::detail

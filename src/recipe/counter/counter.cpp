@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/ensure_path.hpp"
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/counter/rule.hpp"
+#include "recipe/toolkit/pending_call.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+#include <corozk/recipe/counter.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <optional>
+
+namespace corozk {
+
+namespace detail {
+
+/// The node as it was last seen or made.
+struct counter_base {
+    counter_record record;
+    corozk::stat stat;
+    bool missing = false;
+    bool fresh = false;   ///< read after all operations of the current batch were asked for
+    bool synced = false;  ///< read from a server that had caught up
+};
+
+/// All users' operations go through one driver, which has one update on its way at a time and puts
+/// into the next what was asked for meanwhile.
+class counter_impl final : public std::enable_shared_from_this<counter_impl> {
+public:
+    struct entry {
+        counter_operation operation = counter_operation::read;
+        std::int64_t operand = 0;
+        std::int64_t expected = 0;
+        std::unique_ptr<pending_call<std::int64_t>> value_call;
+        std::unique_ptr<pending_call<counter_exchange>> exchange_call;
+        counter_step step;
+
+        bool waiting() const {
+            return value_call ? value_call->waiting() : exchange_call->waiting();
+        }
+        void fail(error_code ec) {
+            if (value_call) {
+                value_call->fail(ec);
+            } else {
+                exchange_call->fail(ec);
+            }
+        }
+        void complete() {
+            if (step.error)
+                return fail(step.error);
+            if (value_call) {
+                bool before = operation == counter_operation::exchange;
+                value_call->complete(error_code(), before ? step.before : step.after);
+            } else {
+                exchange_call->complete(error_code(), counter_exchange{step.exchanged, step.after});
+            }
+        }
+    };
+    using batch = std::deque<entry>;
+
+    struct outcome {
+        std::int64_t value = 0;
+        bool applied = false;  ///< there is a change, if only to the value that was there
+        bool changed = false;
+    };
+
+    counter_impl(port& p, std::string path, counter_options options)
+        : port_(p),
+          wake_(p),
+          path_(std::move(path)),
+          options_(std::move(options)),
+          writer_(p.new_guid().substr(0, 16)) {}
+
+    void enqueue(entry e) {
+        waiting_.push_back(std::move(e));
+        if (running_)
+            return;
+        running_ = true;
+        port_.spawn(run(shared_from_this()));
+    }
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
+
+    bool stopped() const noexcept { return stopped_; }
+
+    /// The object is destroyed.
+    void stop() {
+        stopped_ = true;
+        fail_all(waiting_, boost::asio::error::operation_aborted);
+        fail_all(current_, boost::asio::error::operation_aborted);
+        waiting_.clear();
+        wake_.set();
+    }
+
+private:
+    static void fail_all(batch& entries, error_code ec) {
+        for (entry& e : entries) {
+            if (e.waiting())
+                e.fail(ec);
+        }
+    }
+
+    static task<> run(std::shared_ptr<counter_impl> self) {
+        co_await self->work();
+        self->running_ = false;
+    }
+
+    task<> work() {
+        for (;;) {
+            if (current_.empty()) {
+                current_.swap(waiting_);
+                if (base_)
+                    base_->fresh = false;
+            }
+            std::erase_if(current_, [](const entry& e) { return !e.waiting(); });
+            if (current_.empty()) {
+                if (waiting_.empty())
+                    co_return;
+                continue;
+            }
+            error_code ec = co_await step();
+            if (ec) {
+                fail_all(current_, ec);
+                current_.clear();
+            }
+        }
+    }
+
+    /// One attempt at the current batch; leaves it where it is to be tried again.
+    task<error_code> step() {
+        bool reads_only = std::all_of(current_.begin(), current_.end(), [](const entry& e) {
+            return e.operation == counter_operation::read;
+        });
+        if (unsigned others = rivals(); others > 0 && !reads_only) {
+            co_await pause(others);
+            base_.reset();
+        }
+        if (!base_) {
+            if (error_code ec = co_await load(false))
+                co_return ec;
+        }
+        outcome result = evaluate();
+        // A change to the value that is there needs no write, but a server that has caught up: what
+        // it is decided by must be the counter's value, not an old one.
+        if (result.applied && !result.changed && !(base_->fresh && base_->synced)) {
+            if (error_code ec = co_await load(true))
+                co_return ec;
+            result = evaluate();
+        }
+        if (base_->missing && result.applied)
+            co_return co_await create();
+        if (!result.changed) {
+            if (base_->fresh)
+                deliver();
+            else
+                base_.reset();
+            co_return error_code();
+        }
+
+        counter_attempt attempt;
+        attempt.base = base_->record;
+        attempt.stat = base_->stat;
+        attempt.writer = writer_;
+        attempt.operation = ++operations_;
+        attempt.result = advance(
+            base_->record, result.value, writer_, attempt.operation, options_.remembered_writers);
+        co_return co_await update(std::move(attempt));
+    }
+
+    /// How many others write to this counter, as far as we can tell.
+    unsigned rivals() const {
+        if (options_.format != counter_format::native)
+            return failures_;
+        return base_ ? rivals_of(base_->record, writer_) : 0;
+    }
+
+    /// Whoever writes takes the others' base away: with many writers each attempt must find a gap
+    /// of one round trip. Waiting for a random time in proportion to their number makes gaps.
+    task<> pause(unsigned others) {
+        using namespace std::chrono_literals;
+        auto window = std::min<std::chrono::nanoseconds>(round_trip_ * 2 * others, 50ms);
+        auto draw = static_cast<std::int64_t>(
+            std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
+        alarm timer(port_, wake_);
+        timer.set(port_.now() +
+                  std::chrono::duration_cast<steady_clock::duration>(window * draw / 1024));
+        while (!timer.rang() && !stopped_)
+            co_await wake_.wait();
+    }
+
+    /// What the current batch makes of the base.
+    outcome evaluate() {
+        outcome result;
+        result.value = base_->record.value;
+        for (entry& e : current_) {
+            e.step = apply(options_.format, e.operation, result.value, e.operand, e.expected);
+            result.value = e.step.after;
+            result.applied = result.applied || e.step.applied;
+            result.changed = result.changed || e.step.changed;
+        }
+        return result;
+    }
+
+    void deliver() {
+        for (entry& e : current_) {
+            if (e.waiting())
+                e.complete();
+        }
+        current_.clear();
+    }
+
+    bool adopt(const request& read, bool synced) {
+        auto record = parse_counter(options_.format, read.answer);
+        if (!record)
+            return false;
+        base_.emplace();
+        base_->record = std::move(*record);
+        base_->stat = read.record;
+        base_->fresh = true;
+        base_->synced = synced;
+        return true;
+    }
+
+    /// @param caught_up  whether the server has to know of everything that was written before
+    task<error_code> load(bool caught_up) {
+        for (;;) {
+            const std::uint64_t generation = port_.status().generation;
+            request get(port_, op_code::get, path_);
+            // The server of a new session may be behind the one that had our last update.
+            bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
+            error_code ec;
+            if (synced)
+                ec = co_await behind_sync(port_, get);
+            else
+                ec = co_await get;
+            bool answered = !ec || ec == zk_errc::no_node;
+            if (answered && updated_in_ != 0) {
+                if (get.sent_in != generation)
+                    continue;  // in another session than we meant
+                updated_in_ = generation;
+            }
+            if (!ec) {
+                co_return adopt(get, synced) ? error_code() : make_error_code(errc::foreign_data);
+            }
+            if (ec == zk_errc::no_node) {
+                base_.emplace();
+                base_->missing = true;
+                base_->fresh = true;
+                base_->synced = synced;
+                base_->record.value = options_.initial;
+                co_return error_code();
+            }
+            if (is_recoverable(ec) || ec == zk_errc::session_expired)
+                continue;
+            co_return ec;
+        }
+    }
+
+    /// Creates the node with the initial value: doing that twice does no harm.
+    task<error_code> create() {
+        counter_record record;
+        record.value = options_.initial;
+        if (!fits(options_.format, record.value))
+            co_return make_error_code(errc::overflow);
+        record.identity = port_.new_guid().substr(0, 16);
+        request make(port_, op_code::create, path_);
+        make.data = print_counter(options_.format, record);
+        make.entries = options_.acl;
+        error_code ec = co_await make;
+        base_.reset();
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
+        }
+        if (ec == zk_errc::node_exists || is_recoverable(ec) || ec == zk_errc::session_expired) {
+            ec = error_code();
+        }
+        co_return ec;
+    }
+
+    void prepare(request& write, const counter_attempt& attempt) const {
+        std::string data = print_counter(options_.format, attempt.result);
+        if (!must_replace(attempt.stat.version)) {
+            write.data = std::move(data);
+            write.version = attempt.stat.version;
+            return;
+        }
+        write.code = op_code::multi;
+        transaction steps;
+        create_options options;
+        options.acl = options_.acl.empty() ? nullptr : &options_.acl;
+        steps.erase(path_, attempt.stat.version).create(path_, std::move(data), options);
+        write.steps = steps.steps();
+    }
+
+    /// After our own update.
+    void accept(counter_attempt& attempt, const request& write) {
+        updated_in_ = write.sent_in;
+        if (must_replace(attempt.stat.version)) {
+            base_.reset();
+        } else {
+            base_->record = std::move(attempt.result);
+            base_->stat = write.record;
+        }
+        if (failures_ > 0)
+            --failures_;
+        deliver();
+    }
+
+    task<error_code> update(counter_attempt attempt) {
+        request write(port_, op_code::set, path_);
+        prepare(write, attempt);
+        time_point begin = port_.now();
+        error_code ec = co_await write;
+        if (!ec) {
+            round_trip_ = (round_trip_ * 7 + (port_.now() - begin)) / 8;
+            accept(attempt, write);
+            co_return ec;
+        }
+        if (ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists) {
+            failures_ = std::min(failures_ + 1, 16u);
+            base_.reset();
+            co_return error_code();
+        }
+        if (ec == zk_errc::session_expired)
+            co_return error_code();  // not sent: try again
+        if (!is_outcome_unknown(ec))
+            co_return ec;
+        co_return co_await find_out(std::move(attempt));
+    }
+
+    /// The answer was lost: asks the node until it is certain what became of the update.
+    task<error_code> find_out(counter_attempt attempt) {
+        error_code unknown = zk_errc::connection_loss;
+        for (;;) {
+            // A new session's server may be behind the one that had our update.
+            request get(port_, op_code::get, path_);
+            error_code ec = co_await behind_sync(port_, get);
+            if (worth_another_try(ec))
+                continue;
+            base_.reset();
+            if (ec || !adopt(get, true))
+                co_return unknown;
+            switch (judge(options_.format, attempt, base_->record, base_->stat)) {
+                case counter_verdict::applied:
+                    updated_in_ = get.sent_in;
+                    deliver();
+                    co_return error_code();
+                case counter_verdict::not_applied:
+                    co_return error_code();
+                case counter_verdict::unknown:
+                    co_return unknown;
+                case counter_verdict::pending:
+                    break;
+            }
+            request write(port_, op_code::set, path_);
+            prepare(write, attempt);
+            ec = co_await write;
+            if (!ec) {
+                accept(attempt, write);
+                co_return error_code();
+            }
+            if (ec == errc::closed)
+                co_return unknown;
+            // Whatever it is: look again. The first request may have been applied after our look.
+            bool look_again = worth_another_try(ec) || ec == zk_errc::bad_version ||
+                              ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            if (!look_again)
+                co_return unknown;
+        }
+    }
+
+    port& port_;
+    signal wake_;
+    std::string path_;
+    counter_options options_;
+    std::string writer_;
+    std::uint64_t operations_ = 0;
+    std::optional<counter_base> base_;
+    batch waiting_;
+    batch current_;
+    bool running_ = false;
+    bool stopped_ = false;
+    std::uint64_t updated_in_ =
+        0;  ///< a session whose server has our last update; 0: there is none
+    unsigned failures_ = 0;
+    std::chrono::nanoseconds round_trip_ = std::chrono::microseconds(200);
+};
+
+}  // namespace detail
+
+counter::counter(const client& c, std::string path, counter_options options)
+    : recipe_object(c.implementation()), path_(std::move(path)) {
+    if (session_) {
+        impl_ = std::make_shared<detail::counter_impl>(
+            detail::port_of(*session_), path_, std::move(options));
+    }
+}
+
+counter::counter(counter&&) noexcept = default;
+counter::~counter() = default;
+
+counter& counter::operator=(counter&& other) noexcept {
+    recipe_object::operator=(std::move(other));
+    path_.swap(other.path_);  // which may be the same object
+    return *this;
+}
+
+void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    detail::counter_impl::entry e;
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->enqueue(std::move(e));
+}
+
+void counter::start_add(const session_ptr& session,
+                        const impl_ptr& impl,
+                        std::int64_t delta,
+                        value_handler handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    detail::counter_impl::entry e;
+    e.operation = detail::counter_operation::add;
+    e.operand = delta;
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->enqueue(std::move(e));
+}
+
+void counter::start_exchange(const session_ptr& session,
+                             const impl_ptr& impl,
+                             std::int64_t value,
+                             value_handler handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    detail::counter_impl::entry e;
+    e.operation = detail::counter_operation::exchange;
+    e.operand = value;
+    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->enqueue(std::move(e));
+}
+
+void counter::start_compare_and_set(const session_ptr& session,
+                                    const impl_ptr& impl,
+                                    std::int64_t expected,
+                                    std::int64_t desired,
+                                    exchange_handler handler) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    detail::counter_impl::entry e;
+    e.operation = detail::counter_operation::compare_and_set;
+    e.operand = desired;
+    e.expected = expected;
+    e.exchange_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    impl->enqueue(std::move(e));
+}
+
+}  // namespace corozk

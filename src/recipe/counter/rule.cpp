@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/counter/rule.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return ec == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+/// A revision that was counted: those beyond can only be foreign, and one more might be none.
+bool parse_revision(std::string_view text, std::uint64_t& revision) {
+    constexpr std::uint64_t highest = std::numeric_limits<std::int64_t>::max();
+    return parse_number(text, revision) && revision <= highest;
+}
+
+/// Takes what is before the separator, and leaves what is behind it.
+std::string_view take(std::string_view& rest, char separator) {
+    std::size_t at = rest.find(separator);
+    std::string_view token = rest.substr(0, at);
+    rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
+    return token;
+}
+
+bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    });
+}
+
+std::optional<counter_record> parse_native(std::string_view data) {
+    counter_record record;
+    std::string_view rest = data;
+    if (!parse_number(take(rest, ' '), record.value))
+        return std::nullopt;
+    record.identity = take(rest, ' ');
+    if (!is_name(record.identity))
+        return std::nullopt;
+    if (!parse_revision(take(rest, ' '), record.revision))
+        return std::nullopt;
+    if (!parse_revision(take(rest, ' '), record.forgotten))
+        return std::nullopt;
+    while (!rest.empty()) {
+        std::string_view entry = take(rest, ' ');
+        counter_writer writer;
+        writer.name = take(entry, ':');
+        if (!is_name(writer.name))
+            return std::nullopt;
+        if (!parse_number(take(entry, ':'), writer.operation))
+            return std::nullopt;
+        if (!parse_revision(entry, writer.revision))
+            return std::nullopt;
+        record.writers.push_back(std::move(writer));
+    }
+    return record;
+}
+
+std::optional<counter_record> parse_big_endian(std::string_view data, std::size_t size) {
+    if (data.size() != size)
+        return std::nullopt;
+    std::uint64_t bits = 0;
+    for (char c : data)
+        bits = bits << 8 | static_cast<unsigned char>(c);
+    counter_record record;
+    record.value = size == 4 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(bits))
+                             : static_cast<std::int64_t>(bits);
+    return record;
+}
+
+/// Makes room in the table: those of the lowest revisions go. All at once, as somebody else may have
+/// written a great many.
+void forget_oldest(counter_record& record, std::size_t count) {
+    using age = std::pair<std::uint64_t, std::size_t>;  // the revision, and the place in the table
+    std::vector<age> ages;
+    ages.reserve(record.writers.size());
+    for (const counter_writer& writer : record.writers)
+        ages.emplace_back(writer.revision, ages.size());
+    std::vector<age> sorted = ages;
+    auto youngest = sorted.begin() + static_cast<std::ptrdiff_t>(count - 1);
+    std::nth_element(sorted.begin(), youngest, sorted.end());
+    record.forgotten = std::max(record.forgotten, youngest->first);
+    std::vector<counter_writer> kept;
+    for (std::size_t i = 0; i < ages.size(); ++i) {
+        if (ages[i] > *youngest)
+            kept.push_back(std::move(record.writers[i]));
+    }
+    record.writers = std::move(kept);
+}
+
+std::string print_big_endian(std::int64_t value, std::size_t size) {
+    std::string data(size, '\0');
+    auto bits = static_cast<std::uint64_t>(value);
+    for (std::size_t i = size; i-- > 0; bits >>= 8)
+        data[i] = static_cast<char>(bits & 0xff);
+    return data;
+}
+
+}  // namespace
+
+std::optional<counter_record> parse_counter(counter_format format, std::string_view data) {
+    switch (format) {
+        case counter_format::native:
+            return parse_native(data);
+        case counter_format::curator_long:
+            return parse_big_endian(data, 8);
+        case counter_format::curator_integer:
+            return parse_big_endian(data, 4);
+        case counter_format::kazoo: {
+            counter_record record;
+            // Kazoo creates the node empty and takes that for its default.
+            if (!data.empty() && !parse_number(data, record.value))
+                return std::nullopt;
+            return record;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string print_counter(counter_format format, const counter_record& record) {
+    switch (format) {
+        case counter_format::curator_long:
+            return print_big_endian(record.value, 8);
+        case counter_format::curator_integer:
+            return print_big_endian(record.value, 4);
+        case counter_format::kazoo:
+            return std::to_string(record.value);
+        case counter_format::native:
+            break;
+    }
+    std::string data = std::to_string(record.value);
+    data += ' ' + record.identity;
+    data += ' ' + std::to_string(record.revision);
+    data += ' ' + std::to_string(record.forgotten);
+    for (const counter_writer& writer : record.writers) {
+        data += ' ' + writer.name;
+        data += ':' + std::to_string(writer.operation);
+        data += ':' + std::to_string(writer.revision);
+    }
+    return data;
+}
+
+bool fits(counter_format format, std::int64_t value) noexcept {
+    if (format != counter_format::curator_integer)
+        return true;
+    return value >= std::numeric_limits<std::int32_t>::min() &&
+           value <= std::numeric_limits<std::int32_t>::max();
+}
+
+counter_record advance(const counter_record& base,
+                       std::int64_t value,
+                       std::string_view writer,
+                       std::uint64_t operation,
+                       std::size_t remembered_writers) {
+    counter_record next = base;
+    next.value = value;
+    ++next.revision;
+    auto own = std::find_if(next.writers.begin(),
+                            next.writers.end(),
+                            [writer](const counter_writer& w) { return w.name == writer; });
+    if (own != next.writers.end()) {
+        own->operation = operation;
+        own->revision = next.revision;
+    } else {
+        std::size_t places = std::max<std::size_t>(remembered_writers, 1);
+        if (next.writers.size() >= places)
+            forget_oldest(next, next.writers.size() - places + 1);
+        counter_writer entry;
+        entry.name = writer;
+        entry.operation = operation;
+        entry.revision = next.revision;
+        next.writers.push_back(std::move(entry));
+    }
+    return next;
+}
+
+unsigned rivals_of(const counter_record& record, std::string_view writer) noexcept {
+    constexpr std::uint64_t lately = 256;
+    unsigned count = 0;
+    for (const counter_writer& w : record.writers) {
+        if (w.name != writer && w.revision + lately > record.revision)
+            ++count;
+    }
+    return count;
+}
+
+counter_verdict judge(counter_format format,
+                      const counter_attempt& attempt,
+                      const counter_record& seen,
+                      const corozk::stat& stat) {
+    if (format != counter_format::native) {
+        if (stat.czxid != attempt.stat.czxid)
+            return counter_verdict::unknown;
+        if (stat.mzxid == attempt.stat.mzxid)
+            return counter_verdict::pending;
+        bool next = stat.version == attempt.stat.version + 1;
+        bool ours = seen.value == attempt.result.value;
+        return next && !ours ? counter_verdict::not_applied : counter_verdict::unknown;
+    }
+    if (seen.identity != attempt.base.identity)
+        return counter_verdict::unknown;
+    if (seen.revision <= attempt.base.revision)
+        return counter_verdict::pending;
+    for (const counter_writer& writer : seen.writers) {
+        if (writer.name != attempt.writer)
+            continue;
+        return writer.operation >= attempt.operation ? counter_verdict::applied
+                                                     : counter_verdict::not_applied;
+    }
+    return seen.forgotten >= attempt.result.revision ? counter_verdict::unknown
+                                                     : counter_verdict::not_applied;
+}
+
+counter_step apply(counter_format format,
+                   counter_operation operation,
+                   std::int64_t value,
+                   std::int64_t operand,
+                   std::int64_t expected) {
+    counter_step step;
+    step.before = step.after = value;
+    switch (operation) {
+        case counter_operation::read:
+            return step;
+        case counter_operation::add:
+            if (__builtin_add_overflow(value, operand, &step.after))
+                step.error = errc::overflow;
+            break;
+        case counter_operation::exchange:
+            step.after = operand;
+            break;
+        case counter_operation::compare_and_set:
+            if (value != expected)
+                return step;
+            step.exchanged = true;
+            step.after = operand;
+            break;
+    }
+    if (!step.error && !fits(format, step.after))
+        step.error = errc::overflow;
+    if (step.error) {
+        step.after = value;
+        step.exchanged = false;
+    }
+    step.applied = !step.error;
+    step.changed = step.after != value;
+    return step;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cancellable.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/line_object.hpp"
+#include "recipe/inspection/deadlocks_rule.hpp"
+#include "recipe/inspection/known_lines.hpp"
+#include <corozk/recipe/deadlocks.hpp>
+
+namespace corozk::detail {
+
+/// The recipes that may be at home at the paths.
+class deadlock_search {
+public:
+    struct place {
+        std::string path;
+        std::vector<known_line> candidates;
+    };
+
+    explicit deadlock_search(std::shared_ptr<session> s) : owner(std::move(s)) {}
+
+    std::shared_ptr<session> owner;
+    std::vector<place> places;
+};
+
+namespace {
+
+task<error_code> survey_all(port& p,
+                            const deadlock_search& search,
+                            const user_call<wait_graph>& call,
+                            std::vector<surveyed_line>& lines) {
+    for (const auto& place : search.places) {
+        found_line found;
+        error_code ec = co_await recognise(p, place.path, place.candidates, found);
+        if (ec)
+            co_return ec;
+        surveyed_line line;
+        line.path = place.path;
+        line.contenders = std::move(found.contenders);
+        lines.push_back(std::move(line));
+        if (!call.waiting())
+            co_return make_error_code(boost::asio::error::operation_aborted);
+    }
+    co_return error_code();
+}
+
+task<> find(port& p,
+            std::shared_ptr<deadlock_search> search,
+            std::shared_ptr<user_call<wait_graph>> call) {
+    std::vector<surveyed_line> earlier;
+    error_code ec = co_await survey_all(p, *search, *call, earlier);
+    wait_graph graph;
+    if (!ec)
+        graph = judge(earlier);
+    if (!graph.deadlocks.empty()) {
+        std::vector<surveyed_line> later;
+        ec = co_await survey_all(p, *search, *call, later);
+        graph = ec ? wait_graph() : judge_twice(earlier, later);
+    }
+    call->complete(ec, std::move(graph));
+}
+
+}  // namespace
+
+std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
+                                                      std::vector<std::string> paths) {
+    auto search = std::make_shared<deadlock_search>(c.implementation());
+    for (std::string& path : paths) {
+        deadlock_search::place place;
+        place.candidates = known_lines_at(c, path);
+        place.path = std::move(path);
+        search->places.push_back(std::move(place));
+    }
+    return search;
+}
+
+void start_deadlock_search(const std::shared_ptr<deadlock_search>& search,
+                           any_handler<void(error_code, wait_graph)> handler) {
+    const std::shared_ptr<session>& s = search->owner;
+    error_code ec;
+    if (!s)
+        ec = errc::closed;
+    for (const auto& place : search->places) {
+        bool bad = path_problem(place.path) || place.path == "/";
+        if (!ec && bad)
+            ec = errc::bad_path;
+    }
+    if (ec)
+        return refuse<wait_graph>(s, ec, std::move(handler));
+    auto call = cancellable(user_call<wait_graph>(detail::port_of(*s), std::move(handler)),
+                            any_cancellation);
+    detail::port_of(*s).spawn(find(detail::port_of(*s), search, std::move(call)));
+}
+
+}  // namespace corozk::detail

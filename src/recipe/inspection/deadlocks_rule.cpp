@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/inspection/deadlocks_rule.hpp"
+
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/strong_components.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+/// Of so many alternatives at most is told: hundreds may wait for any of hundreds of permits.
+constexpr std::size_t edges_told_of_each = 16;
+
+/// One contender waits for another one; the survey has them.
+struct edge {
+    const surveyed_line* line;
+    const contender_info* waiter;
+    const contender_info* blocker;
+    std::size_t to;  ///< the participant that the blocker is
+
+    wait_edge copy() const {
+        wait_edge result;
+        result.path = line->path;
+        result.waiter = *waiter;
+        result.blocker = *blocker;
+        return result;
+    }
+};
+
+/// What one contender waits for: any of them would do.
+struct wait {
+    std::size_t who;
+    std::vector<edge> edges;
+};
+
+/// A survey's waits, and its participants by numbers, which are in their order.
+struct wait_list {
+    explicit wait_list(const std::vector<surveyed_line>& lines) {
+        std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
+        for (const surveyed_line& line : lines) {
+            for (const contender_info& c : line.contenders)
+                numbers.emplace(std::pair(c.session_id, std::string_view(c.data)), 0);
+        }
+        for (auto& [participant, number] : numbers)
+            number = participants++;
+        auto number_of = [&](const contender_info& c) {
+            return numbers.at({c.session_id, c.data});
+        };
+        for (const surveyed_line& line : lines) {
+            struct contender {
+                const contender_info* info;
+                std::size_t participant;
+            };
+            std::unordered_map<std::string_view, contender> by_path;
+            for (const contender_info& c : line.contenders)
+                by_path.emplace(c.path, contender{&c, number_of(c)});
+            // Those who wait share the paths: each is looked up once.
+            std::unordered_map<const std::string*, const contender*> by_place;
+            for (const contender_info& c : line.contenders) {
+                wait w{by_path.at(c.path).participant, {}};
+                w.edges.reserve(c.waits_for.size());
+                for (const std::string& path : c.waits_for) {
+                    auto [known, fresh] = by_place.try_emplace(&path, nullptr);
+                    auto found = fresh ? by_path.find(path) : by_path.end();
+                    if (found != by_path.end())
+                        known->second = &found->second;
+                    if (const contender* blocker = known->second)
+                        w.edges.push_back({&line, &c, blocker->info, blocker->participant});
+                }
+                if (!w.edges.empty())
+                    waits.push_back(std::move(w));
+            }
+        }
+    }
+
+    std::vector<wait_edge> edges() const {
+        std::vector<wait_edge> result;
+        for (const wait& w : waits) {
+            std::size_t told = std::min(w.edges.size(), edges_told_of_each);
+            for (std::size_t i = 0; i < told; ++i)
+                result.push_back(w.edges[i].copy());
+        }
+        return result;
+    }
+
+    std::vector<wait> waits;
+    std::size_t participants = 0;
+};
+
+/// A wait for oneself ends with whatever else this one waits for.
+bool is_for_others(const wait& w) {
+    return std::any_of(
+        w.edges.begin(), w.edges.end(), [&w](const edge& e) { return e.to != w.who; });
+}
+
+/// The waits that never end: whoever has none of them left gets done, and ends what others wait for.
+std::vector<const wait*> endless(const wait_list& list) {
+    std::vector<bool> ends(list.waits.size());
+    std::vector<std::size_t> left(list.participants);  // of each one's waits, those that do not end
+    std::vector<std::vector<std::size_t>> waited_for_by(list.participants);
+    for (std::size_t i = 0; i < list.waits.size(); ++i) {
+        const wait& w = list.waits[i];
+        ends[i] = !is_for_others(w);
+        left[w.who] += ends[i] ? 0 : 1;
+        for (const edge& e : w.edges)
+            waited_for_by[e.to].push_back(i);
+    }
+    std::vector<std::size_t> done;
+    for (std::size_t who = 0; who < list.participants; ++who) {
+        if (left[who] == 0)
+            done.push_back(who);
+    }
+    while (!done.empty()) {
+        std::size_t who = done.back();
+        done.pop_back();
+        for (std::size_t i : waited_for_by[who]) {
+            if (ends[i])
+                continue;
+            ends[i] = true;
+            if (--left[list.waits[i].who] == 0)
+                done.push_back(list.waits[i].who);
+        }
+    }
+    std::vector<const wait*> result;
+    for (std::size_t i = 0; i < list.waits.size(); ++i) {
+        if (!ends[i])
+            result.push_back(&list.waits[i]);
+    }
+    return result;
+}
+
+/// From each participant, whom it waits for without end.
+using edges_from = std::vector<std::vector<const edge*>>;
+
+/// By participants, the group of those who reach each other.
+std::vector<std::size_t> groups_of(const edges_from& edges) {
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(edges.size());
+    for (std::size_t from = 0; from < edges.size(); ++from) {
+        for (const edge* e : edges[from])
+            boost::add_edge(from, e->to, graph);
+    }
+    std::vector<std::size_t> groups(edges.size());
+    boost::strong_components(
+        graph,
+        boost::make_iterator_property_map(groups.begin(), boost::get(boost::vertex_index, graph)));
+    return groups;
+}
+
+/// The shortest way round from one participant back to it, within its group; empty if there is none.
+std::vector<wait_edge> circle_from(std::size_t start,
+                                   const edges_from& edges,
+                                   const std::vector<std::size_t>& groups) {
+    struct step {
+        const edge* by;
+        std::size_t from;
+    };
+    std::map<std::size_t, step> reached;
+    std::deque<std::size_t> open{start};
+    while (!open.empty() && !reached.contains(start)) {
+        std::size_t at = open.front();
+        open.pop_front();
+        for (const edge* e : edges[at]) {
+            if (groups[e->to] == groups[start] && reached.emplace(e->to, step{e, at}).second)
+                open.push_back(e->to);
+        }
+    }
+    std::vector<wait_edge> circle;
+    if (!reached.contains(start))
+        return circle;
+    std::size_t at = start;
+    do {
+        const step& back = reached.at(at);
+        circle.push_back(back.by->copy());
+        at = back.from;
+    } while (at != start);
+    std::reverse(circle.begin(), circle.end());
+    return circle;
+}
+
+std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
+    edges_from edges(list.participants);
+    for (const wait* w : endless(list)) {
+        for (const edge& e : w->edges) {
+            if (e.to != w->who)
+                edges[w->who].push_back(&e);
+        }
+    }
+    const std::vector<std::size_t> groups = groups_of(edges);
+    std::set<std::size_t> reported;
+    std::vector<std::vector<wait_edge>> deadlocks;
+    for (std::size_t who = 0; who < list.participants; ++who) {
+        if (!reported.insert(groups[who]).second)
+            continue;
+        std::vector<wait_edge> circle = circle_from(who, edges, groups);
+        if (!circle.empty())
+            deadlocks.push_back(std::move(circle));
+    }
+    return deadlocks;
+}
+
+}  // namespace
+
+wait_graph judge(const std::vector<surveyed_line>& lines) {
+    wait_list list(lines);
+    wait_graph graph;
+    graph.edges = list.edges();
+    graph.deadlocks = deadlocks_of(list);
+    return graph;
+}
+
+wait_graph judge_twice(const std::vector<surveyed_line>& earlier,
+                       const std::vector<surveyed_line>& later) {
+    using nodes = std::pair<std::string_view, std::string_view>;
+    std::set<nodes> seen;
+    const wait_list before(earlier);
+    for (const wait& w : before.waits) {
+        for (const edge& e : w.edges)
+            seen.insert({e.waiter->path, e.blocker->path});
+    }
+    wait_list after(later);
+    wait_graph graph;
+    graph.edges = after.edges();
+    // A wait of which a part is new is left out as a whole: the part could have let it go.
+    std::erase_if(after.waits, [&seen](const wait& w) {
+        return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
+            return !seen.contains({e.waiter->path, e.blocker->path});
+        });
+    });
+    graph.deadlocks = deadlocks_of(after);
+    return graph;
+}
+
+}  // namespace corozk::detail

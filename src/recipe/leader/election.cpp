@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cancellable.hpp"
+#include "driver/request.hpp"
+#include "driver/signal.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/contention/release_request.hpp"
+#include "recipe/leader/election_rule.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include <corozk/recipe/election.hpp>
+
+namespace corozk {
+
+using namespace detail;
+
+namespace {
+
+naming make_naming(election_naming style) {
+    switch (style) {
+        case election_naming::curator: {
+            naming n("_c_", {"-latch-"});
+            n.dashed_guid = true;
+            return n;
+        }
+        case election_naming::kazoo:
+            return naming("", {"__lock__"});
+        case election_naming::standard:
+            break;
+    }
+    return naming("", {"-n_"});
+}
+
+std::shared_ptr<const line_object> make_object(std::string path, election_options options) {
+    line_settings settings;
+    settings.directory = std::move(path);
+    settings.names = make_naming(options.naming);
+    settings.rule = &the_exclusive_rule();
+    settings.entries = std::move(options.entries);
+    settings.release_request = std::move(options.release_request);
+    settings.request_replaces_data = options.naming == election_naming::curator;
+    if (options.naming == election_naming::kazoo)
+        settings.folder_mode = create_mode::persistent;
+    std::vector<std::string> kinds{"candidate"};
+    return std::make_shared<const line_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
+}
+
+task<> write_acknowledgement(detail::port& s,
+                             std::shared_ptr<const line_object> impl,
+                             std::shared_ptr<contender> term,
+                             std::shared_ptr<user_call<>> call) {
+    std::string candidate = term->path();
+    std::string path = join_path(impl->path(), acknowledgement_of(base_name(candidate)));
+    std::uint64_t generation = term->generation();
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!impl->settings().entries.empty())
+        how.acl = &impl->settings().entries;
+    error_code ec;
+    for (;;) {
+        request multi(s, op_code::multi, std::string());
+        transaction steps;
+        steps.check(candidate).create(path, std::string(), how);
+        multi.steps = steps.steps();
+        multi.generation = generation;
+        ec = co_await multi;
+        if (!ask_again(s, generation, ec))
+            break;
+    }
+    // Nobody else gives it this name.
+    if (ec == zk_errc::node_exists)
+        ec = error_code();
+    if (ec == zk_errc::no_node)
+        ec = errc::ownership_lost;
+    if (!ec) {
+        if (term->stage() == contender::stage_type::granted) {
+            term->attach(path);
+        } else {
+            // It ended meanwhile.
+            if (s.alive(generation))
+                s.use_service<janitor>().erase(path, generation);
+            ec = errc::ownership_lost;
+        }
+    }
+    call->complete(ec);
+}
+
+bool same(const election_leader& a, const election_leader& b) {
+    return a.path == b.path && a.acknowledged == b.acknowledged;
+}
+
+/// Looks, and if something was seen before, again after every event until it has changed.
+task<> watch_leader(detail::port& s,
+                    std::shared_ptr<const line_object> impl,
+                    std::optional<election_leader> seen,
+                    user_call<election_leader> user) {
+    signal wake(s);
+    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+    session_signal changes(s, wake);
+    const std::string& folder = impl->path();
+    while (call->waiting()) {
+        if (s.status().state == session_state::closed) {
+            call->fail(errc::closed);
+            break;
+        }
+        election_leader now;
+        request listing(s, op_code::children, folder);
+        error_code ec = co_await listing;
+        bool no_folder = ec == zk_errc::no_node;
+        election_view view;
+        if (!ec)
+            view = view_election(impl->settings().names, listing.names);
+        watch_signal node_watch(wake);
+        watch_signal acknowledgement_watch(wake);
+        std::string leader = join_path(folder, view.leader);
+        std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
+        watch_kind kind = watch_kind::data;
+        // A leader's procedure has run for as long as it leads: who resigns erases that node first.
+        if (seen && seen->acknowledged && seen->path == leader)
+            view.acknowledged = true;
+        if (!ec && !view.leader.empty()) {
+            request get(s, op_code::get, leader);
+            if (seen)
+                get.attach(node_watch);
+            request exists(s, op_code::exists, acknowledgement);
+            bool watch_both = seen && !view.acknowledged;
+            if (watch_both)
+                exists.attach(acknowledgement_watch);
+            get.send();
+            if (watch_both)
+                exists.send();
+            ec = co_await get;
+            if (watch_both) {
+                error_code exists_ec = co_await exists;
+                if (!exists_ec)
+                    view.acknowledged = true;
+                if (!ec && exists_ec && exists_ec != zk_errc::no_node)
+                    ec = exists_ec;
+            }
+            if (ec == zk_errc::no_node) {
+                // Gone between the two: look again.
+                forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
+                continue;
+            }
+            now.path = leader;
+            now.identity =
+                std::string(without_release_request(get.answer, impl->settings().release_request));
+            now.fencing_token = get.record.czxid;
+            now.session_id = get.record.ephemeral_owner;
+            now.acknowledged = view.acknowledged;
+        } else if (seen && (!ec || no_folder) && same(now, *seen)) {
+            // Nobody leads: until somebody comes, or the folder does.
+            kind = no_folder ? watch_kind::exists : watch_kind::children;
+            request look(s, no_folder ? op_code::exists : op_code::children, folder);
+            look.attach(node_watch);
+            ec = co_await look;
+            bool changed = no_folder ? !ec : ec == zk_errc::no_node;
+            if (!ec && !no_folder) {
+                changed = !view_election(impl->settings().names, look.names).leader.empty();
+            }
+            if (no_folder && ec == zk_errc::no_node)
+                ec = error_code();
+            leader = folder;
+            if (changed) {
+                forget_watch(s, node_watch, kind, leader);
+                continue;
+            }
+        } else if (no_folder) {
+            ec = error_code();
+        }
+        if (!ec && !(seen && same(now, *seen))) {
+            call->complete(error_code(), std::move(now));
+        } else if (ec && seen && worth_asking_again(s, ec)) {
+            continue;  // waits for the connection, or for the next session
+        } else if (ec) {
+            call->fail(ec);
+        } else {
+            co_await wake.wait();
+        }
+        forget_watch(s, node_watch, kind, leader);
+        forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
+    }
+}
+
+}  // namespace
+
+election::election(const client& c, std::string path, election_options options)
+    : line_user(c, make_object(std::move(path), std::move(options)), "election") {}
+
+election::election(election&&) noexcept = default;
+election& election::operator=(election&&) noexcept = default;
+election::~election() = default;
+
+bool election::worth_another_term(const error_code& ec) noexcept {
+    return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
+           ec == errc::not_connected || is_recoverable(ec);
+}
+
+std::string election::path_of(const impl_ptr& impl) {
+    return impl ? impl->path() : std::string();
+}
+
+void election::start_acknowledge(const session_ptr& s,
+                                 const impl_ptr& impl,
+                                 const owned_ptr& term,
+                                 any_handler<void(error_code)> handler) {
+    error_code ec = problem_of(s, impl);
+    auto c = std::dynamic_pointer_cast<contender>(term);
+    if (!ec && !term)
+        ec = errc::ownership_lost;
+    if (!ec && (!c || &c->owner_port() != &detail::port_of(*s)))
+        ec = errc::bad_option;
+    if (!ec && c->stage() != contender::stage_type::granted)
+        ec = errc::ownership_lost;
+    if (!ec && parent_path(c->path()) != impl->path())
+        ec = errc::bad_option;
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
+    auto call = cancellable(user_call<>(detail::port_of(*s), std::move(handler)), stops_waiting);
+    detail::port_of(*s).spawn(
+        write_acknowledgement(detail::port_of(*s), impl, std::move(c), std::move(call)));
+}
+
+void election::start_observe(const session_ptr& s,
+                             const impl_ptr& impl,
+                             std::optional<election_leader> seen,
+                             any_handler<void(error_code, election_leader)> handler) {
+    if (error_code ec = problem_of(s, impl)) {
+        return refuse<election_leader>(s, ec, std::move(handler));
+    }
+    detail::port_of(*s).spawn(
+        watch_leader(detail::port_of(*s),
+                     impl,
+                     std::move(seen),
+                     user_call<election_leader>(detail::port_of(*s), std::move(handler))));
+}
+
+}  // namespace corozk

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "operation/name_list.hpp"
+#include "recipe/contention/node_name.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace corozk::detail {
+
+/// The election: candidates queue as for an exclusive lock, and the first one leads. (Recipes page,
+/// "Leader Election".)
+///
+///  1. Whoever leads has a node that belongs to its session and was seen when nothing was ahead of
+///     it. There are never two: the next one is first only when that node has gone.
+///  2. To be first is not to know it: the leader acknowledges with a node of its own, named after
+///     its candidate's node, once its leader procedure has run. It is created only if the
+///     candidate's node exists, and erased before it.
+///  3. So an acknowledgement belongs to exactly one candidacy, and one that was left behind says
+///     nothing about a later leader.
+
+/// The name of a candidate's acknowledgement.
+std::string acknowledgement_of(std::string_view candidate);
+
+/// Who leads, by a listing.
+struct election_view {
+    election_view() = default;
+    std::string leader;  ///< the name of the first candidate's node; empty if there is none
+    bool acknowledged = false;
+};
+
+/// `listing`: anything with `size` and `[]`.
+template <class Names>
+election_view view_election(const naming& names, const Names& listing) {
+    election_view view;
+    std::optional<std::int32_t> first;
+    for (std::size_t i = 0; i < listing.size(); ++i) {
+        auto name = names.parse(listing[i]);
+        if (!name)
+            continue;
+        if (first && sequence_distance(*first, name->sequence) >= 0)
+            continue;
+        first = name->sequence;
+        view.leader = std::string(listing[i]);
+    }
+    if (!first)
+        return view;
+    std::string acknowledgement = acknowledgement_of(view.leader);
+    for (std::size_t i = 0; i < listing.size(); ++i) {
+        if (listing[i] == acknowledgement)
+            view.acknowledged = true;
+    }
+    return view;
+}
+
+}  // namespace corozk::detail

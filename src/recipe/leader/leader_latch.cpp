@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/port.hpp"
+#include "recipe/contention/grant_request.hpp"
+#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/owned.hpp"
+#include "recipe/leader/leader_latch_rule.hpp"
+#include "recipe/toolkit/inner_call.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include <corozk/recipe/leader_latch.hpp>
+
+#include <list>
+
+namespace corozk {
+
+namespace detail {
+
+/// Behind a latch, and kept by its driver while there is something of it.
+class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
+public:
+    latch_core(port& s, election campaign_)
+        : recipe_core(s), campaign(std::move(campaign_)), wake_(s) {}
+
+    void start() {
+        if (stopped())
+            return;
+        wanted_ = true;
+        // What was decided before is over, also if the driver has not seen it yet.
+        fatal_ = error_code();
+        if (status_.state == latch_state::idle)
+            become(latch_state::candidate, error_code());
+        wake_.set();
+        if (running_)
+            return;
+        running_ = true;
+        get_port().spawn(run(shared_from_this()));
+    }
+
+    void stop() noexcept override {
+        recipe_core::stop();
+        wanted_ = false;
+        wake_.set();
+    }
+
+    bool leads() const noexcept { return term.valid(); }
+    const latch_status& status() const noexcept { return status_; }
+
+    void wait_leadership(time_point deadline, any_handler<void(error_code, std::int64_t)> handler) {
+        if (leads())
+            return immediate_result<std::int64_t>(
+                executor(), std::move(handler), error_code(), term.fencing_token());
+        if (!wanted_) {
+            // Where it has given up, it may still be cleaning up.
+            error_code why = fatal_;
+            if (status_.state == latch_state::idle)
+                why = status_.reason;
+            if (!why)
+                why = errc::not_a_member;
+            return immediate_result<std::int64_t>(executor(), std::move(handler), why, 0);
+        }
+        leadership_calls_.emplace_back(*this, std::move(handler), wake_, deadline);
+    }
+
+    void wait_changed(std::uint64_t seen, any_handler<void(error_code, latch_status)> handler) {
+        if (status_.revision != seen)
+            return immediate_result<latch_status>(
+                executor(), std::move(handler), error_code(), status_);
+        // Nothing will happen any more.
+        if (!running_ && get_port().status().state == session_state::closed)
+            return immediate_result<latch_status>(
+                executor(), std::move(handler), errc::closed, latch_status());
+        std::erase_if(changed_calls_, [](const auto& call) { return !call.waiting(); });
+        changed_calls_.emplace_back(*this, std::move(handler), wake_);
+        changed_calls_.back().ahead_of_copies();
+    }
+
+    void resign(any_handler<void(error_code)> handler) {
+        if (!leads() || !wanted_)
+            return immediate_result<>(executor(), std::move(handler), errc::ownership_lost);
+        resigning_ = true;
+        resign_calls_.emplace_back(*this, std::move(handler), wake_);
+        wake_.set();
+    }
+
+    void close(any_handler<void(error_code)> handler) {
+        if (!running_)
+            return immediate_result<>(executor(), std::move(handler), error_code());
+        wanted_ = false;
+        close_calls_.emplace_back(*this, std::move(handler), wake_);
+        fail_leadership(errc::not_a_member);
+        wake_.set();
+    }
+
+    election campaign;
+    ownership term;
+
+private:
+    template <class... Values>
+    using calls = std::list<waiting_call<Values...>>;
+
+    void become(latch_state state, error_code reason) {
+        status_.state = state;
+        status_.reason = reason;
+        status_.fencing_token = state == latch_state::leader ? term.fencing_token() : 0;
+        ++status_.revision;
+        for (auto& call : changed_calls_)
+            call.complete(error_code(), status_);
+        changed_calls_.clear();
+    }
+
+    void fail_leadership(error_code reason) {
+        for (auto& call : leadership_calls_)
+            call.fail(reason);
+        leadership_calls_.clear();
+    }
+
+    void note_calls() {
+        std::erase_if(leadership_calls_, [](const auto& call) { return !call.waiting(); });
+    }
+
+    void lead(ownership held) {
+        term = std::move(held);
+        become(latch_state::leader, error_code());
+        for (auto& call : leadership_calls_)
+            call.complete(error_code(), term.fencing_token());
+        leadership_calls_.clear();
+    }
+
+    /// It cannot be a candidate any more.
+    void give_up(error_code reason) {
+        wanted_ = false;
+        fatal_ = reason;
+        fail_leadership(reason);
+    }
+
+    static void end_calls(calls<>& ended, error_code ec) {
+        for (auto& call : ended)
+            call.complete(ec);
+        ended.clear();
+    }
+
+    void end_resignation(error_code ec) {
+        resigning_ = false;
+        end_calls(resign_calls_, ec);
+    }
+
+    static bool worth_another_candidacy(const error_code& ec) {
+        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
+               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+    }
+
+    /// Queues. @return null with `error` set if that can never succeed
+    std::unique_ptr<grant_request> enter(error_code& error) {
+        error = problem_of(campaign.session_, campaign.impl_);
+        if (error)
+            return nullptr;
+        const line_object& where = *campaign.impl_;
+        contender_request request;
+        request.data = where.identity();
+        line& candidates = get_port().use_service<lines>().get(where.settings());
+        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
+    }
+
+    static task<> run(std::shared_ptr<latch_core> self);
+
+    signal wake_;
+    latch_status status_;
+    bool wanted_ = false;
+    bool running_ = false;
+    bool resigning_ = false;
+    error_code fatal_;
+    calls<std::int64_t> leadership_calls_;
+    calls<latch_status> changed_calls_;
+    calls<> resign_calls_;
+    calls<> ending_calls_;  ///< those of the term that is being released
+    calls<> close_calls_;
+};
+
+task<> latch_core::run(std::shared_ptr<latch_core> self) {
+    latch_core& me = *self;
+    port& p = me.get_port();
+    session_signal session(p, me.wake_);
+    std::unique_ptr<grant_request> candidacy;
+    std::unique_ptr<grant_request> failed;  ///< a candidacy; until its node is gone
+    std::unique_ptr<inner_call<error_code>> loss;
+    std::unique_ptr<inner_call<>> release;
+    for (;;) {
+        me.note_calls();
+        if (p.status().state == session_state::closed && me.wanted_)
+            me.give_up(errc::closed);
+        if (candidacy && candidacy->done() && candidacy->error()) {
+            error_code ec = candidacy->error();
+            failed = std::move(candidacy);
+            if (me.wanted_ && !worth_another_candidacy(ec))
+                me.give_up(ec);
+        }
+        if (failed && failed->gone())
+            failed.reset();
+        if (release && release->done()) {
+            end_calls(me.ending_calls_, release->error());
+            release.reset();
+        }
+        latch_view view;
+        view.wanted = me.wanted_;
+        view.session =
+            p.alive(p.status().generation) && p.status().state != session_state::read_only;
+        view.campaigning = candidacy && !candidacy->done();
+        view.granted = candidacy && candidacy->done();
+        view.leading = bool(me.term);
+        view.lost = loss && loss->done();
+        view.resigning = me.resigning_;
+        view.releasing = release != nullptr;
+        view.leaving = failed != nullptr;
+        switch (decide(view)) {
+            case latch_step::wait:
+                co_await me.wake_.wait();
+                break;
+            case latch_step::campaign: {
+                error_code ec;
+                candidacy = me.enter(ec);
+                if (!candidacy)
+                    me.give_up(ec);
+                break;
+            }
+            case latch_step::withdraw:
+                candidacy->abandon(boost::asio::error::operation_aborted);
+                while (!candidacy->done())
+                    co_await me.wake_.wait();
+                break;
+            case latch_step::lead:
+                loss = std::make_unique<inner_call<error_code>>(p, me.wake_);
+                me.lead(std::move(candidacy->granted()));
+                me.term.lost(loss->token());
+                candidacy.reset();
+                break;
+            case latch_step::refuse:
+                release = std::make_unique<inner_call<>>(p, me.wake_);
+                candidacy->granted().release(release->token());
+                candidacy.reset();
+                break;
+            case latch_step::forget: {
+                error_code reason = loss->error() ? loss->error() : loss->value();
+                loss.reset();
+                me.term = ownership();
+                if (me.resigning_)
+                    me.end_resignation(reason);
+                me.become(latch_state::candidate, reason);
+                break;
+            }
+            case latch_step::release:
+                // From here on a wish to resign is about the next term.
+                me.resigning_ = false;
+                me.ending_calls_.splice(me.ending_calls_.end(), me.resign_calls_);
+                loss.reset();
+                release = std::make_unique<inner_call<>>(p, me.wake_);
+                me.term.release(release->token());
+                me.become(latch_state::candidate, error_code());
+                break;
+            case latch_step::stop:
+                me.running_ = false;
+                me.end_resignation(errc::ownership_lost);
+                me.fail_leadership(errc::not_a_member);
+                if (!me.stopped())
+                    me.become(latch_state::idle, std::exchange(me.fatal_, error_code()));
+                end_calls(me.close_calls_, error_code());
+                co_return;
+        }
+    }
+}
+
+}  // namespace detail
+
+using namespace detail;
+
+leader_latch::leader_latch(const client& c, std::string path, election_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<latch_core>(
+            detail::port_of(*session_), corozk::election(c, std::move(path), std::move(options)));
+    }
+}
+
+leader_latch::leader_latch(leader_latch&&) noexcept = default;
+leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
+leader_latch::~leader_latch() = default;
+
+const std::string& leader_latch::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->campaign.path() : none;
+}
+
+void leader_latch::start() {
+    if (impl_)
+        impl_->start();
+}
+
+bool leader_latch::has_leadership() const noexcept {
+    return impl_ && impl_->leads();
+}
+
+latch_status leader_latch::status() const {
+    return impl_ ? impl_->status() : latch_status();
+}
+
+std::string leader_latch::term_path() const {
+    return impl_ ? impl_->term.path() : std::string();
+}
+
+election& leader_latch::campaign() const noexcept {
+    return impl_->campaign;
+}
+
+ownership& leader_latch::term() const noexcept {
+    return impl_->term;
+}
+
+void leader_latch::start_leadership(const impl_ptr& impl,
+                                    time_point deadline,
+                                    any_handler<void(error_code, std::int64_t)> handler) {
+    if (usable(impl, handler))
+        impl->wait_leadership(deadline, std::move(handler));
+}
+
+void leader_latch::start_changed(const impl_ptr& impl,
+                                 std::uint64_t revision,
+                                 any_handler<void(error_code, latch_status)> handler) {
+    if (usable(impl, handler))
+        impl->wait_changed(revision, std::move(handler));
+}
+
+void leader_latch::start_resign(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+    if (usable(impl, handler))
+        impl->resign(std::move(handler));
+}
+
+void leader_latch::start_close(const impl_ptr& impl, any_handler<void(error_code)> handler) {
+    if (usable(impl, handler))
+        impl->close(std::move(handler));
+}
+
+}  // namespace corozk

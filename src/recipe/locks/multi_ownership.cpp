@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cancellable.hpp"
+#include "recipe/contention/fenced_commit.hpp"
+#include "recipe/contention/owned.hpp"
+#include "recipe/toolkit/inner_call.hpp"
+#include <corozk/recipe/multi_ownership.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace corozk {
+
+using namespace detail;
+
+namespace {
+
+using loss_call = user_call<error_code, std::string>;
+
+/// One part as a driver sees it, who must not keep the session alive.
+struct watched_part {
+    watched_part(port& p, signal& wake, std::string path_, std::shared_ptr<owned> impl_)
+        : path(std::move(path_)), impl(std::move(impl_)), loss(p, wake) {}
+
+    std::string path;
+    std::shared_ptr<owned> impl;
+    inner_call<error_code> loss;
+};
+
+using named_parts = std::vector<std::pair<std::string, std::shared_ptr<owned>>>;
+
+task<> wait_for_loss(port& p, named_parts parts, loss_call user) {
+    signal wake(p);
+    auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+    std::vector<std::unique_ptr<watched_part>> watched;
+    for (auto& [path, impl] : parts) {
+        watched.push_back(std::make_unique<watched_part>(p, wake, path, impl));
+        impl->wait_lost(user_call<error_code>(p, watched.back()->loss.handler()));
+    }
+    while (call->waiting()) {
+        for (auto& part : watched) {
+            if (!call->waiting() || !part->loss.done())
+                continue;
+            if (part->loss.error()) {
+                call->fail(part->loss.error());
+            } else {
+                call->complete(error_code(), part->loss.value(), part->path);
+            }
+        }
+        if (call->waiting())
+            co_await wake.wait();
+    }
+    for (auto& part : watched)
+        part->loss.cancel();
+}
+
+task<> release_all(port& p,
+                   std::vector<std::shared_ptr<owned>> parts,
+                   std::shared_ptr<user_call<>> call) {
+    signal wake(p);
+    std::vector<std::unique_ptr<inner_call<>>> releases;
+    for (auto& part : parts) {
+        releases.push_back(std::make_unique<inner_call<>>(p, wake));
+        part->release(user_call<>(p, releases.back()->handler()));
+    }
+    error_code result;
+    for (auto& release : releases) {
+        while (!release->done())
+            co_await wake.wait();
+        if (!result)
+            result = release->error();
+    }
+    call->complete(result);
+}
+
+}  // namespace
+
+multi_ownership::multi_ownership() noexcept = default;
+multi_ownership::multi_ownership(multi_ownership&&) noexcept = default;
+multi_ownership& multi_ownership::operator=(multi_ownership&&) noexcept = default;
+multi_ownership::~multi_ownership() = default;
+
+multi_ownership::multi_ownership(std::vector<multi_part> parts) noexcept
+    : parts_(std::move(parts)) {}
+
+multi_ownership::executor_type multi_ownership::get_executor() const noexcept {
+    auto held = std::find_if(
+        parts_.begin(), parts_.end(), [](const multi_part& p) { return bool(p.held); });
+    return held == parts_.end() ? executor_of(nullptr) : held->held.get_executor();
+}
+
+bool multi_ownership::valid() const noexcept {
+    return !parts_.empty() && std::all_of(parts_.begin(), parts_.end(), [](const multi_part& part) {
+        return part.held.valid();
+    });
+}
+
+ownership* multi_ownership::find(std::string_view path) noexcept {
+    auto at = std::find_if(
+        parts_.begin(), parts_.end(), [path](const multi_part& part) { return part.path == path; });
+    return at == parts_.end() ? nullptr : &at->held;
+}
+
+std::int64_t multi_ownership::fencing_token(std::string_view path) const noexcept {
+    auto at = std::find_if(
+        parts_.begin(), parts_.end(), [path](const multi_part& part) { return part.path == path; });
+    return at == parts_.end() ? 0 : at->held.fencing_token();
+}
+
+void multi_ownership::start_lost(const part_references& parts,
+                                 any_handler<void(error_code, error_code, std::string)> handler) {
+    auto end_without_parts = [&handler](error_code ec, error_code reason, std::string path) {
+        auto executor = fallback_executor(handler);
+        immediate_result<error_code, std::string>(
+            executor, std::move(handler), ec, reason, std::move(path));
+    };
+    if (parts.empty())
+        return end_without_parts(errc::ownership_lost, error_code(), std::string());
+    named_parts watched;
+    for (const part_reference& part : parts) {
+        if (!part.impl)  // released or moved away alone
+            return end_without_parts(error_code(), errc::ownership_lost, part.path);
+        watched.emplace_back(part.path, part.impl);
+    }
+    port& p = parts.front().impl->owner_port();
+    loss_call call(p, std::move(handler));
+    call.ahead_of_copies();
+    p.spawn(wait_for_loss(p, std::move(watched), std::move(call)));
+}
+
+void multi_ownership::start_release(multi_ownership held, any_handler<void(error_code)> handler) {
+    std::vector<std::shared_ptr<owned>> parts;
+    for (multi_part& part : held.parts_) {
+        if (part.held)
+            parts.push_back(part.held.implementation());
+    }
+    if (parts.empty()) {
+        return immediate_result<>(
+            fallback_executor(handler), std::move(handler), errc::ownership_lost);
+    }
+    port& p = parts.front()->owner_port();
+    auto call = cancellable(user_call<>(p, std::move(handler)), stops_waiting);
+    p.spawn(release_all(p, std::move(parts), std::move(call)));
+}
+
+void multi_ownership::start_commit(
+    const part_references& parts,
+    transaction steps,
+    any_handler<void(error_code, std::vector<transaction_result>)> handler) {
+    using results = std::vector<transaction_result>;
+    bool complete = !parts.empty();
+    std::vector<std::shared_ptr<owned>> held;
+    for (const part_reference& part : parts) {
+        complete = complete && part.impl;
+        held.push_back(part.impl);
+    }
+    if (!complete) {
+        return immediate_result<results>(
+            fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
+    }
+    port& p = parts.front().impl->owner_port();
+    p.spawn(guarded_commit(
+        p, std::move(held), std::move(steps), user_call<results>(p, std::move(handler))));
+}
+
+}  // namespace corozk

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cancellable.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/grant_request.hpp"
+#include "recipe/contention/inspection.hpp"
+#include "recipe/contention/limit.hpp"
+#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/locks/semaphore_rule.hpp"
+#include <corozk/recipe/semaphore.hpp>
+
+#include <optional>
+
+namespace corozk {
+
+using namespace detail;
+
+namespace {
+
+line_settings make_settings(const std::string& path,
+                            std::int32_t limit,
+                            const semaphore_options& options) {
+    line_settings settings;
+    settings.directory = path;
+    settings.rule = &the_semaphore_rule();
+    settings.entries = options.entries;
+    settings.release_request = options.release_request;
+    switch (options.naming) {
+        case semaphore_naming::curator:
+            settings.directory = join_path(path, "leases");
+            settings.names = naming("_c_", {"-lease-"});
+            settings.names.dashed_guid = true;
+            settings.names.counts_everything = true;
+            settings.fixed_limit = limit;
+            settings.request_replaces_data = true;
+            return settings;
+        case semaphore_naming::kazoo:
+            settings.names = naming("", {"__lease__"});
+            settings.names.counts_everything = true;
+            settings.initial_limit = limit;
+            settings.folder_mode = create_mode::persistent;
+            return settings;
+        case semaphore_naming::standard:
+            break;
+    }
+    settings.names = naming("", {"-lease-"});
+    settings.names.weighted = true;
+    settings.initial_limit = limit;
+    return settings;
+}
+
+/// The lock of the other library under which a lease is taken.
+std::optional<line_settings> make_gate(const std::string& path, const semaphore_options& options) {
+    line_settings gate;
+    gate.rule = &the_exclusive_rule();
+    gate.entries = options.entries;
+    gate.release_request = options.release_request;
+    switch (options.naming) {
+        case semaphore_naming::curator:
+            gate.directory = join_path(path, "locks");
+            gate.names = naming("_c_", {"-lock-"});
+            gate.names.dashed_guid = true;
+            gate.names.foreign_infixes = {"lock-"};
+            gate.request_replaces_data = true;
+            return gate;
+        case semaphore_naming::kazoo:
+            gate.directory = path + "-__lock__";
+            gate.names = naming("", {"__lock__"});
+            gate.folder_mode = create_mode::persistent;
+            return gate;
+        case semaphore_naming::standard:
+            break;
+    }
+    return std::nullopt;
+}
+
+/// A call that waits until the limit has been compared.
+struct comparing_call final : timer_node {
+    explicit comparing_call(user_call<ownership> c) : call(std::move(c)) {}
+    void expired() noexcept override { call.fail(errc::deadline_exceeded); }
+
+    user_call<ownership> call;
+};
+
+class semaphore_object final : public line_object,
+                               public std::enable_shared_from_this<semaphore_object> {
+public:
+    semaphore_object(std::string path, std::int32_t limit, const semaphore_options& options)
+        : line_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
+          limit_(limit),
+          gate_(make_gate(path, options)),
+          // Curator writes its limit nowhere.
+          compared_(options.naming == semaphore_naming::curator) {
+        if (!problem_ && limit_ < 1)
+            problem_ = errc::bad_option;
+    }
+
+    error_code refusal(const contender_request& request) const override {
+        if (request.weight < 1)
+            return errc::bad_option;
+        // The others' leases are single, and taking them one by one is hold-and-wait.
+        if (gate_ && request.weight > 1)
+            return errc::not_supported;
+        return {};
+    }
+
+    void enter(detail::port& s,
+               contender_request request,
+               user_call<ownership> call) const override {
+        if (compared_)
+            return queue(s, std::move(request), std::move(call));
+        s.spawn(enter_compared(shared_from_this(), s, std::move(request), std::move(call)));
+    }
+
+    const line_settings& settings_of(const std::string& contender_path) const override {
+        bool at_gate = gate_ && parent_path(contender_path) == gate_->directory;
+        return at_gate ? *gate_ : settings();
+    }
+
+    task<error_code> look(port& p, line_survey& found) const override {
+        error_code ec = co_await survey(p, settings(), kinds(), found);
+        if (ec || !gate_)
+            co_return ec;
+        line_survey queued;
+        std::vector<std::string> kinds_at_gate{"queued"};
+        ec = co_await survey(p, *gate_, kinds_at_gate, queued);
+        for (contender_info& c : queued.contenders) {
+            c.holds = false;
+            found.contenders.push_back(std::move(c));
+        }
+        co_return ec;
+    }
+
+private:
+    void queue(detail::port& s, contender_request request, user_call<ownership> call) const {
+        if (!gate_)
+            return line_object::enter(s, std::move(request), std::move(call));
+        s.spawn(pass_gate(shared_from_this(), s, std::move(request), std::move(call)));
+    }
+
+    /// As the other libraries: a lease is taken, and waited for if need be, by the one who holds
+    /// their lock.
+    static task<> pass_gate(std::shared_ptr<const semaphore_object> self,
+                            detail::port& s,
+                            contender_request request,
+                            user_call<ownership> user) {
+        signal wake(s);
+        auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
+        lines& all = s.use_service<lines>();
+        grant_request gate(all.get(*self->gate_), request, wake);
+        while (!gate.done() && call->waiting())
+            co_await wake.wait();
+        if (!call->waiting())
+            co_return;
+        if (gate.error()) {
+            call->fail(gate.error());
+            co_return;
+        }
+        loss_signal gate_lost(gate.granted(), wake);
+        grant_request lease(all.get(self->settings()), request, wake);
+        while (!lease.done() && !gate_lost.reason() && call->waiting())
+            co_await wake.wait();
+        if (!call->waiting())
+            co_return;
+        if (!lease.done()) {
+            // Somebody else may be taking a lease by now: we must not.
+            call->fail(gate_lost.reason());
+        } else if (lease.error()) {
+            call->fail(lease.error());
+        } else {
+            call->complete(error_code(), std::move(lease.granted()));
+        }
+    }
+
+    /// The first time: is the limit the one that we were configured with?
+    static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
+                                 detail::port& s,
+                                 contender_request request,
+                                 user_call<ownership> call) {
+        auto waiting = std::make_shared<comparing_call>(std::move(call));
+        waiting->call.on_cancel([weak = std::weak_ptr(waiting)](cancellation_type) {
+            if (auto w = weak.lock())
+                w->call.fail(boost::asio::error::operation_aborted);
+        });
+        if (request.deadline)
+            s.start_timer(*waiting, *request.deadline);
+        known_limit limit;
+        error_code ec = co_await find_limit(s,
+                                            self->path(),
+                                            self->settings().entries,
+                                            self->settings().folder_mode,
+                                            self->limit_,
+                                            nullptr,
+                                            limit);
+        waiting->cancel();
+        if (!ec && !self->compared_ && limit.value != self->limit_)
+            ec = errc::limit_mismatch;
+        if (!ec)
+            self->compared_ = true;
+        if (!ec && request.weight > limit.value)
+            ec = errc::bad_option;
+        if (ec)
+            waiting->call.fail(ec);
+        if (!waiting->call.waiting())
+            co_return;
+        self->queue(s, std::move(request), std::move(waiting->call));
+    }
+
+    std::int32_t limit_;
+    std::optional<line_settings> gate_;
+    mutable bool compared_ = false;
+};
+
+task<> count_free(detail::port& s,
+                  std::shared_ptr<const line_object> impl,
+                  std::shared_ptr<user_call<std::int32_t>> call) {
+    line_survey found;
+    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
+    call->complete(ec, ec ? 0 : free_permits(found.contenders, found.limit));
+}
+
+task<> list_holders(detail::port& s,
+                    std::shared_ptr<const line_object> impl,
+                    std::shared_ptr<user_call<std::vector<contender_info>>> call) {
+    line_survey found;
+    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
+    if (ec)
+        found.contenders.clear();
+    std::erase_if(found.contenders, [](const contender_info& c) { return !c.holds; });
+    call->complete(ec, std::move(found.contenders));
+}
+
+task<> write_limit(detail::port& s,
+                   std::shared_ptr<const line_object> impl,
+                   std::int32_t limit,
+                   std::shared_ptr<user_call<>> call) {
+    call->complete(co_await change_limit(
+        s, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
+}
+
+}  // namespace
+
+semaphore::semaphore(const client& c,
+                     std::string path,
+                     std::int32_t limit,
+                     semaphore_options options)
+    : line_user(c,
+                std::make_shared<const semaphore_object>(std::move(path), limit, options),
+                "semaphore") {}
+
+semaphore::semaphore(semaphore&&) noexcept = default;
+semaphore& semaphore::operator=(semaphore&&) noexcept = default;
+semaphore::~semaphore() = default;
+
+void semaphore::start_available(const session_ptr& s,
+                                const impl_ptr& impl,
+                                any_handler<void(error_code, std::int32_t)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<std::int32_t>(s, ec, std::move(handler));
+    auto call = cancellable(user_call<std::int32_t>(detail::port_of(*s), std::move(handler)),
+                            any_cancellation);
+    detail::port_of(*s).spawn(count_free(detail::port_of(*s), impl, std::move(call)));
+}
+
+void semaphore::start_holders(const session_ptr& s,
+                              const impl_ptr& impl,
+                              any_handler<void(error_code, std::vector<contender_info>)> handler) {
+    using infos = std::vector<contender_info>;
+    if (error_code ec = problem_of(s, impl))
+        return refuse<infos>(s, ec, std::move(handler));
+    auto call =
+        cancellable(user_call<infos>(detail::port_of(*s), std::move(handler)), any_cancellation);
+    detail::port_of(*s).spawn(list_holders(detail::port_of(*s), impl, std::move(call)));
+}
+
+void semaphore::start_set_limit(const session_ptr& s,
+                                const impl_ptr& impl,
+                                std::int32_t limit,
+                                any_handler<void(error_code)> handler) {
+    error_code ec = problem_of(s, impl);
+    if (!ec && limit < 1)
+        ec = errc::bad_option;
+    if (!ec && impl->settings().initial_limit == 0)
+        ec = errc::not_supported;
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
+    auto call = cancellable(user_call<>(detail::port_of(*s), std::move(handler)), stops_waiting);
+    detail::port_of(*s).spawn(write_limit(detail::port_of(*s), impl, limit, std::move(call)));
+}
+
+}  // namespace corozk

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/locks/semaphore_rule.hpp"
+
+#include <algorithm>
+
+namespace corozk::detail {
+
+void semaphore_rule::blockers(ahead_of& ahead,
+                              const line_entry& me,
+                              std::vector<const line_entry*>& out) const {
+    std::int64_t sum = me.weight;
+    while (const line_entry* e = ahead.next()) {
+        sum += e->weight;
+        out.push_back(e);
+        if (sum > ahead.limit)
+            return;
+    }
+    out.clear();
+}
+
+std::vector<line_section> semaphore_rule::blocking_sections(const std::vector<line_entry>& line,
+                                                            std::int32_t limit) const {
+    std::vector<line_section> sections(line.size());
+    std::vector<std::int64_t> ahead;  // the sum of the weights ahead of each
+    ahead.reserve(line.size());
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        ahead.push_back(sum);
+        sum += line[i].weight;
+        // With those from `first` on it is too much, and without the first of them it is not.
+        auto behind_first = std::lower_bound(ahead.begin(), ahead.end() - 1, sum - limit);
+        if (behind_first == ahead.begin())
+            continue;
+        auto first = static_cast<std::size_t>(behind_first - ahead.begin()) - 1;
+        sections[i] = {first, i - first};
+    }
+    return sections;
+}
+
+const semaphore_rule& the_semaphore_rule() noexcept {
+    static const semaphore_rule rule;
+    return rule;
+}
+
+std::int32_t free_permits(const std::vector<contender_info>& line, std::int32_t limit) noexcept {
+    std::int64_t taken = 0;
+    for (const contender_info& c : line)
+        taken += c.weight;
+    return static_cast<std::int32_t>(std::max<std::int64_t>(limit - taken, 0));
+}
+
+}  // namespace corozk::detail

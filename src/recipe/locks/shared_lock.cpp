@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/line_object.hpp"
+#include "recipe/locks/shared_lock_rule.hpp"
+#include <corozk/recipe/shared_lock.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+
+namespace corozk {
+
+using namespace detail;
+
+namespace {
+
+naming make_naming(shared_lock_naming style) {
+    switch (style) {
+        case shared_lock_naming::curator: {
+            naming n("_c_", {"-__READ__", "-__WRIT__"});
+            n.dashed_guid = true;
+            return n;
+        }
+        case shared_lock_naming::kazoo:
+            return naming("", {"__rlock__", "__lock__"});
+        case shared_lock_naming::standard:
+            break;
+    }
+    return naming("", {"-read-", "-write-"});
+}
+
+std::shared_ptr<const line_object> make_object(std::string path, shared_lock_options options) {
+    line_settings settings;
+    settings.directory = std::move(path);
+    settings.names = make_naming(options.naming);
+    settings.rule = &the_shared_rule();
+    settings.entries = std::move(options.entries);
+    settings.release_request = std::move(options.release_request);
+    settings.request_replaces_data = options.naming == shared_lock_naming::curator;
+    if (options.naming == shared_lock_naming::kazoo)
+        settings.folder_mode = create_mode::persistent;
+    std::vector<std::string> kinds{"read", "write"};
+    return std::make_shared<const line_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
+}
+
+/// The contender behind what is held, if it is one of this lock and of this kind.
+error_code find_held(detail::port& s,
+                     const line_object& impl,
+                     const std::shared_ptr<owned>& held,
+                     std::uint8_t kind,
+                     std::shared_ptr<contender>& found) {
+    if (!held)
+        return errc::ownership_lost;
+    found = std::dynamic_pointer_cast<contender>(held);
+    if (!found || &found->owner_port() != &s)
+        return errc::bad_option;
+    if (found->stage() != contender::stage_type::granted)
+        return errc::ownership_lost;
+    bool here = found->current_line()->settings().directory == impl.path() &&
+                found->current_line()->settings().rule == &the_shared_rule();
+    return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
+}
+
+}  // namespace
+
+shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
+    : line_user(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
+
+shared_lock::shared_lock(shared_lock&&) noexcept = default;
+shared_lock& shared_lock::operator=(shared_lock&&) noexcept = default;
+shared_lock::~shared_lock() = default;
+
+void shared_lock::start_downgrade(const session_ptr& s,
+                                  const impl_ptr& impl,
+                                  const owned_ptr& held,
+                                  any_handler<void(error_code)> handler) {
+    std::shared_ptr<contender> c;
+    error_code ec = problem_of(s, impl);
+    if (!ec)
+        ec = find_held(detail::port_of(*s), *impl, held, write_kind, c);
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
+    c->current_line()->convert(c, read_kind, user_call<>(detail::port_of(*s), std::move(handler)));
+}
+
+void shared_lock::start_upgrade(const session_ptr& s,
+                                const impl_ptr& impl,
+                                const owned_ptr& held,
+                                time_point deadline,
+                                any_handler<void(error_code)> handler) {
+    std::shared_ptr<contender> c;
+    error_code ec = problem_of(s, impl);
+    if (!ec)
+        ec = find_held(detail::port_of(*s), *impl, held, read_kind, c);
+    if (ec)
+        return refuse<>(s, ec, std::move(handler));
+    contender_request request;
+    request.kind = write_kind;
+    request.data = impl->identity();
+    if (deadline != time_point::max())
+        request.deadline = deadline;
+    // The line hands over nothing new: `held` itself becomes the writer.
+    auto executor = boost::asio::get_associated_executor(handler, detail::port_of(*s).executor());
+    auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    auto adapted = boost::asio::bind_executor(
+        executor,
+        boost::asio::bind_cancellation_slot(
+            slot, [handler = std::move(handler)](error_code result, ownership) mutable {
+                std::move(handler)(result);
+            }));
+    c->current_line()->replace(
+        c, std::move(request), user_call<ownership>(detail::port_of(*s), std::move(adapted)));
+}
+
+}  // namespace corozk

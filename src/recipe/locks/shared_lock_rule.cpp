@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/locks/shared_lock_rule.hpp"
+
+namespace corozk::detail {
+
+void shared_rule::blockers(ahead_of& ahead,
+                           const line_entry& me,
+                           std::vector<const line_entry*>& out) const {
+    while (const line_entry* e = ahead.next()) {
+        bool blocks = me.kind == read_kind ? e->kind != read_kind : e->order != me.except;
+        if (!blocks)
+            continue;
+        out.push_back(e);
+        return;
+    }
+}
+
+std::vector<line_section> shared_rule::blocking_sections(const std::vector<line_entry>& line,
+                                                         std::int32_t) const {
+    std::vector<line_section> sections(line.size());
+    line_section last_writer;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i].kind == read_kind) {
+            sections[i] = last_writer;
+            continue;
+        }
+        if (i > 0)
+            sections[i] = {i - 1, 1};
+        last_writer = {i, 1};
+    }
+    return sections;
+}
+
+bool shared_rule::follows(const line_entry& granted, const line_entry& me) const {
+    return granted.kind == read_kind && me.kind == read_kind;
+}
+
+bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
+    if (me.except == no_order)
+        return false;
+    while (const line_entry* e = ahead.next()) {
+        if (e->order <= me.except)
+            break;
+        if (e->kind != read_kind)
+            return true;
+    }
+    return false;
+}
+
+bool shared_rule::can_be_converted(const line_entry& entry) const {
+    return entry.kind == write_kind;
+}
+
+const shared_rule& the_shared_rule() noexcept {
+    static const shared_rule rule;
+    return rule;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "corozk/recipe/membership.hpp"
+
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/nodes/membership_rule.hpp"
+#include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+
+#include <deque>
+#include <set>
+
+namespace corozk {
+
+namespace detail {
+
+namespace {
+
+/// What an observer knows of one member.
+struct watched_member {
+    explicit watched_member(signal& wake) : watch(wake) {}
+    watch_signal watch;
+    member_state state;
+    bool is_member = false;
+};
+
+/// A folder's ephemeral nodes, kept up to date while somebody asks.
+class membership_observer {
+public:
+    membership_observer(port& p, std::string folder)
+        : wake(p),
+          port_(p),
+          folder_(std::move(folder)),
+          folder_watch_(wake),
+          missing_watch_(wake) {}
+
+    /// Reads what may have changed since the last time.
+    /// @return an error that asking again does not heal.
+    task<error_code> refresh() {
+        for (;;) {
+            error_code ec = co_await look();
+            if (worth_asking_again(port_, ec))
+                continue;
+            co_return ec;
+        }
+    }
+
+    member_map current() const {
+        member_map members;
+        for (const auto& [name, m] : members_) {
+            if (m.is_member)
+                members.emplace(name, m.state);
+        }
+        return members;
+    }
+
+    /// Takes the watches from the server.
+    void forget() {
+        forget_watch(port_, folder_watch_, watch_kind::children, folder_);
+        forget_watch(port_, missing_watch_, watch_kind::exists, folder_);
+        for (auto& [name, m] : members_) {
+            forget_watch(port_, m.watch, watch_kind::data, join_path(folder_, name));
+        }
+        members_.clear();
+    }
+
+    signal wake;
+
+private:
+    task<error_code> look() {
+        if (missing_watch_.armed())
+            co_return error_code();
+        if (!folder_watch_.armed()) {
+            request listing(port_, op_code::children, folder_);
+            listing.attach(folder_watch_);
+            error_code ec = co_await listing;
+            if (ec == zk_errc::no_node) {
+                members_.clear();
+                request exists(port_, op_code::exists, folder_);
+                exists.attach(missing_watch_);
+                ec = co_await exists;
+                if (ec == zk_errc::no_node)
+                    co_return error_code();
+                // It has come in between: then the server watches the folder's data for us.
+                forget_watch(port_, missing_watch_, watch_kind::data, folder_);
+                co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
+            }
+            if (ec)
+                co_return ec;
+            note_names(listing.names);
+        }
+        co_return co_await read_members();
+    }
+
+    void note_names(const name_list& names) {
+        std::set<std::string_view> there;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            there.insert(names[i]);
+            members_.try_emplace(std::string(names[i]), wake);
+        }
+        std::erase_if(members_, [&there](const auto& m) { return !there.contains(m.first); });
+    }
+
+    /// Those whose watch has fired, or that are new. All at once: the session answers in order.
+    task<error_code> read_members() {
+        std::deque<std::pair<std::string, request>> reads;
+        for (auto& [name, m] : members_) {
+            if (m.watch.armed())
+                continue;
+            reads.emplace_back(
+                std::piecewise_construct,
+                std::forward_as_tuple(name),
+                std::forward_as_tuple(port_, op_code::get, join_path(folder_, name)));
+            reads.back().second.attach(m.watch);
+            reads.back().second.send();
+        }
+        error_code result;
+        for (auto& [name, read] : reads) {
+            error_code ec = co_await read;
+            auto at = members_.find(name);
+            if (at == members_.end())
+                continue;
+            if (ec == zk_errc::no_node) {
+                members_.erase(at);
+            } else if (ec) {
+                result = ec;
+            } else {
+                member_state& s = at->second.state;
+                at->second.is_member = is_member_node(read.record);
+                s.czxid = read.record.czxid;
+                s.owner = read.record.ephemeral_owner;
+                std::string data = std::move(read.answer);
+                s.data = at->second.is_member ? std::move(data) : std::string();
+            }
+        }
+        co_return result;
+    }
+
+    port& port_;
+    const std::string folder_;
+    watch_signal folder_watch_;
+    watch_signal missing_watch_;
+    std::map<std::string, watched_member, std::less<>> members_;
+};
+
+}  // namespace
+
+class membership_impl final : public recipe_core {
+public:
+    membership_impl(port& p, std::string path_, membership_options options_)
+        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
+
+    void stop() noexcept override {
+        recipe_core::stop();
+        if (own)
+            own->abandon();
+        own.reset();
+        if (observer && !observing)
+            observer->forget();
+    }
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "membership", path); }
+
+    const std::string path;
+    const membership_options options;
+    std::string name;
+    std::shared_ptr<kept_node> own;
+    std::shared_ptr<membership_observer> observer;
+    member_map told;
+    bool told_anything = false;
+    bool observing = false;
+};
+
+namespace {
+
+task<> members_driver(std::shared_ptr<membership_impl> self,
+                      any_handler<void(error_code, std::vector<member_info>)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<std::vector<member_info>> call(*self, std::move(handler), wake);
+    while (!call.over()) {
+        request listing(p, op_code::children, self->path);
+        error_code ec = co_await listing;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec) {
+            call.complete(ec == zk_errc::no_node ? error_code() : ec, {});
+            co_return;
+        }
+        std::deque<request> reads;
+        for (std::size_t i = 0; i < listing.names.size(); ++i) {
+            reads.emplace_back(p, op_code::get, join_path(self->path, listing.names[i]));
+            reads.back().send();
+        }
+        member_map found;
+        bool again = false;
+        error_code problem;
+        for (request& read : reads) {
+            ec = co_await read;
+            if (ec == zk_errc::no_node)
+                continue;
+            again = again || worth_asking_again(p, ec);
+            if (ec)
+                problem = ec;
+            if (ec || !is_member_node(read.record))
+                continue;
+            member_state s;
+            s.czxid = read.record.czxid;
+            s.owner = read.record.ephemeral_owner;
+            s.data = std::move(read.answer);
+            found.emplace(base_name(read.path), std::move(s));
+        }
+        if (again)
+            continue;
+        call.complete(
+            problem,
+            problem ? std::vector<member_info>() : compute_change(member_map(), found).joined);
+    }
+}
+
+task<> change_driver(std::shared_ptr<membership_impl> self,
+                     any_handler<void(error_code, membership_change)> handler) {
+    port& p = self->get_port();
+    if (!self->observer)
+        self->observer = std::make_shared<membership_observer>(p, self->path);
+    std::shared_ptr<membership_observer> observer = self->observer;
+    self->observing = true;
+    session_signal session(p, observer->wake);
+    waiting_call<membership_change> call(*self, std::move(handler), observer->wake);
+    while (!call.over()) {
+        error_code ec = co_await observer->refresh();
+        if (ec) {
+            call.fail(ec);
+            break;
+        }
+        if (call.over())
+            break;
+        member_map current = observer->current();
+        membership_change change = compute_change(self->told, current);
+        if (!change.empty() || !self->told_anything) {
+            self->told_anything = true;
+            self->told = std::move(current);
+            call.complete(error_code(), std::move(change));
+            break;
+        }
+        co_await observer->wake.wait();
+    }
+    self->observing = false;
+    if (self->stopped())
+        observer->forget();
+}
+
+}  // namespace
+}  // namespace detail
+
+membership::membership(const client& c, std::string path, membership_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::membership_impl>(
+            detail::port_of(*session_), std::move(path), std::move(options));
+    }
+}
+
+membership::membership() noexcept = default;
+membership::membership(membership&&) noexcept = default;
+membership& membership::operator=(membership&&) noexcept = default;
+membership::~membership() = default;
+
+std::string membership::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+std::string membership::name() const {
+    return impl_ && impl_->own && impl_->own->wanted() ? impl_->name : std::string();
+}
+
+bool membership::joined() const noexcept {
+    return impl_ && impl_->own && impl_->own->present();
+}
+
+void membership::start_join(const impl_ptr& impl,
+                            time_limit limit,
+                            std::string name,
+                            std::string data,
+                            handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    detail::port& p = impl->get_port();
+    if (name.empty())
+        name = p.new_guid();
+    std::string node = detail::join_path(impl->path, name);
+    if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::bad_path);
+        return;
+    }
+    // A membership that ends in the background does not hold up the next one under another name.
+    bool idle = !impl->own || !impl->own->wanted();
+    if (!impl->own || (idle && impl->own->path() != node)) {
+        impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl);
+    }
+    if (idle)
+        impl->name = std::move(name);
+    impl->own->keep(std::move(data),
+                    impl->options.wait_for_predecessor,
+                    std::move(handler),
+                    limit.from(p.now()));
+}
+
+void membership::start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (impl->own) {
+        impl->own->change(std::move(data), std::move(handler));
+    } else {
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+    }
+}
+
+void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (impl->own) {
+        impl->own->release(std::move(handler));
+    } else {
+        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+    }
+}
+
+void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::members_driver(impl, std::move(handler)));
+}
+
+void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (impl->observing) {
+        detail::immediate_result<membership_change>(
+            impl->executor(), std::move(handler), errc::busy, {});
+        return;
+    }
+    impl->get_port().spawn(detail::change_driver(impl, std::move(handler)));
+}
+
+}  // namespace corozk

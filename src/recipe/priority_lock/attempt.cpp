@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/priority_lock/attempt.hpp"
+
+#include "driver/ensure_path.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/line.hpp"
+#include "recipe/contention/release_request.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+#include <corozk/transaction.hpp>
+
+#include <algorithm>
+
+namespace corozk::detail {
+
+namespace {
+
+/// Nothing was done, or perhaps nothing; whether the session still lives is seen before the next
+/// step.
+bool again(const error_code& ec) noexcept {
+    return is_recoverable(ec) || ec == errc::not_connected;
+}
+
+}  // namespace
+
+bool priority_turns::take(const std::string& folder, signal& who) {
+    turn& t = turns_[folder];
+    if (!t.owner)
+        t.owner = &who;
+    if (t.owner == &who)
+        return true;
+    if (std::find(t.queue.begin(), t.queue.end(), &who) == t.queue.end())
+        t.queue.push_back(&who);
+    return false;
+}
+
+void priority_turns::pass(const std::string& folder, signal& who) {
+    auto at = turns_.find(folder);
+    if (at == turns_.end())
+        return;
+    turn& t = at->second;
+    if (t.owner != &who) {
+        std::erase(t.queue, &who);
+    } else if (t.queue.empty()) {
+        turns_.erase(at);
+    } else {
+        t.owner = t.queue.front();
+        t.queue.pop_front();
+        t.owner->set();
+    }
+}
+
+priority_attempt::priority_attempt(port& p,
+                                   const priority_settings& settings,
+                                   priority_claim what,
+                                   signal& wake)
+    : port_(p),
+      settings_(settings),
+      claim_(what),
+      wake_(wake),
+      generation_(p.status().generation),
+      blocker_watch_(wake),
+      own_watch_(wake),
+      record_watch_(wake) {}
+
+std::string priority_attempt::at(std::string_view name) const {
+    return join_path(settings_.folder, name);
+}
+
+void priority_attempt::fail(error_code reason) noexcept {
+    over_ = true;
+    error_ = reason;
+}
+
+void priority_attempt::granted(std::int64_t token) {
+    over_ = true;
+    hold_ = std::make_shared<priority_hold>(
+        port_, at(name_), at(record_of(name_)), settings_.request_text, generation_, token);
+    hold_->start();
+}
+
+task<bool> priority_attempt::advance() {
+    if (!port_.alive(generation_)) {
+        fail(end_of_session(port_));
+        co_return true;
+    }
+    if (lost_create_) {
+        co_await find();
+        co_return false;
+    }
+    if (name_.empty()) {
+        co_await enter();
+        co_return false;
+    }
+    auto& turns = port_.use_service<priority_turns>();
+    if (!turns.take(settings_.folder, wake_))
+        co_return true;
+    bool settled = co_await look();
+    turns.pass(settings_.folder, wake_);
+    co_return settled;
+}
+
+task<> priority_attempt::enter() {
+    // A new guid for every attempt: what is found under an old one is never taken for this one.
+    guid_ = port_.new_guid();
+    stem_ = format_ranked(guid_, claim_.kind, claim_.priority);
+    request create(port_, op_code::create, at(stem_));
+    create.mode = create_mode::ephemeral_sequential;
+    create.data = settings_.identity;
+    create.entries = settings_.entries;
+    create.generation = generation_;
+    error_code ec = co_await create;
+    if (!ec) {
+        name_ = std::string(base_name(create.answer));
+    } else if (is_outcome_unknown(ec)) {
+        lost_create_ = true;
+    } else if (ec == zk_errc::no_node) {
+        ec = co_await ensure_folder(port_, settings_.folder, settings_.entries);
+        if (ec && !worth_asking_again(port_, ec))
+            fail(ec);
+    } else if (!again(ec)) {
+        fail(ec);
+    }
+}
+
+/// The answer to the create was lost. A server that lags behind must catch up first.
+task<> priority_attempt::find() {
+    request listing(port_, op_code::children, settings_.folder);
+    listing.generation = generation_;
+    error_code ec = co_await behind_sync(port_, listing);
+    if (again(ec))
+        co_return;
+    lost_create_ = false;
+    if (ec && ec != zk_errc::no_node) {
+        port_.use_service<janitor>().erase_guid(settings_.folder, guid_, generation_);
+        fail(ec);
+        co_return;
+    }
+    for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
+        std::string_view name = listing.names[i];
+        auto parsed = parse_ranked(name);
+        if (parsed && !parsed->record && name.starts_with(stem_))
+            name_ = std::string(name);
+    }
+    if (name_.empty())
+        port_.use_service<janitor>().erase_late(settings_.folder, stem_, generation_);
+}
+
+task<bool> priority_attempt::look() {
+    request record(port_, op_code::exists, at(record_of(name_)));
+    request folder(port_, op_code::get, settings_.folder);
+    request children(port_, op_code::children, settings_.folder);
+    record.generation = folder.generation = children.generation = generation_;
+    const bool perhaps = unanswered_;
+    if (perhaps) {
+        record_watch_.disarm();
+        record.attach(record_watch_);
+        record.send();
+    }
+    // In this order: what the grant is justified by must be newer than the folder's version.
+    folder.send();
+    children.send();
+    error_code record_ec = zk_errc::no_node;
+    if (perhaps)
+        record_ec = co_await record;
+    error_code folder_ec = co_await folder;
+    error_code ec = co_await children;
+    if (!record_ec && record.record.ephemeral_owner == port_.status().session_id) {
+        granted(record.record.czxid);
+        co_return true;
+    }
+    if (!ec)
+        ec = folder_ec;
+    if (!ec && record_ec != zk_errc::no_node)
+        ec = record_ec;
+    if (again(ec))
+        co_return false;
+    if (ec) {
+        fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
+        co_return true;
+    }
+    if (folder.answer.empty()) {
+        co_await write_ageing(folder.record.version);
+        co_return false;
+    }
+    auto ageing = parse_ageing(folder.answer);
+    if (!ageing || *ageing != settings_.ageing) {
+        fail(ageing ? errc::limit_mismatch : errc::foreign_data);
+        co_return true;
+    }
+    auto mine = parse_ranked(name_);
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < children.names.size(); ++i)
+        names.push_back(children.names[i]);
+    ranked_listing listing = sort_out(names, mine ? mine->sequence : 0);
+    bool settled = co_await decide(listing, folder.record.version);
+    co_return settled;
+}
+
+/// Before anybody waits for anybody: all must see the same order.
+task<> priority_attempt::write_ageing(std::int32_t version) {
+    request set(port_, op_code::set, settings_.folder);
+    set.data = std::to_string(settings_.ageing);
+    set.version = version;
+    set.generation = generation_;
+    error_code ec = co_await set;
+    if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node && !again(ec))
+        fail(ec);
+}
+
+task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t version) {
+    auto me = listing.find(name_);
+    if (!me || !listing.waiting[*me]) {
+        fail(errc::ownership_lost);
+        co_return true;
+    }
+    if (listing.places[*me].holds) {
+        unanswered_ = true;  // granted, and we do not know the token yet
+        co_return false;
+    }
+    ranked_verdict verdict = judge(listing.places, *me, settings_.ageing);
+    if (verdict.grant) {
+        co_await ask(version);
+        co_return false;
+    }
+    if (claim_.try_only) {
+        fail(errc::would_block);
+        co_return true;
+    }
+    if (settings_.ask_holders)
+        ask_holders(listing, verdict);
+    bool settled = co_await wait_for(listing, verdict);
+    co_return settled;
+}
+
+/// For the record.
+task<> priority_attempt::ask(std::int32_t version) {
+    transaction steps;
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_.entries.empty())
+        how.acl = &settings_.entries;
+    steps.check(at(name_));
+    steps.set(settings_.folder, std::to_string(settings_.ageing), version);
+    steps.create(at(record_of(name_)), settings_.identity, how);
+    request multi(port_, op_code::multi, std::string());
+    multi.steps = steps.steps();
+    multi.generation = generation_;
+    asked_ = true;
+    error_code ec = co_await multi;
+    if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {
+        granted(multi.results[1].stat.mzxid);  // all steps of a transaction have the same one
+        co_return;
+    }
+    if (!ec || is_outcome_unknown(ec) || ec == zk_errc::node_exists) {
+        unanswered_ = true;
+        co_return;
+    }
+    // Somebody else was granted, or our node has gone: the next look tells.
+    bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again(ec);
+    if (!look_again)
+        fail(ec);
+}
+
+void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
+    line_settings target;
+    target.directory = settings_.folder;
+    target.names.counts_everything = true;
+    target.release_request = settings_.request_text;
+    for (std::size_t i : verdict.inferior) {
+        std::string holder = at(listing.blocking_node(i));
+        if (!asked_holders_.insert(holder).second)
+            continue;
+        user_call<> nobody(port_, [](error_code) {});
+        port_.spawn(ask_for_release(port_, target, std::move(holder), std::move(nobody)));
+    }
+}
+
+/// @return whether there is nothing more to do until one of the watches fires.
+task<bool> priority_attempt::wait_for(const ranked_listing& listing,
+                                      const ranked_verdict& verdict) {
+    std::string blocker = at(listing.blocking_node(*verdict.watch));
+    if (!blocker_watch_.armed() || blocker_ != blocker) {
+        forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
+        blocker_ = std::move(blocker);
+        error_code ec = co_await observe(blocker_, blocker_watch_);
+        if (ec == zk_errc::no_node || again(ec))
+            co_return false;
+        if (ec) {
+            fail(ec);
+            co_return true;
+        }
+    }
+    if (!own_watch_.armed()) {
+        std::string own = at(name_);
+        error_code ec = co_await observe(own, own_watch_);
+        if (again(ec))
+            co_return false;
+        if (ec)
+            fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
+    }
+    co_return true;
+}
+
+/// Leaves a watch on a node that exists, and none otherwise.
+task<error_code> priority_attempt::observe(const std::string& path, watch_node& watch) {
+    request read(port_, op_code::get, path);
+    read.generation = generation_;
+    read.attach(watch);
+    error_code ec = co_await read;
+    if (ec != zk_errc::no_auth)
+        co_return ec;
+    // Whether it exists everybody may know.
+    request look(port_, op_code::exists, path);
+    look.generation = generation_;
+    look.attach(watch);
+    ec = co_await look;
+    if (ec == zk_errc::no_node)
+        forget_watch(port_, watch, watch_kind::exists, path);
+    co_return ec;
+}
+
+task<> priority_attempt::leave() {
+    port_.use_service<priority_turns>().pass(settings_.folder, wake_);
+    forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
+    own_watch_.disarm();
+    while (lost_create_ && port_.alive(generation_))
+        co_await find();
+    if (!name_.empty()) {
+        std::string record;
+        if (asked_)
+            record = at(record_of(name_));
+        co_await dismantle(port_, at(name_), std::move(record), generation_);
+        forget_watch(port_, record_watch_, watch_kind::exists, at(record_of(name_)));
+    }
+}
+
+}  // namespace corozk::detail

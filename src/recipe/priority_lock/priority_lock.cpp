@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/release_request.hpp"
+#include "recipe/priority_lock/attempt.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include <corozk/recipe/priority_lock.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace corozk {
+
+using namespace detail;
+
+namespace {
+
+line_settings make_settings(std::string path, const priority_lock_options& options) {
+    line_settings settings;
+    settings.directory = std::move(path);
+    // Whose names they are is decided by `settings_of`.
+    settings.names.counts_everything = true;
+    settings.entries = options.entries;
+    settings.release_request = options.release_request;
+    settings.record_suffix = record_of("");
+    return settings;
+}
+
+class priority_object final : public line_object {
+public:
+    priority_object(std::string path, priority_lock_options options)
+        : line_object(make_settings(std::move(path), options), options.identity, {"read", "write"}),
+          ask_{line_object::settings().directory,
+               options.identity,
+               options.entries,
+               options.ageing,
+               options.ask_holder_to_release,
+               options.release_request} {
+        if (!problem_ && options.ageing < 0)
+            problem_ = errc::bad_option;
+    }
+
+    const priority_settings& how() const noexcept { return ask_; }
+
+    const line_settings& settings_of(const std::string& contender) const override {
+        bool ours = parent_path(contender) == path() && parse_ranked(base_name(contender));
+        return ours ? settings() : nowhere_;
+    }
+
+    task<error_code> look(port& p, line_survey& found) const override;
+
+private:
+    const priority_settings ask_;
+    const line_settings nowhere_;
+};
+
+class attempt_core final : public recipe_core {
+public:
+    using recipe_core::recipe_core;
+};
+
+task<> acquire_ranked(port& p,
+                      std::shared_ptr<const priority_object> lock,
+                      priority_claim what,
+                      time_point deadline,
+                      any_handler<void(error_code, ownership)> handler) {
+    attempt_core core(p);
+    signal wake(p);
+    waiting_call<ownership> call(core, std::move(handler), wake, deadline);
+    session_signal session(p, wake);
+    if (p.status().state == session_state::closed)
+        call.fail(errc::closed);
+    while (!p.alive(p.status().generation) && !call.over())
+        co_await wake.wait();
+    priority_attempt attempt(p, lock->how(), what, wake);
+    while (!call.over() && !attempt.over()) {
+        bool settled = co_await attempt.advance();
+        if (settled && !call.over() && !attempt.over())
+            co_await wake.wait();
+    }
+    if (auto hold = attempt.take()) {
+        // If nobody waits for it any more, it is given back.
+        ownership granted(p.keep_alive(), std::move(hold));
+        call.complete(error_code(), std::move(granted));
+        priority_turns& turns = p.use_service<priority_turns>();
+        turns.pass(lock->how().folder, wake);
+        co_return;
+    }
+    co_await attempt.leave();
+    call.fail(attempt.error());
+}
+
+/// Whom each of those in a listing waits for. The holders' paths stand in two lists for all.
+class blocking_paths {
+public:
+    blocking_paths(std::string_view folder, const ranked_listing& listing, std::int32_t ageing)
+        : folder_(folder), listing_(listing), nearest_(nearest_ahead(listing.places, ageing)) {
+        std::vector<std::size_t> holders;
+        for (std::size_t i = 0; i < listing.places.size(); ++i) {
+            if (listing.places[i].holds)
+                holders.push_back(i);
+        }
+        std::sort(holders.begin(), holders.end(), [&](std::size_t a, std::size_t b) {
+            return listing.places[a].order < listing.places[b].order;
+        });
+        std::vector<std::string> all;
+        std::vector<std::string> writers;
+        for (std::size_t i : holders) {
+            all.push_back(path_of(i));
+            if (listing.places[i].kind == priority_write)
+                writers.push_back(path_of(i));
+        }
+        holders_ = std::move(all);
+        writers_ = std::move(writers);
+    }
+
+    /// A waiter that is ahead waits for the holders in its turn.
+    path_list of(std::size_t place) const {
+        if (nearest_[place])
+            return std::vector<std::string>{path_of(*nearest_[place])};
+        return listing_.places[place].kind == priority_read ? writers_ : holders_;
+    }
+
+private:
+    std::string path_of(std::size_t place) const {
+        return join_path(folder_, listing_.blocking_node(place));
+    }
+
+    std::string_view folder_;
+    const ranked_listing& listing_;
+    std::vector<std::optional<std::size_t>> nearest_;
+    path_list holders_;
+    path_list writers_;
+};
+
+/// Who holds comes first, in the order of the grants; who waits after that, in the order of
+/// priorities.
+task<error_code> priority_object::look(port& p, line_survey& found) const {
+    request folder(p, op_code::get, path());
+    request children(p, op_code::children, path());
+    folder.send();
+    children.send();
+    error_code ec = co_await folder;
+    error_code listed = co_await children;
+    if (!ec)
+        ec = listed;
+    if (ec)
+        co_return ec == zk_errc::no_node ? error_code() : ec;
+    auto ageing = folder.answer.empty() ? ask_.ageing : parse_ageing(folder.answer);
+    std::vector<std::string_view> names;
+    std::optional<std::int32_t> origin;
+    for (std::size_t i = 0; i < children.names.size(); ++i) {
+        auto parsed = parse_ranked(children.names[i]);
+        if (!parsed)
+            continue;
+        if (!origin)
+            origin = parsed->sequence;
+        names.push_back(children.names[i]);
+    }
+    if (!ageing)
+        co_return names.empty() ? error_code() : make_error_code(errc::foreign_data);
+    ranked_listing listing = sort_out(names, origin.value_or(0));
+    std::vector<std::unique_ptr<request>> reads;
+    for (std::size_t i = 0; i < listing.places.size(); ++i) {
+        std::string node = join_path(path(), listing.blocking_node(i));
+        reads.push_back(std::make_unique<request>(p, op_code::get, std::move(node)));
+        reads.back()->send();
+    }
+    const blocking_paths blocking(path(), listing, *ageing);
+    std::vector<std::pair<std::size_t, contender_info>> entries;
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        request& read = *reads[i];
+        error_code problem = co_await read;
+        if (problem && problem != zk_errc::no_node)
+            ec = problem;
+        if (problem)
+            continue;  // gone meanwhile
+        auto name = parse_ranked(base_name(read.path));
+        contender_info info;
+        info.path = read.path;
+        info.kind = kinds()[name->kind];
+        info.holds = listing.places[i].holds;
+        info.priority = name->priority;
+        info.sequence = name->sequence;
+        info.session_id = read.record.ephemeral_owner;
+        info.fencing_token = read.record.czxid;
+        info.data = without_release_request(read.answer, settings().release_request);
+        info.since =
+            std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
+        if (!info.holds)
+            info.waits_for = blocking.of(i);
+        entries.emplace_back(i, std::move(info));
+    }
+    if (ec)
+        co_return ec;
+    std::sort(entries.begin(), entries.end(), [&](const auto& a, const auto& b) {
+        if (a.second.holds != b.second.holds)
+            return a.second.holds;
+        if (a.second.holds)
+            return a.second.fencing_token < b.second.fencing_token;
+        return comes_before(listing.places[a.first], listing.places[b.first], *ageing);
+    });
+    for (auto& entry : entries)
+        found.contenders.push_back(std::move(entry.second));
+    co_return error_code();
+}
+
+}  // namespace
+
+priority_lock::priority_lock(const client& c, std::string path, priority_lock_options options)
+    : line_user(c,
+                std::make_shared<const priority_object>(std::move(path), std::move(options)),
+                "priority_lock") {}
+
+priority_lock::priority_lock(priority_lock&&) noexcept = default;
+priority_lock& priority_lock::operator=(priority_lock&&) noexcept = default;
+priority_lock::~priority_lock() = default;
+
+detail::acquisition priority_lock::ranked_part(wish what) const {
+    return acquisition(
+        session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
+            wish now = what;
+            now.try_only = try_only;
+            start(s, impl, now, std::move(handler));
+        });
+}
+
+void priority_lock::start(const session_ptr& s,
+                          const impl_ptr& impl,
+                          wish what,
+                          any_handler<void(error_code, ownership)> handler) {
+    if (error_code ec = problem_of(s, impl))
+        return refuse<ownership>(s, ec, std::move(handler));
+    priority_claim claim;
+    claim.kind = what.kind;
+    claim.priority = what.priority;
+    claim.try_only = what.try_only;
+    auto lock = std::static_pointer_cast<const priority_object>(impl);
+    detail::port_of(*s).spawn(acquire_ranked(
+        detail::port_of(*s), std::move(lock), claim, what.deadline, std::move(handler)));
+}
+
+}  // namespace corozk

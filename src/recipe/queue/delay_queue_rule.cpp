@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/delay_queue_rule.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace corozk::detail {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+}  // namespace
+
+std::string due_text(std::int64_t due) {
+    std::string digits = std::to_string(due);
+    return std::string(due_width - std::min(due_width, digits.size()), '0') + digits;
+}
+
+std::optional<std::int64_t> parse_due(std::string_view text) noexcept {
+    bool digits_only =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (text.size() != due_width || !digits_only)
+        return std::nullopt;
+    std::int64_t due = 0;
+    std::from_chars(text.data(), text.data() + text.size(), due);
+    return due;
+}
+
+std::int64_t due_at(const due_time& when, system_clock::time_point now) noexcept {
+    std::int64_t due = when.milliseconds();
+    if (when.is_delay())
+        due += std::chrono::ceil<milliseconds>(now).time_since_epoch().count();
+    return std::clamp<std::int64_t>(due, 0, latest_due);
+}
+
+system_clock::time_point time_of_due(std::int64_t due) noexcept {
+    constexpr auto latest =
+        std::chrono::time_point_cast<milliseconds>(system_clock::time_point::max());
+    return std::min(std::chrono::time_point<system_clock, milliseconds>(milliseconds(due)), latest);
+}
+
+due_look look_at_due(const item_order& items, system_clock::time_point now) noexcept {
+    std::int64_t said = std::chrono::floor<milliseconds>(now).time_since_epoch().count();
+    auto is_ripe = [said](const queue_entry& e) { return e.key.rank <= said; };
+    due_look look;
+    std::optional<std::int64_t> next;
+    auto see = [&](std::int64_t rank) { next = std::min(next.value_or(rank), rank); };
+    auto arranged = items.arranged();
+    auto first_unripe = std::partition_point(arranged.begin(), arranged.end(), is_ripe);
+    look.ripe = static_cast<std::size_t>(first_unripe - arranged.begin());
+    if (first_unripe != arranged.end()) {
+        see(first_unripe->key.rank);
+    } else {
+        for (const queue_entry& e : items.rest()) {
+            if (is_ripe(e)) {
+                ++look.ripe;
+            } else {
+                see(e.key.rank);
+            }
+        }
+    }
+    if (next) {
+        // Not the difference itself: a clock may say anything.
+        bool soon = said >= *next - longest_look.count();
+        look.again = soon ? milliseconds(*next - said) : longest_look;
+    }
+    return look;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corozk/recipe/queue.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace corozk::detail {
+
+// The queue's rules.
+//
+// An item is a child of the queue's folder, with the server's sequence in its name. The order is by
+// rank, then by sequence: the rank is the priority in a priority queue and the due time in a delay
+// queue (see queue/delay_queue_rule.hpp).
+//
+// folder  Persistent: in one that is made anew the sequence begins anew, and what was read of an item
+//         would be taken for another one of its name. Who erases it all the same, or uses a container,
+//         is noticed by the czxid: after each rest and each outage the folder is looked at first.
+// put     A transaction of a ledger: {mark, create item...}. A guid in the name could not tell
+//         whether a put whose answer was lost was applied: another consumer may have taken the item
+//         meanwhile.
+// bound   The transaction also sets a node that all producers share, at the version that was read
+//         *before* the children were counted. So no other producer put anything since the count,
+//         and consumers only make it smaller: count + new <= bound holds when it is applied.
+// take    The item is read first, then erased by a transaction of a ledger. Never both in one go:
+//         the reading could be lost while the erasing is done. Sent once: whether it was applied is
+//         found out by making it void, as after an outage it may mean another item.
+// consume An ephemeral child `claim` of the item, with a guid. It is ours if the guid is, in the
+//         session that we still have. While it is there the server refuses to erase the item, so
+//         that takes and other consumers' acknowledgements cannot get it. Its version differs from
+//         that of the claims before and after it: a transaction that ends a claim ends its own.
+// ack     {erase claim, erase item, the user's operations}, sent in the session that owns the
+//         claim: when that has ended at the server, the whole fails. If the answer was lost and the
+//         session lives: the item is gone if and only if it was applied.
+//
+// One listing serves until it is used up: items that come later have higher sequences. That does
+// not hold for ranks: there each round of takes has a listing that was asked for after the takes.
+
+/// Where an item stands.
+struct queue_key {
+    std::int64_t rank = 0;
+    std::int32_t sequence = 0;
+
+    friend bool operator==(const queue_key&, const queue_key&) = default;
+};
+
+/// How a queue names its items.
+class queue_names {
+public:
+    queue_names(queue_format format, queue_order order) noexcept : format_(format), order_(order) {}
+
+    /// Whether there are any such names: only the native format has due times.
+    bool exist() const noexcept { return !timed() || format_ == queue_format::native; }
+
+    /// Whether items of this rank can be named.
+    bool allows(std::int64_t rank) const noexcept;
+
+    /// What the server appends the sequence to.
+    std::string prefix(std::int64_t rank) const;
+
+    /// Nothing if the name is not an item's.
+    std::optional<queue_key> parse(std::string_view name) const noexcept;
+
+    /// Whether newcomers may come before those that are there.
+    bool ranked() const noexcept { return order_ != queue_order::arrival; }
+
+    /// Whether the rank is a due time.
+    bool timed() const noexcept { return order_ == queue_order::due_time; }
+
+private:
+    bool prioritized() const noexcept { return order_ == queue_order::priority; }
+
+    queue_format format_;
+    queue_order order_;
+};
+
+/// A child that is an item.
+struct queue_entry {
+    queue_key key;
+    std::uint32_t index = 0;  ///< in the listing
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/background_deleter.hpp"
+
+#include "driver/request.hpp"
+#include "driver/signal.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <chrono>
+#include <functional>
+#include <set>
+
+namespace corozk::detail {
+
+namespace {
+
+/// A server closes a connection that is silent for longer than the session's timeout, and looks for
+/// such connections this often.
+constexpr auto idle_connection_interval = std::chrono::seconds(10);
+
+task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
+    std::string name = path;
+    error_code ec = co_await erase_surely(p, std::move(path), generation);
+    if (ec && !is_session_lost(ec) && ec != errc::closed && p.logs(log_level::warning)) {
+        p.log(log_level::warning, "could not erase " + name + ": " + ec.message());
+    }
+}
+
+/// All names in a folder, once everything that this session sent before has been carried out: after
+/// a reconnect the new server may lag behind the one that was asked before.
+task<error_code> list_all(port& p, std::string folder, std::uint64_t generation, name_list& names) {
+    for (;;) {
+        request listing(p, op_code::children, folder);
+        listing.generation = generation;
+        error_code ec = co_await behind_sync(p, listing);
+        if (ask_again(p, generation, ec))
+            continue;
+        names = std::move(listing.names);
+        co_return ec;
+    }
+}
+
+task<> erase_guid_driver(port& p, std::string parent, std::string guid, std::uint64_t generation) {
+    name_list names;
+    // An error: the parent is gone, or the session, and with it the node.
+    if (co_await list_all(p, parent, generation, names))
+        co_return;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].find(guid) == std::string_view::npos)
+            continue;
+        co_await erase_driver(p, join_path(parent, names[i]), generation);
+    }
+}
+
+}  // namespace
+
+task<error_code> erase_surely(port& p, std::string path, std::uint64_t generation) {
+    for (;;) {
+        request erase(p, op_code::erase, path);
+        erase.generation = generation;
+        error_code ec = co_await erase;
+        if (!ec || ec == zk_errc::no_node)
+            co_return error_code();
+        if (!ask_again(p, generation, ec))
+            co_return ec;
+    }
+}
+
+void janitor::erase(std::string path, std::uint64_t generation) {
+    port_.spawn(erase_driver(port_, std::move(path), generation));
+}
+
+void janitor::erase_guid(std::string parent, std::string guid, std::uint64_t generation) {
+    port_.spawn(erase_guid_driver(port_, std::move(parent), std::move(guid), generation));
+}
+
+void janitor::erase_late(std::string parent, std::string stem, std::uint64_t generation) {
+    bool idle = late_.empty();
+    time_point due = port_.now() + port_.status().negotiated_timeout + idle_connection_interval;
+    late_.push_back({std::move(parent), std::move(stem), generation, due});
+    if (idle)
+        port_.spawn(erase_late_nodes());
+}
+
+task<> janitor::erase_late_nodes() {
+    signal wake(port_);
+    alarm due(port_, wake);
+    session_signal state(port_, wake);
+    while (!late_.empty()) {
+        late_node first = late_.front();
+        if (!port_.alive(first.generation)) {
+            late_.pop_front();
+            continue;
+        }
+        if (port_.now() < first.due) {
+            due.set(first.due);
+            co_await wake.wait();
+            continue;
+        }
+        // One listing for all that are due in this folder.
+        name_list names;
+        error_code ec = co_await list_all(port_, first.parent, first.generation, names);
+        std::set<std::string, std::less<>> stems;
+        std::erase_if(late_, [&](const late_node& n) {
+            bool covered = n.parent == first.parent && n.generation == first.generation &&
+                           n.due <= port_.now();
+            if (covered)
+                stems.insert(n.stem);
+            return covered;
+        });
+        for (std::size_t i = 0; !ec && i < names.size(); ++i) {
+            auto at = stems.upper_bound(names[i]);
+            if (at == stems.begin() || !names[i].starts_with(*--at))
+                continue;
+            erase(join_path(first.parent, names[i]), first.generation);
+        }
+    }
+}
+
+}  // namespace corozk::detail

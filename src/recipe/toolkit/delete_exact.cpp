@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/delete_exact.hpp"
+
+#include "driver/request.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <optional>
+
+namespace corozk::detail {
+
+task<error_code> erase_one(port& p, std::string path, bool& erased) {
+    std::optional<std::int64_t> meant;
+    erased = false;
+    for (;;) {
+        // A server that lags behind must not make us believe that there is nothing.
+        request look(p, op_code::exists, path);
+        error_code ec = co_await behind_sync(p, look);
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec == zk_errc::no_node) {
+            // After a lost answer: gone by us, or by somebody else in our place.
+            erased = meant.has_value();
+            co_return error_code();
+        }
+        if (ec)
+            co_return ec;
+        if (meant && *meant != look.record.czxid) {
+            erased = true;
+            co_return error_code();
+        }
+        request erase(p, op_code::erase, path);
+        ec = co_await erase;
+        if (worth_asking_again(p, ec)) {
+            if (is_outcome_unknown(ec))
+                meant = look.record.czxid;
+            continue;
+        }
+        erased = !ec || meant.has_value();
+        co_return ec == zk_errc::no_node ? error_code() : ec;
+    }
+}
+
+}  // namespace corozk::detail

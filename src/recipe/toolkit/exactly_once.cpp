@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/exactly_once.hpp"
+
+#include "driver/ensure_path.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/retry.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::string_view prefix = "ledger-";
+
+/// Long after the last transaction of a living ledger can be in doubt. A ledger that was only idle
+/// just opens another node.
+constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
+
+task<> sweep(port& p, std::string folder, std::int64_t now) {
+    request listing(p, op_code::children, folder);
+    if (co_await listing)
+        co_return;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (listing.names[i].substr(0, prefix.size()) != prefix)
+            continue;
+        std::string path = join_path(folder, listing.names[i]);
+        request exists(p, op_code::exists, path);
+        if (co_await exists)
+            continue;
+        if (exists.record.mtime > now - abandoned_after)
+            continue;
+        request erase(p, op_code::erase, path);
+        erase.version = exists.record.version;
+        co_await erase;
+    }
+}
+
+/// The node is no session's, so that it is erased in whatever session there is.
+task<> erase_node(port& p, std::string path) {
+    for (;;) {
+        request erase(p, op_code::erase, path);
+        if (!worth_another_try(co_await erase))
+            co_return;
+    }
+}
+
+/// Which of the steps was the reason; so many as there are results, if none was.
+std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
+    std::size_t failed = 0;
+    while (failed < results.size() && results[failed].error != ec)
+        ++failed;
+    return failed;
+}
+
+/// Somebody erased or wrote our node. Any other error of its step is the user's: his list of rights
+/// does not let him write what he creates.
+bool is_gone(error_code ec) {
+    return ec == zk_errc::no_node || ec == zk_errc::bad_version;
+}
+
+}  // namespace
+
+ledger::ledger(port& p, std::string folder, acl entries)
+    : port_(p), folder_(std::move(folder)), entries_(std::move(entries)) {}
+
+task<error_code> ledger::open() {
+    std::string path = perhaps_made_.empty()
+                           ? join_path(folder_, std::string(prefix) + port_.new_guid())
+                           : perhaps_made_;
+    for (;;) {
+        request create(port_, op_code::create, path);
+        create.entries = entries_;
+        error_code ec = co_await create;
+        if (is_outcome_unknown(ec))
+            perhaps_made_ = path;
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(port_, folder_, entries_);
+            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired)
+                continue;
+            co_return ec;
+        }
+        if (is_recoverable(ec) || ec == zk_errc::session_expired)
+            continue;
+        if (ec && ec != zk_errc::node_exists)
+            co_return ec;  // it exists: our first attempt made it
+        path_ = std::move(path);
+        perhaps_made_.clear();
+        version_ = 0;
+        if (!swept_ && create.record.ctime != 0) {
+            swept_ = true;
+            port_.spawn(sweep(port_, folder_, create.record.ctime));
+        }
+        co_return error_code();
+    }
+}
+
+task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
+    ledger_outcome outcome;
+    steps.insert(steps.begin(), mark());
+    bool doubtful = false;  // an attempt at this transaction may have been applied
+    for (;;) {
+        if (path_.empty()) {
+            if (error_code ec = co_await open()) {
+                outcome.error = ec;
+                co_return outcome;
+            }
+        }
+        steps.front() = mark();
+        request multi(port_, op_code::multi, std::string());
+        multi.steps = steps;
+        error_code ec = co_await multi;
+        if (!ec) {
+            applied(outcome, std::move(multi.results));
+            co_return outcome;
+        }
+        if (is_outcome_unknown(ec)) {
+            doubtful = true;
+            continue;
+        }
+        if (worth_another_try(ec)) {
+            // Nothing was sent. Who does not know yet must go on until he knows.
+            if (doubtful || ec != errc::not_connected)
+                continue;
+            outcome.error = ec;
+            co_return outcome;
+        }
+        std::size_t failed = failed_step(multi.results, ec);
+        bool answered = failed < multi.results.size();
+        if (!answered) {  // closed, too large, ...
+            outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
+            co_return outcome;
+        }
+        if (failed == 0 && ec == zk_errc::bad_version && doubtful) {
+            moved_on();
+            outcome.error = error_code();
+            co_return outcome;
+        }
+        if (failed == 0) {
+            bool gone = is_gone(ec);
+            if (gone)
+                path_.clear();
+            if (gone && !doubtful)
+                continue;
+            outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
+            co_return outcome;
+        }
+        if (doubtful) {
+            // Another session's attempt could still be on its way. Without the node it is void.
+            // The node was there a moment ago as we know it: if it is gone, that was we.
+            error_code erase_ec = co_await withdraw();
+            if (erase_ec == zk_errc::bad_version)
+                co_return outcome;
+            if (erase_ec && erase_ec != zk_errc::no_node)
+                ec = zk_errc::connection_loss;
+        }
+        outcome.error = ec;
+        outcome.failed = failed - 1;
+        co_return outcome;
+    }
+}
+
+task<error_code> ledger::prepare() {
+    error_code ec;
+    if (path_.empty())
+        ec = co_await open();
+    co_return ec;
+}
+
+task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
+    ledger_outcome outcome;
+    steps.insert(steps.begin(), mark());
+    request multi(port_, op_code::multi, std::string());
+    multi.steps = std::move(steps);
+    error_code ec = co_await multi;
+    if (!ec) {
+        applied(outcome, std::move(multi.results));
+        co_return outcome;
+    }
+    if (is_outcome_unknown(ec)) {
+        ec = co_await withdraw();
+        if (ec == zk_errc::bad_version)
+            co_return outcome;
+        outcome.error = ec ? make_error_code(zk_errc::connection_loss)
+                           : error_code(boost::asio::error::try_again);
+        co_return outcome;
+    }
+    std::size_t failed = failed_step(multi.results, ec);
+    bool answered = failed < multi.results.size();
+    if (answered && failed == 0 && is_gone(ec)) {
+        path_.clear();
+        outcome.error = boost::asio::error::try_again;
+    } else if (answered) {
+        outcome.error = ec;
+        if (failed > 0)
+            outcome.failed = failed - 1;
+    } else {
+        bool ended = worth_another_try(ec) && ec != errc::not_connected;
+        outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;
+    }
+    co_return outcome;
+}
+
+/// Without the node no attempt that may still be on its way is carried out.
+/// @return no error: none was; `bad_version`: one was
+task<error_code> ledger::withdraw() {
+    bool doubtful = false;
+    for (;;) {
+        request erase(port_, op_code::erase, path_);
+        erase.version = version_;
+        error_code ec = co_await erase;
+        if (worth_another_try(ec)) {
+            doubtful = doubtful || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::bad_version) {
+            moved_on();
+            co_return ec;
+        }
+        path_.clear();
+        if (ec == zk_errc::no_node && doubtful)
+            ec = error_code();  // that was we
+        co_return ec;
+    }
+}
+
+/// What each transaction begins with.
+transaction::step ledger::mark() const {
+    transaction::step step;
+    step.kind = transaction::step_kind::set;
+    step.path = path_;
+    step.version = version_;
+    return step;
+}
+
+void ledger::applied(ledger_outcome& outcome, std::vector<transaction_result> results) {
+    moved_on();
+    results.erase(results.begin());
+    outcome.results = std::move(results);
+    outcome.blank = false;
+}
+
+void ledger::moved_on() {
+    // Far from the version -1, which matches everything.
+    if (++version_ == std::numeric_limits<std::int32_t>::max())
+        retire();
+}
+
+void ledger::retire() {
+    for (std::string* path : {&path_, &perhaps_made_}) {
+        if (!path->empty())
+            port_.spawn(erase_node(port_, std::exchange(*path, std::string())));
+    }
+}
+
+}  // namespace corozk::detail

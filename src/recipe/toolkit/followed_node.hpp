@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/signal.hpp"
+#include <corozk/types.hpp>
+
+#include <string>
+
+namespace corozk::detail {
+
+/// What a node looked like.
+struct node_view {
+    node_view() = default;
+    bool present = false;
+    corozk::stat stat;
+    std::string data;
+
+    /// Whether it is another node, or the same with other data, or one is missing. The same data
+    /// written once more, as after a lost answer, is no difference.
+    bool differs(const node_view& other) const noexcept {
+        if (present != other.present)
+            return true;
+        return present && (stat.czxid != other.stat.czxid || data != other.data);
+    }
+};
+
+/// One node that is followed over its changes, its absence, reconnects and sessions.
+class followed_node {
+public:
+    followed_node(port& p, std::string path);
+
+    /// Brings `view` up to date; while a watch is set it is. `wake` tells when to look again.
+    /// @return an error that asking again does not heal
+    task<error_code> look();
+
+    /// Takes the watches from the server.
+    void forget();
+
+    const node_view& view() const noexcept { return view_; }
+
+    signal wake;
+
+private:
+    port& port_;
+    const std::string path_;
+    watch_signal data_watch_;
+    watch_signal missing_watch_;
+    node_view view_;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/kept_node.hpp"
+
+#include "driver/ensure_path.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace corozk::detail {
+
+/// The paths that this session's objects keep, and who waits to keep them next.
+class kept_paths final : public service {
+public:
+    explicit kept_paths(port&) noexcept {}
+
+    bool claim(kept_node& node) {
+        auto [at, inserted] = owners_.try_emplace(node.path_);
+        if (!inserted)
+            at->second.push_back(node.weak_from_this());
+        return inserted;
+    }
+
+    void release(const std::string& path) {
+        auto at = owners_.find(path);
+        if (at == owners_.end())
+            return;
+        auto waiting = std::move(at->second);
+        owners_.erase(at);
+        for (const auto& next : waiting) {
+            if (auto node = next.lock())
+                node->wake_.set();
+        }
+    }
+
+private:
+    std::map<std::string, std::vector<std::weak_ptr<kept_node>>> owners_;
+};
+
+namespace {
+
+/// Whether there is nothing wrong but the connection, or its server, which takes no changes now: then
+/// the next state of the session is waited for.
+bool not_now(const port& p, const error_code& ec) noexcept {
+    return worth_asking_again(p, ec) || ec == zk_errc::not_read_only;
+}
+
+}  // namespace
+
+kept_node::kept_node(port& p, std::string path, acl entries)
+    : recipe_core(p),
+      path_(std::move(path)),
+      entries_(std::move(entries)),
+      wake_(p),
+      watch_(wake_) {}
+
+kept_node::~kept_node() = default;
+
+void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
+    note_calls();  // one that was cancelled in this moment does not hold up the next
+    bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::release && c.ask.waiting();
+    });
+    if (wanted_ || releasing) {
+        immediate_result<>(executor(), std::move(h), errc::busy);
+        return;
+    }
+    wanted_ = true;
+    wait_for_predecessor_ = wait_for_predecessor;
+    data_ = std::move(data);
+    keep_revision_ = ++revision_;
+    calls_.emplace_back(*this, purpose::keep, revision_, std::move(h), deadline);
+    start();
+}
+
+void kept_node::change(std::string data, handler h) {
+    if (!wanted_) {
+        immediate_result<>(executor(), std::move(h), errc::not_a_member);
+        return;
+    }
+    data_ = std::move(data);
+    ++revision_;
+    calls_.emplace_back(*this, purpose::change, revision_, std::move(h), no_deadline);
+    start();
+}
+
+void kept_node::release(handler h) {
+    if (!wanted_ && !running_) {
+        immediate_result<>(executor(), std::move(h), errc::not_a_member);
+        return;
+    }
+    wanted_ = false;
+    keep_revision_ = 0;
+    for (call& c : calls_) {
+        if (c.why != purpose::release)
+            c.ask.fail(boost::asio::error::operation_aborted);
+    }
+    calls_.emplace_back(*this, purpose::release, revision_, std::move(h), no_deadline);
+    start();
+}
+
+void kept_node::abandon() {
+    stop();
+    wanted_ = false;
+    wake_.set();
+}
+
+void kept_node::start() {
+    wake_.set();
+    if (running_)
+        return;
+    running_ = true;
+    get_port().spawn(run(shared_from_this()));
+}
+
+/// Calls that are over: a `keep` that nobody waits for any more takes the wish back.
+void kept_node::note_calls() {
+    for (auto c = calls_.begin(); c != calls_.end();) {
+        if (c->revision == keep_revision_ && c->ask.over())
+            wanted_ = false;
+        c = c->ask.waiting() ? std::next(c) : calls_.erase(c);
+    }
+}
+
+task<> kept_node::run(std::shared_ptr<kept_node> self) {
+    port& p = self->get_port();
+    kept_node& me = *self;
+    session_signal session(p, me.wake_);
+    while (p.status().state != session_state::closed) {
+        me.note_calls();
+        const std::uint64_t generation = p.status().generation;
+        bool alive = p.alive(generation);
+        bool can_change = alive && p.status().state != session_state::read_only;
+        if (!alive || me.generation_ != generation) {
+            // What an earlier session had is gone, or will be: it is waited for.
+            if (me.session_ != 0)
+                me.our_earlier_.insert(me.session_);
+            me.present_ = false;
+            me.perhaps_ = false;
+            me.watch_.disarm();
+            me.generation_ = generation;
+            me.session_ = p.status().session_id;
+        }
+        bool again = false;
+        if (can_change) {
+            again = co_await me.work(generation);
+        }
+        if (!me.wanted_ && !me.present_ && !me.perhaps_) {
+            me.settle_calls(error_code());
+            break;
+        }
+        if (!again)
+            co_await me.wake_.wait();
+    }
+    forget_watch(p, me.watch_, watch_kind::data, me.path_);
+    me.present_ = me.perhaps_ = false;
+    me.wanted_ = false;
+    me.running_ = false;
+    // Those that came after the client was closed have not been told.
+    for (call& c : me.calls_)
+        c.ask.fail(errc::closed);
+    me.calls_.clear();
+    if (me.registered_) {
+        me.registered_ = false;
+        p.use_service<kept_paths>().release(me.path_);
+    }
+}
+
+/// The node is as it is wanted, or gone.
+void kept_node::settle_calls(error_code ec) {
+    for (auto c = calls_.begin(); c != calls_.end();) {
+        bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
+        // A change of what nobody waits for any more, and is given up: there is nothing to change.
+        bool in_vain = due && !wanted_ && c->why != purpose::release;
+        if (due)
+            c->ask.complete(in_vain ? make_error_code(errc::not_a_member) : ec);
+        c = due ? calls_.erase(c) : std::next(c);
+    }
+}
+
+/// The server does not let us: there is no use in asking again.
+void kept_node::refused(error_code ec) {
+    bool told = false;
+    for (call& c : calls_) {
+        told = told || c.ask.waiting();
+        c.ask.fail(ec);
+    }
+    wanted_ = false;
+    port& p = get_port();
+    if (!told && p.logs(log_level::error)) {
+        p.log(log_level::error, "could not keep " + path_ + ": " + ec.message());
+    }
+}
+
+/// The server does not take these data. Who is kept already stays with those that it has.
+void kept_node::data_refused(error_code ec, std::uint64_t revision) {
+    bool joining = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
+        return c.why == purpose::keep && c.ask.waiting();
+    });
+    if (joining || written_ == revision)
+        return refused(ec);
+    bool told = false;
+    for (call& c : calls_) {
+        if (c.why != purpose::change || c.revision > revision)
+            continue;
+        told = told || c.ask.waiting();
+        c.ask.fail(ec);
+    }
+    if (revision == revision_) {
+        data_ = written_data_;
+        written_ = revision_;
+    }
+    port& p = get_port();
+    if (!told && p.logs(log_level::error)) {
+        p.log(log_level::error, "could not change the data of " + path_ + ": " + ec.message());
+    }
+}
+
+task<bool> kept_node::work(std::uint64_t generation) {
+    bool again = false;
+    if (wanted_) {
+        again = co_await pursue(generation);
+    } else {
+        again = co_await dismantle(generation);
+    }
+    co_return again;
+}
+
+task<bool> kept_node::pursue(std::uint64_t generation) {
+    if (!registered_) {
+        registered_ = get_port().use_service<kept_paths>().claim(*this);
+        if (!registered_) {
+            if (!wait_for_predecessor_)
+                refused(errc::already_exists);
+            co_return !wanted_;
+        }
+    }
+    if (occupied_ && watch_.armed())
+        co_return false;
+    occupied_ = false;
+    // One co_await per statement: g++ 12.2 miscompiles them inside conditions here.
+    bool good = present_;
+    if (!good) {
+        good = co_await make(generation);
+        if (!good)
+            co_return !occupied_;
+    }
+    if (written_ != revision_) {
+        good = co_await write(generation);
+        if (!good)
+            co_return true;
+    }
+    if (!watch_.armed()) {
+        good = co_await look(generation);
+        if (!good)
+            co_return true;
+    }
+    // Meanwhile it may have been released or cancelled: then there is more to do.
+    note_calls();
+    if (wanted_)
+        settle_calls(error_code());
+    co_return written_ != revision_ || !wanted_;
+}
+
+/// @return whether the node is there and ours.
+task<bool> kept_node::make(std::uint64_t generation) {
+    port& p = get_port();
+    request create(p, op_code::create, path_);
+    create.mode = create_mode::ephemeral;
+    create.data = data_;
+    create.entries = entries_;
+    create.generation = generation;
+    const std::uint64_t revision = revision_;
+    error_code ec = co_await create;
+    if (!ec) {
+        our_earlier_.clear();
+        perhaps_ = false;
+        present_ = true;
+        version_ = 0;
+        written_ = revision;
+        written_data_ = std::move(create.data);
+        co_return true;
+    }
+    if (not_now(p, ec)) {
+        perhaps_ = perhaps_ || is_outcome_unknown(ec);
+    } else if (ec == zk_errc::no_node) {
+        ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
+        if (ec && !not_now(p, ec))
+            refused(ec);
+    } else if (ec == zk_errc::node_exists) {
+        bool ours = co_await look(generation);
+        co_return ours;
+    } else {
+        data_refused(ec, revision);
+    }
+    co_return false;
+}
+
+/// Reads the node and watches it.
+/// @return whether it is there and ours.
+task<bool> kept_node::look(std::uint64_t generation) {
+    port& p = get_port();
+    watch_.disarm();
+    request read(p, op_code::get, path_);
+    read.generation = generation;
+    read.attach(watch_);
+    error_code ec = co_await read;
+    if (worth_asking_again(p, ec))
+        co_return false;
+    if (ec && ec != zk_errc::no_node) {
+        refused(ec);
+        co_return false;
+    }
+    perhaps_ = false;
+    bool ours = !ec && read.record.ephemeral_owner == p.status().session_id;
+    if (ours) {
+        if (!present_) {
+            written_ = read.answer == data_ ? revision_ : 0;
+            written_data_ = std::move(read.answer);
+        }
+        version_ = read.record.version;
+    } else if (!ec) {
+        occupied_ = true;
+        bool strangers = !our_earlier_.contains(read.record.ephemeral_owner);
+        bool joining = !calls_.empty() && calls_.front().why == purpose::keep;
+        if (strangers && joining && !wait_for_predecessor_) {
+            refused(errc::already_exists);
+        }
+    }
+    present_ = ours;
+    co_return ours;
+}
+
+/// @return whether the server has the wanted data.
+task<bool> kept_node::write(std::uint64_t generation) {
+    port& p = get_port();
+    request set(p, op_code::set, path_);
+    set.generation = generation;
+    set.data = data_;
+    set.version = version_;
+    const std::uint64_t revision = revision_;
+    error_code ec = co_await set;
+    if (!ec) {
+        version_ = set.record.version;
+        written_ = revision;
+        written_data_ = std::move(set.data);
+        co_return true;
+    }
+    if (ec == zk_errc::no_node) {
+        present_ = false;
+    } else if (ec == zk_errc::bad_version || not_now(p, ec)) {
+        // Written by a lost answer, or by a stranger: what is wanted is written again.
+        co_await look(generation);
+    } else {
+        data_refused(ec, revision);
+    }
+    co_return false;
+}
+
+/// Erases the node if it is ours.
+/// @return whether to try again at once.
+task<bool> kept_node::dismantle(std::uint64_t generation) {
+    port& p = get_port();
+    if (perhaps_) {
+        // A server that lags behind must not make us believe that nothing was created.
+        request read(p, op_code::get, path_);
+        read.generation = generation;
+        error_code ec = co_await behind_sync(p, read);
+        if (worth_asking_again(p, ec))
+            co_return true;
+        perhaps_ = false;
+        present_ = !ec && read.record.ephemeral_owner == p.status().session_id;
+    }
+    if (!present_)
+        co_return false;
+    request erase(p, op_code::erase, path_);
+    erase.generation = generation;
+    error_code ec = co_await erase;
+    if (not_now(p, ec)) {
+        perhaps_ = true;
+        co_return true;
+    }
+    present_ = false;
+    if (ec && ec != zk_errc::no_node)
+        refused(ec);
+    co_return false;
+}
+
+}  // namespace corozk::detail

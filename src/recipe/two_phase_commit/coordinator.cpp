@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who begins a transaction, may decide it, and cleans up behind it.
+#include "driver/ensure_path.hpp"
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+#include "recipe/two_phase_commit/votes.hpp"
+
+#include <deque>
+#include <memory>
+
+namespace corozk {
+
+namespace detail {
+
+class commit_coordinator_impl final : public recipe_core {
+public:
+    commit_coordinator_impl(port& p, std::string path_, commit_options options)
+        : recipe_core(p),
+          path(std::move(path_)),
+          form(options.form),
+          mine(path, std::move(options.acl)) {}
+
+    void is(commit_header found) {
+        mine.is(found);
+        header = std::move(found);
+    }
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
+
+    const std::string path;
+    const commit_form form;
+    std::optional<commit_header> header;
+    this_transaction mine;
+};
+
+namespace {
+
+/// Room for what a request has beside the paths and the data that are counted.
+constexpr std::size_t decision_overhead = 1024;
+constexpr std::size_t per_site_overhead = 64;
+
+using coordinator_ptr = std::shared_ptr<commit_coordinator_impl>;
+
+task<> begin_driver(coordinator_ptr self,
+                    commit_header header,
+                    any_handler<void(error_code)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    header.guid = p.new_guid();
+    this_transaction mine = self->mine;
+    mine.is(header);
+    transaction steps;
+    steps.create(mine.path, format_header(header), mine.how());
+    steps.create(mine.identity, std::string(), mine.how());
+    bool perhaps_ours = false;
+    while (!call.over()) {
+        request create(p, op_code::multi, self->path);
+        create.steps = steps.steps();
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec)) {
+            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), mine.entries);
+            if (!ec || worth_asking_again(p, ec))
+                continue;
+        } else if (ec == zk_errc::node_exists) {
+            ec = errc::already_exists;
+            if (perhaps_ours) {
+                request read(p, op_code::get, self->path);
+                error_code answer = co_await read;
+                if (worth_asking_again(p, answer) || answer == zk_errc::no_node)
+                    continue;
+                auto found = parse_header(read.answer);
+                if (!answer && found && found->guid == header.guid)
+                    ec = error_code();
+            }
+        }
+        if (!ec)
+            self->is(std::move(header));
+        call.complete(ec);
+        co_return;
+    }
+}
+
+task<> resume_driver(coordinator_ptr self,
+                     any_handler<void(error_code, commit_transaction)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<commit_transaction> call(*self, std::move(handler), wake);
+    while (!call.over()) {
+        request read(p, op_code::get, self->path);
+        error_code ec = co_await behind_sync(p, read);
+        if (worth_asking_again(p, ec))
+            continue;
+        commit_transaction found;
+        auto header = parse_header(read.answer);
+        if (!ec && !header)
+            ec = errc::foreign_data;
+        if (!ec) {
+            this_transaction mine = self->mine;
+            mine.is(*header);
+            ec = co_await look_for_decision(p, mine, nullptr, found.outcome);
+            if (ec == zk_errc::no_node)
+                continue;  // it was cleaned up in this moment
+        }
+        if (!ec) {
+            found.form = header->form;
+            found.sites = header->sites;
+            found.payload = header->payload;
+            self->is(std::move(*header));
+        }
+        call.complete(ec, std::move(found));
+    }
+}
+
+task<> decide_driver(coordinator_ptr self,
+                     any_handler<void(error_code, commit_outcome)> handler,
+                     decision_times times) {
+    port& p = self->get_port();
+    signal wake(p);
+    outcome_call call(*self, std::move(handler), wake, times.deadline);
+    call.set_late_error(errc::in_doubt);
+    votes_alarm due(p, wake, times.votes_due);
+    session_signal session(p, wake);
+    const this_transaction mine = self->mine;
+    outcome_slot outcome;
+    error_code ec;
+    if (self->header->form == commit_form::coordinator) {
+        vote_tally votes(p, mine, self->header->sites, nullptr, wake);
+        ec = co_await votes.run(call, due, outcome);
+    } else {
+        ec = co_await await_decision(p, mine, nullptr, wake, call, due, outcome);
+        if (!ec && !outcome && due.rang())
+            ec = co_await write_abort(p, mine, "the deadline passed", outcome);
+    }
+    finish_call(call, ec, outcome);
+}
+
+task<> abort_driver(coordinator_ptr self,
+                    std::string reason,
+                    any_handler<void(error_code, commit_outcome)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    outcome_call call(*self, std::move(handler), wake);
+    this_transaction mine = self->mine;
+    outcome_slot outcome;
+    error_code ec = co_await learn_identity(p, mine);
+    if (!ec)
+        ec = co_await write_abort(p, mine, std::move(reason), outcome);
+    finish_call(call, ec, outcome);
+}
+
+/// One attempt.
+task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
+    const std::string& path = mine.path;
+    request read(p, op_code::get, path);
+    if (error_code ec = co_await behind_sync(p, read))
+        co_return ec;
+    std::optional<commit_header> header = parse_header(read.answer);
+    if (!header)
+        co_return errc::foreign_data;
+    if (!mine.is_known())
+        mine.is(*header);
+    if (mine.guid != header->guid)
+        co_return zk_errc::no_node;
+    outcome_slot outcome;
+    if (error_code ec = co_await look_for_decision(p, mine, nullptr, outcome))
+        co_return ec;
+    if (!outcome) {
+        // Somebody else may have cleaned up in this moment.
+        request still_there(p, op_code::exists, mine.identity);
+        error_code ec = co_await still_there;
+        if (!ec)
+            ec = errc::in_doubt;
+        co_return ec;
+    }
+    request listing(p, op_code::children, path);
+    if (error_code ec = co_await listing)
+        co_return ec;
+    auto [last, others, identified] = sort_leftovers(path, *header, listing.names);
+    if (!identified)
+        co_return co_await why_missing(p, mine);
+    if (!force && last.size() < header->sites.size())
+        co_return errc::busy;
+    std::size_t size = decision_overhead;
+    for (const std::string& child : last)
+        size += child.size() + per_site_overhead;
+    if (size > p.max_request_size()) {
+        others.insert(others.end(), last.begin(), last.end());
+        last.clear();
+    }
+    std::deque<request> erasures;
+    for (const std::string& child : others) {
+        transaction steps = mine.steps();
+        steps.erase(child);
+        erasures.emplace_back(p, op_code::multi, std::string()).steps = steps.steps();
+        erasures.back().send();
+    }
+    error_code problem;
+    for (request& erase : erasures) {
+        error_code ec = co_await erase;
+        if (ec && ec != zk_errc::no_node)
+            problem = ec;
+    }
+    if (problem)
+        co_return problem;
+    transaction steps;
+    for (const std::string& child : last)
+        steps.erase(child);
+    steps.erase(decision_node(path)).erase(mine.identity).erase(path);
+    request erase_all(p, op_code::multi, path);
+    erase_all.steps = steps.steps();
+    error_code ec = co_await erase_all;
+    // Somebody else cleans up, too: what is left will be seen.
+    co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
+}
+
+task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_code)> handler) {
+    constexpr int attempts_against_newcomers = 3;
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    int not_empty = 0;
+    this_transaction mine = self->mine;
+    while (!call.over()) {
+        error_code ec = co_await clean_up_once(p, mine, force);
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)
+            continue;
+        call.complete(ec == zk_errc::no_node ? error_code() : ec);
+    }
+}
+
+}  // namespace
+}  // namespace detail
+
+commit_coordinator::commit_coordinator(const client& c, std::string path, commit_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::commit_coordinator_impl>(
+            detail::port_of(*session_), std::move(path), std::move(options));
+    }
+}
+
+commit_coordinator::commit_coordinator() noexcept = default;
+commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
+commit_coordinator& commit_coordinator::operator=(commit_coordinator&&) noexcept = default;
+commit_coordinator::~commit_coordinator() = default;
+
+std::string commit_coordinator::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+void commit_coordinator::start_begin(const impl_ptr& impl,
+                                     std::vector<std::string> sites,
+                                     std::string payload,
+                                     handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    error_code problem;
+    std::size_t decision = detail::decision_overhead;
+    for (const std::string& site : sites) {
+        decision += impl->path.size() + site.size() + detail::per_site_overhead;
+    }
+    detail::commit_header header;
+    header.form = impl->form;
+    header.guid.resize(32);
+    header.sites = std::move(sites);
+    header.payload = std::move(payload);
+    std::size_t limit = impl->get_port().max_request_size();
+    if (!detail::sites_are_good(header.sites)) {
+        problem = errc::bad_option;
+    } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path.size() +
+                                           detail::decision_overhead >
+                                       limit) {
+        problem = errc::too_large;
+    }
+    if (problem) {
+        detail::refuse(impl, std::move(handler), problem);
+        return;
+    }
+    impl->get_port().spawn(detail::begin_driver(impl, std::move(header), std::move(handler)));
+}
+
+void commit_coordinator::start_resume(const impl_ptr& impl,
+                                      handler_of<commit_transaction> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::resume_driver(impl, std::move(handler)));
+}
+
+void commit_coordinator::start_decide(const impl_ptr& impl,
+                                      time_limit limit,
+                                      handler_of<commit_outcome> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (!impl->header) {
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
+        return;
+    }
+    detail::port& p = impl->get_port();
+    detail::decision_times times(limit, p.now());
+    p.spawn(detail::decide_driver(impl, std::move(handler), times));
+}
+
+void commit_coordinator::start_abort(const impl_ptr& impl,
+                                     std::string reason,
+                                     handler_of<commit_outcome> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::abort_driver(impl, std::move(reason), std::move(handler)));
+}
+
+void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    impl->get_port().spawn(detail::clean_up_driver(impl, force, std::move(handler)));
+}
+
+}  // namespace corozk

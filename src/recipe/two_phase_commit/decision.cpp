@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transaction and its decision: whoever takes part looks for it, waits for it, or aborts.
+#include "recipe/two_phase_commit/decision.hpp"
+
+#include "driver/request.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace corozk::detail {
+
+task<error_code> learn_identity(port& p, this_transaction& mine) {
+    while (!mine.is_known()) {
+        request read(p, op_code::get, mine.path);
+        error_code ec = co_await behind_sync(p, read);
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec)
+            co_return ec;
+        std::optional<commit_header> header = parse_header(read.answer);
+        if (!header)
+            co_return errc::foreign_data;
+        mine.is(*header);
+    }
+    co_return error_code();
+}
+
+task<error_code> why_missing(port& p, const this_transaction& mine) {
+    for (;;) {
+        const std::uint64_t generation = p.status().generation;
+        request read(p, op_code::get, mine.path);
+        error_code ec = co_await behind_sync(p, read);
+        bool sure = p.status().generation == generation;
+        if (worth_asking_again(p, ec) || (!ec && !sure))
+            continue;
+        if (ec)
+            co_return ec;
+        std::optional<commit_header> header = parse_header(read.answer);
+        if (header && header->guid == mine.guid)
+            co_return errc::foreign_data;
+        co_return zk_errc::no_node;
+    }
+}
+
+task<error_code> look_for_decision(port& p,
+                                   const this_transaction& mine,
+                                   watch_signal* watch,
+                                   outcome_slot& outcome) {
+    const std::string path = decision_node(mine.path);
+    bool missed = false;
+    for (;;) {
+        const std::uint64_t generation = p.status().generation;
+        request read(p, op_code::get, path);
+        error_code ec;
+        if (missed)
+            ec = co_await behind_sync(p, read);
+        else
+            ec = co_await read;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (!ec) {
+            std::optional<commit_decision> found = parse_decision(read.answer);
+            bool strange = found && found->guid != mine.guid;
+            bool sure = missed && p.status().generation == generation;
+            if (strange && !sure) {
+                missed = true;
+                continue;
+            }
+            if (watch)
+                forget_watch(p, *watch, watch_kind::exists, path);
+            if (strange)
+                co_return co_await why_missing(p, mine);
+            if (!found)
+                co_return errc::foreign_data;
+            outcome = std::move(found->outcome);
+            co_return error_code();
+        }
+        if (ec != zk_errc::no_node)
+            co_return ec;
+        if (!watch || watch->armed())
+            co_return error_code();
+        request exists(p, op_code::exists, path);
+        exists.attach(*watch);
+        ec = co_await exists;
+        if (ec == zk_errc::no_node)
+            co_return error_code();
+        // It has come in between: then the server watches its data for us.
+        forget_watch(p, *watch, watch_kind::data, path);
+        if (ec && !worth_asking_again(p, ec))
+            co_return ec;
+    }
+}
+
+task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch) {
+    const std::string& path = mine.identity;
+    bool missed = false;
+    while (!watch.armed()) {
+        const std::uint64_t generation = p.status().generation;
+        request look(p, op_code::exists, path);
+        look.attach(watch);
+        error_code ec;
+        if (missed)
+            ec = co_await behind_sync(p, look);
+        else
+            ec = co_await look;
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec)
+            forget_watch(p, watch, watch_kind::exists, path);
+        bool sure = missed && p.status().generation == generation;
+        if (ec != zk_errc::no_node || sure)
+            co_return ec;
+        missed = true;
+    }
+    co_return error_code();
+}
+
+task<error_code> write_abort(port& p,
+                             const this_transaction& mine,
+                             std::string reason,
+                             outcome_slot& outcome) {
+    commit_outcome wish(false, std::move(reason));
+    for (;;) {
+        request create(p, op_code::multi, mine.path);
+        transaction steps = mine.steps();
+        steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
+        create.steps = steps.steps();
+        error_code ec = co_await create;
+        if (worth_asking_again(p, ec))
+            continue;  // if it was ours, it is read the next time
+        if (!ec) {
+            outcome = wish;
+            co_return ec;
+        }
+        if (ec != zk_errc::node_exists)
+            co_return ec;
+        ec = co_await look_for_decision(p, mine, nullptr, outcome);
+        // It vanishes only together with the transaction.
+        if (!ec && !outcome)
+            ec = zk_errc::no_node;
+        co_return ec;
+    }
+}
+
+task<error_code> abort_as_dead(port& p,
+                               const this_transaction& mine,
+                               const own_site& dead,
+                               outcome_slot& outcome) {
+    return write_abort(p, mine, "site " + dead.name + " lost its session", outcome);
+}
+
+task<error_code> await_decision(port& p,
+                                const this_transaction& mine,
+                                const own_site* own,
+                                signal& wake,
+                                outcome_call& call,
+                                const votes_alarm& due,
+                                outcome_slot& outcome) {
+    watch_signal watch(wake);
+    watch_signal transaction_watch(wake);
+    error_code ec;
+    while (!outcome && !call.over() && !due.rang()) {
+        ec = co_await look_for_decision(p, mine, &watch, outcome);
+        if (ec || outcome || call.over())
+            break;
+        if (own && own->is_dead(p)) {
+            ec = co_await abort_as_dead(p, mine, *own, outcome);
+            break;
+        }
+        ec = co_await watch_transaction(p, mine, transaction_watch);
+        if (ec)
+            break;
+        if (!call.over() && !due.rang() && transaction_watch.armed())
+            co_await wake.wait();
+    }
+    forget_watch(p, watch, watch_kind::exists, decision_node(mine.path));
+    forget_watch(p, transaction_watch, watch_kind::data, mine.identity);
+    co_return ec;
+}
+
+decision_times::decision_times(time_limit limit, time_point begin)
+    : votes_due(no_deadline), deadline(limit.from(begin)) {
+    using namespace std::chrono_literals;
+    if (deadline == no_deadline)
+        return;
+    // Less would be no time at all for one who is to write something and wait for the answer.
+    deadline = std::max(deadline, begin + 200ms);
+    votes_due = deadline - std::min<time_limit::duration>((deadline - begin) / 4, 1s);
+}
+
+void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome) {
+    if (ec) {
+        call.fail(ec);
+    } else if (outcome) {
+        call.complete(error_code(), *outcome);
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+// One who takes part: joins, votes, acts on the decision.
+#include "driver/port.hpp"
+#include "driver/request.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+#include "recipe/two_phase_commit/votes.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace corozk {
+
+namespace detail {
+
+namespace {
+
+/// Erases what a site has made, in its session.
+task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
+    for (;;) {
+        request erase(p, op_code::multi, std::string());
+        erase.steps = erasures.steps();
+        erase.generation = generation;
+        error_code ec = co_await erase;
+        if (!ec || !worth_asking_again(p, ec) || !p.alive(generation))
+            co_return;
+    }
+}
+
+/// Erases a site's node. There is no other one of this name in this transaction, ever.
+task<> abandon_site(port& p,
+                    const this_transaction& mine,
+                    std::string node,
+                    std::uint64_t generation) {
+    transaction erasures = mine.steps();
+    erasures.erase(node);
+    return erase_of_site(p, std::move(erasures), generation);
+}
+
+/// Takes a `join` back that nobody waits for any more: the site has never come.
+task<> undo_join(port& p,
+                 const this_transaction& mine,
+                 std::string node,
+                 std::string joined,
+                 std::uint64_t generation) {
+    transaction erasures = mine.steps();
+    erasures.erase(node, 0).erase(joined);
+    return erase_of_site(p, std::move(erasures), generation);
+}
+
+}  // namespace
+
+class commit_site_impl final : public recipe_core {
+public:
+    commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
+        : recipe_core(p),
+          path(std::move(path_)),
+          own(std::move(name_)),
+          node(site_node(path, own.name)),
+          joined(joined_node(path, own.name)),
+          mine(path, std::move(options.acl)) {}
+
+    void stop() noexcept override {
+        recipe_core::stop();
+        if (own.has_node && !own.is_dead(get_port()))
+            get_port().spawn(abandon_site(get_port(), mine, node, own.generation));
+        own.has_node = false;
+    }
+
+    commit_transaction describe() const {
+        commit_transaction t;
+        t.form = header->form;
+        t.sites = header->sites;
+        t.payload = header->payload;
+        t.outcome = outcome;
+        return t;
+    }
+
+    /// A vote is given once. One that nobody waited for any more before it was certain may be given
+    /// again, but not another one.
+    bool may_vote(commit_vote wish) const {
+        bool other_wish = vote_sent && *vote_sent != wish;
+        return !vote_given && !other_wish && !(voter && voter->waiting());
+    }
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
+
+    const std::string path;
+    own_site own;
+    const std::string node;
+    const std::string joined;
+    std::optional<commit_header> header;
+    this_transaction mine;
+    outcome_slot outcome;  ///< once it is known
+    bool joining = false;
+    bool vote_given = false;               ///< the server has it
+    std::optional<commit_vote> vote_sent;  ///< perhaps in vain
+    const outcome_call* voter = nullptr;   ///< who is giving it
+};
+
+namespace {
+
+using site_ptr = std::shared_ptr<commit_site_impl>;
+
+/// Becomes a site: the node is made, or the outcome is known.
+task<error_code> join_steps(commit_site_impl& self,
+                            waiting_call<commit_transaction>& call,
+                            signal& wake,
+                            bool& perhaps_ours) {
+    port& p = self.get_port();
+    watch_signal begin_watch(wake);
+    watch_signal decision_watch(wake);
+    watch_signal node_watch(wake);
+    error_code result;
+    while (!call.over()) {
+        request read(p, op_code::get, self.path);
+        error_code ec = co_await behind_sync(p, read);
+        if (worth_asking_again(p, ec))
+            continue;
+        if (ec == zk_errc::no_node) {
+            begin_watch.disarm();
+            request exists(p, op_code::exists, self.path);
+            exists.attach(begin_watch);
+            ec = co_await exists;
+            if (!ec)
+                forget_watch(p, begin_watch, watch_kind::data, self.path);
+            if (ec == zk_errc::no_node && !call.over())
+                co_await wake.wait();
+            if (!ec || ec == zk_errc::no_node || worth_asking_again(p, ec))
+                continue;
+        }
+        if (!ec) {
+            std::optional<commit_header> header = parse_header(read.answer);
+            if (!header) {
+                ec = errc::foreign_data;
+            } else if (std::find(header->sites.begin(), header->sites.end(), self.own.name) ==
+                       header->sites.end()) {
+                ec = errc::not_a_member;
+            } else if (self.mine.guid != header->guid) {
+                perhaps_ours = false;
+                self.mine.is(*header);
+                self.header = std::move(header);
+            }
+        }
+        if (!ec) {
+            ec = co_await look_for_decision(p, self.mine, &decision_watch, self.outcome);
+            if (ec == zk_errc::no_node)
+                continue;  // cleaned up in this moment
+        }
+        result = ec;
+        if (ec || self.outcome)
+            break;
+        co_await session_alive(p, wake);
+        if (call.over())
+            break;
+        const std::uint64_t generation = p.status().generation;
+        if (self.own.generation != generation)
+            perhaps_ours = false;
+        self.own.generation = generation;
+        request create(p, op_code::multi, self.path);
+        transaction steps = self.mine.steps();
+        create_options how = self.mine.how();
+        steps.create(self.joined, std::string(), how);
+        how.mode = create_mode::ephemeral;
+        steps.create(self.node, std::string(), how);
+        create.steps = steps.steps();
+        create.generation = generation;
+        ec = co_await create;
+        if (!ec) {
+            self.own.has_node = true;
+            break;
+        }
+        if (worth_asking_again(p, ec)) {
+            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+            continue;
+        }
+        if (ec == zk_errc::no_node) {
+            ec = co_await why_missing(p, self.mine);
+            if (ec == zk_errc::no_node)
+                continue;  // cleaned up in this moment
+        }
+        if (ec == zk_errc::node_exists) {
+            node_watch.disarm();
+            request look(p, op_code::get, self.node);
+            look.attach(node_watch);
+            ec = co_await look;
+            if (worth_asking_again(p, ec))
+                continue;
+            if (ec == zk_errc::no_node) {
+                // This site had come before, and died.
+                ec = co_await write_abort(
+                    p, self.mine, "site " + self.own.name + " died", self.outcome);
+                if (ec == zk_errc::no_node)
+                    continue;
+                result = ec;
+                break;
+            }
+            bool our_session = look.record.ephemeral_owner == p.status().session_id;
+            if (!ec && our_session && perhaps_ours) {
+                self.own.has_node = true;
+                break;
+            }
+            if (!ec && !our_session) {
+                if (!call.over())
+                    co_await wake.wait();
+                continue;
+            }
+            if (!ec)
+                ec = errc::already_exists;
+        }
+        result = ec;
+        break;
+    }
+    forget_watch(p, begin_watch, watch_kind::exists, self.path);
+    forget_watch(p, decision_watch, watch_kind::exists, decision_node(self.path));
+    forget_watch(p, node_watch, watch_kind::data, self.node);
+    co_return result;
+}
+
+task<> join_driver(site_ptr self,
+                   any_handler<void(error_code, commit_transaction)> handler,
+                   time_point deadline) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<commit_transaction> call(*self, std::move(handler), wake, deadline);
+    session_signal session(p, wake);
+    bool perhaps_ours = false;
+    error_code ec = co_await join_steps(*self, call, wake, perhaps_ours);
+    self->joining = false;
+    bool joined = !ec && (self->own.has_node || self->outcome);
+    if (joined && !self->own.has_node && perhaps_ours) {
+        // The answer was lost, and meanwhile all was decided without it.
+        co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
+        perhaps_ours = false;
+    }
+    if (joined && !call.over()) {
+        call.complete(error_code(), self->describe());
+        co_return;
+    }
+    // Nobody waits any more, or it failed: the site's node goes.
+    if (self->own.has_node || perhaps_ours) {
+        self->own.has_node = false;
+        co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
+    }
+    if (ec)
+        call.fail(ec);
+}
+
+/// Writes the vote to the site's node. What is sent may count, whatever becomes of its answer: nothing is
+/// before there is a connection, nor once nobody waits any more.
+/// @return `session_expired` if the node is gone.
+task<error_code> write_vote(commit_site_impl& self,
+                            commit_vote wish,
+                            signal& wake,
+                            outcome_call& call) {
+    port& p = self.get_port();
+    for (;;) {
+        while (call.waiting() && !p.connected()) {
+            if (p.status().state == session_state::closed)
+                co_return errc::closed;
+            co_await wake.wait();
+        }
+        if (!call.waiting())
+            co_return error_code();
+        self.vote_sent = wish;
+        call.set_late_error(errc::in_doubt);
+        request write(p, op_code::multi, self.path);
+        transaction steps = self.mine.steps();
+        steps.set(self.node, std::string(format_vote(wish)), 0);
+        if (wish == commit_vote::abort) {
+            // Without this vote there is no commit: it decides, whoever else is there.
+            commit_outcome abort(false, "site " + self.own.name + " voted to abort");
+            steps.create(
+                decision_node(self.path), format_decision(abort, self.mine.guid), self.mine.how());
+        }
+        write.steps = steps.steps();
+        write.generation = self.own.generation;
+        error_code ec = co_await write;
+        if (!ec || ec == zk_errc::node_exists) {  // written, or decided already
+            self.vote_given = true;
+            co_return error_code();
+        }
+        if (ec == zk_errc::no_node)
+            co_return zk_errc::session_expired;
+        if (is_session_lost(ec) && ec != errc::closed)
+            co_return zk_errc::session_expired;
+        if (ec == zk_errc::bad_version) {
+            // By an answer that was lost, or by a stranger.
+            request read(p, op_code::get, self.node);
+            read.generation = self.own.generation;
+            ec = co_await read;
+            if (!ec) {
+                self.vote_given = read.answer == format_vote(wish) && read.record.version == 1;
+                co_return self.vote_given ? error_code() : make_error_code(errc::foreign_data);
+            }
+            if (ec == zk_errc::no_node)
+                co_return zk_errc::session_expired;
+        }
+        if (!worth_asking_again(p, ec))
+            co_return ec;
+    }
+}
+
+task<error_code> vote_steps(commit_site_impl& self,
+                            std::optional<commit_vote> wish,
+                            signal& wake,
+                            outcome_call& call,
+                            const votes_alarm& due) {
+    port& p = self.get_port();
+    this_transaction mine = self.mine;
+    if (wish) {
+        self.voter = &call;
+        error_code ec = co_await write_vote(self, *wish, wake, call);
+        if (self.voter == &call)
+            self.voter = nullptr;
+        if (ec == zk_errc::session_expired) {
+            ec = co_await abort_as_dead(p, mine, self.own, self.outcome);
+            co_return ec;
+        }
+        if (ec || !call.waiting())
+            co_return ec;
+    } else {
+        // Who may not read it would wait for a decision that the server never tells of.
+        error_code ec = co_await learn_identity(p, mine);
+        if (ec)
+            co_return ec;
+    }
+    bool decides = self.header && self.header->form == commit_form::all_sites && self.vote_sent &&
+                   p.alive(self.own.generation);
+    if (decides && (!wish || *wish == commit_vote::commit)) {
+        vote_tally votes(p, mine, self.header->sites, &self.own, wake);
+        error_code ec = co_await votes.run(call, due, self.outcome);
+        co_return ec;
+    }
+    error_code ec = co_await await_decision(p, mine, &self.own, wake, call, due, self.outcome);
+    if (self.outcome)
+        self.mine = mine;
+    co_return ec;
+}
+
+task<> vote_driver(site_ptr self,
+                   std::optional<commit_vote> wish,
+                   any_handler<void(error_code, commit_outcome)> handler,
+                   time_limit limit) {
+    port& p = self->get_port();
+    signal wake(p);
+    decision_times times(limit, p.now());
+    // Who does not decide only waits.
+    bool decides = wish && self->header && self->header->form == commit_form::all_sites;
+    outcome_call call(
+        *self, std::move(handler), wake, decides ? times.deadline : limit.from(p.now()));
+    votes_alarm due(p, wake, decides ? times.votes_due : no_deadline);
+    if (!wish)
+        call.set_late_error(errc::in_doubt);
+    session_signal session(p, wake);
+    error_code ec = co_await vote_steps(*self, wish, wake, call, due);
+    finish_call(call, ec, self->outcome);
+}
+
+task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
+    port& p = self->get_port();
+    signal wake(p);
+    waiting_call<> call(*self, std::move(handler), wake);
+    transaction steps = self->mine.steps();
+    steps.create(done_node(self->path, self->own.name), std::string(), self->mine.how());
+    bool doubtful = false;
+    for (;;) {
+        request create(p, op_code::multi, self->path);
+        create.steps = steps.steps();
+        error_code ec = co_await create;
+        doubtful = doubtful || is_outcome_unknown(ec);
+        if (worth_asking_again(p, ec))
+            continue;
+        // It may have been there, and cleaned up since.
+        bool gone = doubtful && ec == zk_errc::no_node;
+        if (ec && ec != zk_errc::node_exists && !gone) {
+            call.fail(ec);
+            co_return;
+        }
+        break;
+    }
+    if (self->own.has_node) {
+        self->own.has_node = false;
+        if (p.alive(self->own.generation))
+            co_await abandon_site(p, self->mine, self->node, self->own.generation);
+    }
+    call.complete(error_code());
+}
+
+}  // namespace
+}  // namespace detail
+
+commit_site::commit_site(const client& c,
+                         std::string path,
+                         std::string name,
+                         commit_options options)
+    : recipe_object(c.implementation()) {
+    if (session_) {
+        impl_ = std::make_shared<detail::commit_site_impl>(
+            detail::port_of(*session_), std::move(path), std::move(name), std::move(options));
+    }
+}
+
+commit_site::commit_site() noexcept = default;
+commit_site::commit_site(commit_site&&) noexcept = default;
+commit_site& commit_site::operator=(commit_site&&) noexcept = default;
+commit_site::~commit_site() = default;
+
+std::string commit_site::path() const {
+    return impl_ ? impl_->path : std::string();
+}
+
+std::string commit_site::name() const {
+    return impl_ ? impl_->own.name : std::string();
+}
+
+void commit_site::start_join(const impl_ptr& impl,
+                             time_limit limit,
+                             handler_of<commit_transaction> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    detail::port& p = impl->get_port();
+    if (impl->joining || impl->own.has_node || impl->outcome) {
+        detail::refuse(impl, std::move(handler), errc::busy);
+    } else if (!detail::sites_are_good({impl->own.name})) {
+        detail::refuse(impl, std::move(handler), errc::bad_path);
+    } else {
+        impl->joining = true;
+        p.spawn(detail::join_driver(impl, std::move(handler), limit.from(p.now())));
+    }
+}
+
+void commit_site::start_vote(const impl_ptr& impl,
+                             time_limit limit,
+                             commit_vote wish,
+                             handler_of<commit_outcome> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    detail::port& p = impl->get_port();
+    if (impl->outcome) {
+        detail::immediate_result<commit_outcome>(
+            impl->executor(), std::move(handler), error_code(), *impl->outcome);
+    } else if (!impl->own.has_node) {
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
+    } else if (!impl->may_vote(wish)) {
+        detail::refuse(impl, std::move(handler), errc::busy);
+    } else {
+        p.spawn(detail::vote_driver(impl, wish, std::move(handler), limit));
+    }
+}
+
+void commit_site::start_outcome(const impl_ptr& impl,
+                                time_limit limit,
+                                handler_of<commit_outcome> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    detail::port& p = impl->get_port();
+    if (impl->outcome) {
+        detail::immediate_result<commit_outcome>(
+            impl->executor(), std::move(handler), error_code(), *impl->outcome);
+        return;
+    }
+    p.spawn(detail::vote_driver(impl, std::nullopt, std::move(handler), limit));
+}
+
+void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    if (!impl->outcome) {
+        detail::refuse(impl, std::move(handler), errc::in_doubt);
+        return;
+    }
+    impl->get_port().spawn(detail::finish_driver(impl, std::move(handler)));
+}
+
+}  // namespace corozk

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/two_phase_commit/votes.hpp"
+
+#include "driver/request.hpp"
+
+#include <tuple>
+#include <utility>
+
+namespace corozk::detail {
+
+vote_tally::vote_tally(port& p,
+                       const this_transaction& mine,
+                       std::vector<std::string> sites,
+                       const own_site* own,
+                       signal& wake)
+    : port_(p),
+      mine_(mine),
+      sites_(std::move(sites)),
+      own_(own),
+      wake_(wake),
+      decision_watch_(wake),
+      transaction_watch_(wake),
+      states_(sites_.size(), site_state::absent) {
+    for (std::size_t i = 0; i < sites_.size(); ++i)
+        votes_.emplace_back(wake);
+}
+
+task<error_code> vote_tally::run(outcome_call& call,
+                                 const votes_alarm& due,
+                                 outcome_slot& outcome) {
+    error_code ec;
+    while (!ec && !outcome && (call.waiting() || due.rang())) {
+        if (!decision_watch_.armed()) {
+            ec = co_await look_for_decision(port_, mine_, &decision_watch_, outcome);
+            if (ec || outcome)
+                break;
+        }
+        if (due.rang()) {
+            ec = co_await write_abort(port_, mine_, "the deadline passed", outcome);
+            break;
+        }
+        if (own_ && own_->is_dead(port_)) {
+            ec = co_await abort_as_dead(port_, mine_, *own_, outcome);
+            break;
+        }
+        bool again = false;
+        ec = co_await read_votes(again);
+        if (ec || again || !call.waiting())
+            continue;
+        outcome_slot verdict = decide_commit(sites_, states_);
+        if (!verdict) {
+            ec = co_await watch_transaction(port_, mine_, transaction_watch_);
+            if (!ec && !due.rang() && transaction_watch_.armed())
+                co_await wake_.wait();
+        } else if (verdict->committed) {
+            ec = co_await write_commit(outcome);
+        } else {
+            ec = co_await write_abort(port_, mine_, verdict->reason, outcome);
+        }
+    }
+    forget();
+    co_return ec;
+}
+
+task<error_code> vote_tally::read_votes(bool& again) {
+    std::deque<std::pair<std::size_t, request>> reads;
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+        vote& v = votes_[i];
+        if (v.data_watch.armed() || v.missing_watch.armed())
+            continue;
+        if (states_[i] == site_state::dead)
+            continue;
+        reads.emplace_back(std::piecewise_construct,
+                           std::forward_as_tuple(i),
+                           std::forward_as_tuple(port_, op_code::get, node_of(i)));
+        reads.back().second.attach(v.data_watch);
+        reads.back().second.send();
+    }
+    error_code problem;
+    std::deque<std::pair<std::size_t, request>> missing;
+    for (auto& [i, read] : reads) {
+        vote& v = votes_[i];
+        error_code ec = co_await read;
+        if (worth_asking_again(port_, ec)) {
+            again = true;
+        } else if (ec == zk_errc::no_node && v.czxid != 0) {
+            states_[i] = site_state::dead;
+        } else if (ec == zk_errc::no_node) {
+            missing.emplace_back(std::piecewise_construct,
+                                 std::forward_as_tuple(i),
+                                 std::forward_as_tuple(port_, op_code::exists, node_of(i)));
+            missing.back().second.attach(v.missing_watch);
+            missing.back().second.send();
+        } else if (ec) {
+            problem = ec;
+        } else if (v.czxid != 0 && v.czxid != read.record.czxid) {
+            states_[i] = site_state::dead;
+        } else {
+            v.czxid = read.record.czxid;
+            v.version = read.record.version;
+            states_[i] = read_vote(read.answer);
+        }
+    }
+    for (auto& [i, exists] : missing) {
+        error_code ec = co_await exists;
+        if (ec == zk_errc::no_node) {
+            if (!problem)
+                problem = co_await look_for_traces(i, again);
+            continue;
+        }
+        forget_watch(port_, votes_[i].missing_watch, watch_kind::data, node_of(i));
+        again = true;
+        if (ec && !worth_asking_again(port_, ec))
+            problem = ec;
+    }
+    co_return problem;
+}
+
+/// There is no node of this site: has it come, and died?
+task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
+    request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]));
+    request node(port_, op_code::exists, node_of(i));
+    // In this order: a site that comes between the two has a node.
+    joined.send();
+    node.send();
+    error_code has_come = co_await joined;
+    error_code is_there = co_await node;
+    if (worth_asking_again(port_, has_come) || worth_asking_again(port_, is_there)) {
+        forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
+        again = true;
+    } else if (!has_come && is_there == zk_errc::no_node) {
+        states_[i] = site_state::dead;
+    } else if (!is_there) {
+        again = true;  // the watch has fired
+    } else if (has_come && has_come != zk_errc::no_node) {
+        co_return has_come;
+    }
+    co_return error_code();
+}
+
+/// Only if each vote is still there as it was read.
+task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
+    transaction steps = mine_.steps();
+    commit_outcome wish(true, std::string());
+    steps.create(decision_node(mine_.path), format_decision(wish, mine_.guid), mine_.how());
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+        steps.check(node_of(i), votes_[i].version);
+    }
+    request commit(port_, op_code::multi, mine_.path);
+    commit.steps = steps.steps();
+    error_code ec = co_await commit;
+    if (!ec) {
+        outcome = wish;
+        co_return ec;
+    }
+    if (worth_asking_again(port_, ec) || ec == zk_errc::node_exists) {
+        forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
+        co_return error_code();
+    }
+    if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
+        // A vote is gone, or is another one (or the whole transaction is gone).
+        request exists(port_, op_code::exists, mine_.identity);
+        ec = co_await exists;
+        for (vote& v : votes_)
+            v.data_watch.disarm();
+        co_return worth_asking_again(port_, ec) ? error_code() : ec;
+    }
+    co_return ec;
+}
+
+void vote_tally::forget() {
+    forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
+    forget_watch(port_, transaction_watch_, watch_kind::data, mine_.identity);
+    for (std::size_t i = 0; i < sites_.size(); ++i) {
+        std::string path = node_of(i);
+        forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
+        // Those of nodes that are there go with the nodes.
+        votes_[i].data_watch.disarm();
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recipe/two_phase_commit/decision.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+/// One who watches all votes and decides.
+class vote_tally {
+public:
+    /// @param own  a decider that is a site itself; null: the coordinator
+    vote_tally(port& p,
+               const this_transaction& mine,
+               std::vector<std::string> sites,
+               const own_site* own,
+               signal& wake);
+
+    /// Until there is an outcome, or the call is over. When the votes are due: abort, also behind a
+    /// call whose deadline has passed meanwhile.
+    task<error_code> run(outcome_call& call, const votes_alarm& due, outcome_slot& outcome);
+
+private:
+    struct vote {
+        explicit vote(signal& wake) : data_watch(wake), missing_watch(wake) {}
+        watch_signal data_watch;
+        watch_signal missing_watch;
+        std::int64_t czxid = 0;  ///< of the node that was seen; 0: none
+        std::int32_t version = 0;
+    };
+
+    task<error_code> read_votes(bool& again);
+    task<error_code> look_for_traces(std::size_t i, bool& again);
+    task<error_code> write_commit(outcome_slot& outcome);
+    void forget();
+
+    std::string node_of(std::size_t i) const { return site_node(mine_.path, sites_[i]); }
+
+    port& port_;
+    const this_transaction& mine_;
+    const std::vector<std::string> sites_;
+    const own_site* own_;
+    signal& wake_;
+    watch_signal decision_watch_;
+    watch_signal transaction_watch_;
+    std::deque<vote> votes_;
+    std::vector<site_state> states_;
+};
+
+}  // namespace corozk::detail
