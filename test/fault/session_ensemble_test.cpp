@@ -125,6 +125,7 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
 TEST_CASE("ensemble: read-only where there is no quorum, and back at a server that has one") {
     ensemble_options with_read_only = configurable();
     with_read_only.member.java_properties.push_back("readonlymode.enabled=true");
+    with_read_only.member.config_lines.push_back("localSessionsEnabled=true");
     ensemble all(with_read_only);
     auto descriptors = [] {
         auto list = std::filesystem::directory_iterator("/proc/self/fd");
