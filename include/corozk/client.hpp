@@ -106,7 +106,8 @@ struct watched_children {
  * a context that several threads run, give it a strand. Completion handlers run on their associated
  * executor (the client's, if they have none), never inside the initiating call. What arrives together
  * is handed on in one turn of the loop: if several handlers throw in it, `io_context::run` throws
- * `boost::asio::multiple_exceptions`.
+ * `boost::asio::multiple_exceptions`. In the child of a fork a client is closed, whatever its state
+ * was, and the session goes on in the parent.
  *
  * @par Lifetime
  * Destroying a client in any state is safe: operations that were not sent complete with

@@ -52,6 +52,14 @@ TEST_CASE("corozk lock: the command runs under the lock and finds its fencing to
     CHECK(tokens[1] > tokens[0]);
 }
 
+TEST_CASE("corozk lock: the command inherits nothing of the session") {
+    auto plain = run_program({"lock", fresh_path(), "--", "ls", "-l", "/proc/self/fd"});
+    REQUIRE(plain.code == 0);
+    CHECK(plain.out.find("socket:") == std::string::npos);
+    CHECK(plain.out.find("anon_inode:") == std::string::npos);
+    CHECK(plain.out.find("pipe:") == std::string::npos);
+}
+
 TEST_CASE("corozk lock: one at a time; the token is that of the node that holds") {
     std::string path = fresh_path();
     program_run first({"lock",
