@@ -64,8 +64,8 @@ std::string option_problem(const client_options& options) {
     // The C client allows a connection a third of it to be made.
     if (options.session_timeout < 100ms)
         return "session_timeout must be at least 100 ms";
-    if (options.session_timeout > std::chrono::hours(24 * 20)) {
-        return "session_timeout must be at most 20 days";
+    if (options.session_timeout > std::chrono::hours(24 * 10)) {
+        return "session_timeout must be at most 10 days";
     }
     if (options.connect_timeout < 0ms)
         return "connect_timeout must not be negative (0: for ever)";
