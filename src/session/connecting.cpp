@@ -614,8 +614,11 @@ void session::connect_failed(error_code reason) {
     }
     if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
         std::string text = "cannot connect to " + options_.hosts + ": " + reason.message();
+        const char* separator = " (";
         for (const auto& [where, what] : problems_)
-            text += "\n  " + where + ": " + what;
+            text += std::exchange(separator, "; ") + where + ": " + what;
+        if (!problems_.empty())
+            text += ")";
         log(log_level::warning, text);
     }
     fail_for_good(reason);

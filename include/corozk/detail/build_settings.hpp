@@ -12,7 +12,7 @@
 #error "corozk: compile with run-time type information (without -fno-rtti)"
 #endif
 
-#if !defined(__cpp_impl_coroutine)
+#if __cplusplus < 202002L || !defined(__cpp_impl_coroutine)
 #error "corozk: compile as C++20 with coroutines (-std=c++20)"
 #endif
 

@@ -2,6 +2,7 @@
 
 #include "corozk/testing/stream_proxy.hpp"
 
+#include "close_on_exec.hpp"
 #include "corozk/testing/port.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -95,6 +96,7 @@ private:
         for (int attempt = 1;; ++attempt) {
             boost::system::error_code failure;
             acceptor_.open(tcp::v4());
+            detail::close_on_exec(acceptor_);
             acceptor_.set_option(tcp::acceptor::reuse_address{true});
             acceptor_.bind(local(port_.port()), failure);
             if (!failure) {
@@ -123,6 +125,7 @@ private:
         for (;;) {
             auto [failure, socket] = co_await acceptor_.async_accept(in_tuple);
             if (!failure) {
+                detail::close_on_exec(socket);
                 auto link = std::make_shared<pair>(std::move(socket));
                 asio::co_spawn(loop_, serve(std::move(link)), asio::detached);
             }
@@ -131,6 +134,9 @@ private:
 
     asio::awaitable<void> serve(std::shared_ptr<pair> link) {
         auto target = local(server_port_);
+        boost::system::error_code failed;  // said by the connecting
+        link->server.open(target.protocol(), failed);
+        detail::close_on_exec(link->server);
         auto [failure] = co_await link->server.async_connect(target, in_tuple);
         if (failure || server_port_ == 0) {
             link->close();

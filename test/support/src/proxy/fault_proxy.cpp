@@ -2,6 +2,7 @@
 
 #include "corozk/testing/fault_proxy.hpp"
 
+#include "close_on_exec.hpp"
 #include "corozk/testing/port.hpp"
 #include "link.hpp"
 
@@ -186,6 +187,7 @@ private:
     void listen() {
         const tcp::endpoint address{asio::ip::address_v4::loopback(), port_.port()};
         acceptor_.open(address.protocol());
+        detail::close_on_exec(acceptor_);
         acceptor_.set_option(tcp::acceptor::reuse_address{true});
         acceptor_.bind(address);
         acceptor_.listen();
@@ -202,6 +204,7 @@ private:
                 return;
             }
             if (!error) {
+                detail::close_on_exec(client);
                 welcome(std::move(client));
             }
             accept();

@@ -2,6 +2,8 @@
 
 #include "link.hpp"
 
+#include "close_on_exec.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
@@ -51,6 +53,9 @@ void link::connect() {
     }
     connecting_ = true;
     const tcp::endpoint address{asio::ip::address_v4::loopback(), state_.server_port};
+    error_code failed;  // said by the connecting
+    server_.open(address.protocol(), failed);
+    detail::close_on_exec(server_);
     server_.async_connect(address, [self = shared_from_this()](const error_code& error) {
         if (self->closed_) {
             return;
