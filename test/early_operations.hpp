@@ -57,7 +57,7 @@ public:
         both_locks().acquire_for(limit, answered("multi_lock.acquire_for"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
-        latch.leadership_until(deadline, answered("leader_latch.leadership_until"));
+        latch.wait_leadership_until(deadline, answered("leader_latch.wait_leadership_until"));
         auto& q = made<queue>("q");
         q.put_until("x", deadline, answered("queue.put_until"));
         q.take_until(deadline, answered("queue.take_until"));
@@ -128,7 +128,7 @@ private:
         both_locks().acquire(answered("multi_lock.acquire"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
-        latch.leadership(answered("leader_latch.leadership"));
+        latch.wait_leadership(answered("leader_latch.wait_leadership"));
         made<any_line>("l").contenders(answered("any_line.contenders"));
     }
 

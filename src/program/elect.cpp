@@ -50,7 +50,7 @@ public:
 
     asio::awaitable<int> run(surroundings& here) override {
         election_options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
+        options.acl = here.options.acl;
         options.naming = naming_ == "curator" ? election_naming::curator
                          : naming_ == "kazoo" ? election_naming::kazoo
                                               : election_naming::standard;

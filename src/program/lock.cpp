@@ -103,7 +103,7 @@ private:
     template <class Options>
     Options options_for(const surroundings& here) const {
         Options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
+        options.acl = here.options.acl;
         return options;
     }
 

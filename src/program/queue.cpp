@@ -219,7 +219,7 @@ private:
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
         std::function<asio::awaitable<std::string>()> lost =
             [&claim]() -> asio::awaitable<std::string> {
-            co_await claim.lost();
+            co_await claim.wait_lost();
             co_return std::string("the claim is gone: the session was lost, or somebody erased it");
         };
         run_result ended = co_await run_under(here, std::move(what), claim.name(), lost);

@@ -66,7 +66,7 @@ public:
 
     asio::awaitable<int> run(surroundings& here) override {
         semaphore_options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
+        options.acl = here.options.acl;
         options.naming = naming_ == "curator" ? semaphore_naming::curator
                          : naming_ == "kazoo" ? semaphore_naming::kazoo
                                               : semaphore_naming::standard;

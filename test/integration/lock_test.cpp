@@ -197,8 +197,8 @@ TEST_CASE("lock: lost, released, cancelled, asked twice") {
         ownership o = co_await l.acquire();
         pending_result<error_code> first;
         pending_result<error_code> second;
-        o.lost(first.handler());
-        o.lost(second.handler());
+        o.wait_lost(first.handler());
+        o.wait_lost(second.handler());
         co_await finished(second);
         CHECK(second.error() == errc::busy);
         CHECK_FALSE(first.done());
@@ -206,7 +206,7 @@ TEST_CASE("lock: lost, released, cancelled, asked twice") {
         co_await finished(first);
         CHECK(first.error() == boost::asio::error::operation_aborted);
         pending_result<error_code> third;
-        o.lost(third.handler());
+        o.wait_lost(third.handler());
         co_await o.release();
         co_await finished(third);
         CHECK(third.error() == boost::asio::error::operation_aborted);
@@ -423,7 +423,7 @@ TEST_CASE("lock: access control") {
         // The nodes and the folders get what was asked for.
         co_await one.add_auth("digest", "user:secret");
         lock_options options;
-        options.entries = creator_acl();
+        options.acl = creator_acl();
         lock l(one, path, options);
         ownership held = co_await l.acquire();
         auto [unreadable, content] = co_await two.get(held.path(), as_tuple());
@@ -452,7 +452,7 @@ TEST_CASE("lock: bad paths, and clients that are closed") {
         pending_result<ownership> waiting;
         l.acquire(waiting.handler());
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         co_await third.close(as_tuple());
         co_await finished(waiting);
         CHECK(waiting.error() == errc::closed);
@@ -477,7 +477,7 @@ TEST_CASE("lock: each is asked for its release in its own words") {
         lock polite(one, path, options);
         ownership held = co_await polite.acquire();
         co_await polite.request_release(held.path());
-        co_await held.release_requested();
+        co_await held.wait_release_requested();
         co_await held.release();
     });
 }
@@ -678,7 +678,7 @@ TEST_CASE("lock: what is known to be lost is not committed, whatever has its nam
         ownership held = co_await exclusive.acquire();
         std::string node = held.path();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         admin hand(shared_server().port());
         // The watch on the own node comes a little later than the grant.
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
@@ -704,7 +704,7 @@ TEST_CASE("lock: what an earlier session owned is not committed by the next one"
         ownership held = co_await exclusive.acquire();
         std::string node = held.path();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         session_record session = proxy.session();
         raw_session_options victim;
         victim.session_id = session.session_id;

@@ -214,7 +214,7 @@ TEST_CASE("queue: an acknowledgement is all or nothing") {
         co_await q.put("two");
         claim = co_await q.consume();
         pending_result<> lost;
-        claim.lost(lost.handler());
+        claim.wait_lost(lost.handler());
         admin hand = observer();
         std::string claim_path = claim.path();
         co_await watches_at_server(1);
@@ -506,7 +506,7 @@ TEST_CASE("queue: operations that begin after their object has gone") {
         auto size = q->size(boost::asio::deferred);
         auto acknowledge = claim.acknowledge(transaction(), boost::asio::deferred);
         auto release = claim.release(boost::asio::deferred);
-        auto lost = claim.lost(boost::asio::deferred);
+        auto lost = claim.wait_lost(boost::asio::deferred);
         q.reset();
         claim = queue_claim();
         pending_result<> put_ended, acknowledge_ended, release_ended, lost_ended;
@@ -681,7 +681,7 @@ TEST_CASE("queue: a claim is known by its node, not by what stands in it") {
         queue_claim claim = co_await items.consume();
         std::string data = observer().data(claim.path());
         pending_result<> lost;
-        claim.lost(lost.handler());
+        claim.wait_lost(lost.handler());
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
         transaction swap;
         swap.erase(claim.path()).create(claim.path(), data);

@@ -164,7 +164,7 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
 
         ownership& held = acquiring.value();
         pending_result<> asked;
-        held.release_requested(asked.handler());
+        held.wait_release_requested(asked.handler());
         party revoker(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
         co_await revoker.end();
         error_code heard = co_await finished(asked);

@@ -234,7 +234,7 @@ TEST_CASE("we hear of Curator's revocation") {
         shared_lock ours(zk, at.path, options_with(party_kind::curator));
         ownership held = co_await ours.acquire_read();
         pending_result<> asked;
-        held.release_requested(asked.handler());
+        held.wait_release_requested(asked.handler());
         party theirs(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
         co_await theirs.end();
         error_code heard = co_await finished(asked);

@@ -86,7 +86,7 @@ public:
 
     /**
      * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it
-     * holds: its `ownership::release_requested` completes, once it holds it.
+     * holds: its `ownership::wait_release_requested` completes, once it holds it.
      *
      * The request is written into the node, behind what its owner wrote there.
      *

@@ -35,7 +35,7 @@ enum class configuration_layout : std::uint8_t;
  */
 class COROZK_DECL configuration {
 public:
-    configuration(const client& c, std::string path, corozk::acl entries = corozk::acl());
+    configuration(const client& c, std::string path, corozk::acl acl = corozk::acl());
 
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 

@@ -36,7 +36,7 @@ struct election_options {
     std::string identity;
 
     /// Of the candidates' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
     election_naming naming = election_naming::standard;  ///< Whose candidates it works with.
 
@@ -62,7 +62,7 @@ struct election_leader {
  * @brief Elects one leader among all candidates of the same path.
  *
  * First come, first served; when a leader leaves, one candidate is woken. `campaign` gives the
- * leadership as an `ownership`: release it to resign; `ownership::lost` completes when it is lost
+ * leadership as an `ownership`: release it to resign; `ownership::wait_lost` completes when it is lost
  * (the session's end, or somebody erased the node). `run` does all that for a coroutine.
  *
  * Being a candidate survives reconnects: the node is kept, not made anew.

@@ -40,7 +40,7 @@ struct latch_status {
  * @code
  * corozk::leader_latch latch(zk, "/app/leader");
  * latch.start();
- * co_await latch.leadership();         // as long as it takes
+ * co_await latch.wait_leadership();         // as long as it takes
  * ... while (latch.has_leadership()) ...
  * @endcode
  *
@@ -105,26 +105,26 @@ public:
      * Terminal, partial, total: completes at once; it stays a candidate.
      */
     template <class Token = default_token>
-    auto leadership(Token&& token = Token{}) {
-        return leadership_until(time_point::max(), std::forward<Token>(token));
+    auto wait_leadership(Token&& token = Token{}) {
+        return wait_leadership_until(time_point::max(), std::forward<Token>(token));
     }
 
     /** @brief The same, until the deadline (see `time_limit`); it stays a candidate.
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto leadership_until(time_point deadline, Token&& token = Token{}) {
+    auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("leader_latch.leadership", path()),
+            detail::call_site("leader_latch.wait_leadership", path()),
             get_executor(),
             std::forward<Token>(token),
             [impl = impl_, deadline](auto handler) {
-                start_leadership(impl, deadline, std::move(handler));
+                start_wait_leadership(impl, deadline, std::move(handler));
             });
     }
 
     /**
-     * @brief Waits until it is not any more what was seen: `s = co_await latch.changed(s)`.
+     * @brief Waits until it is not any more what was seen: `s = co_await latch.next_status(s)`.
      *
      * Several changes in a row may be seen as one; the revision and the fencing token tell terms
      * apart. Works while idle, too.
@@ -139,13 +139,13 @@ public:
      * Terminal, partial, total: completes at once; no change is lost to a later call.
      */
     template <class Token = default_token>
-    auto changed(const latch_status& seen, Token&& token = Token{}) {
+    auto next_status(const latch_status& seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, latch_status)>(
-            detail::call_site("leader_latch.changed", path()),
+            detail::call_site("leader_latch.next_status", path()),
             get_executor(),
             std::forward<Token>(token),
             [impl = impl_, revision = seen.revision](auto handler) {
-                start_changed(impl, revision, std::move(handler));
+                start_next_status(impl, revision, std::move(handler));
             });
     }
 
@@ -209,10 +209,10 @@ public:
         return term().read(std::move(path_to_read), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::release_requested`, for the present term. */
+    /** @brief As `ownership::wait_release_requested`, for the present term. */
     template <class Token = default_token>
-    auto release_requested(Token&& token = Token{}) {
-        return term().release_requested(std::forward<Token>(token));
+    auto wait_release_requested(Token&& token = Token{}) {
+        return term().wait_release_requested(std::forward<Token>(token));
     }
 
     /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ...
@@ -225,12 +225,12 @@ private:
 
     ownership& term() const noexcept;
 
-    static void start_leadership(const impl_ptr& impl,
-                                 time_point deadline,
-                                 detail::any_handler<void(error_code, std::int64_t)> handler);
-    static void start_changed(const impl_ptr& impl,
-                              std::uint64_t revision,
-                              detail::any_handler<void(error_code, latch_status)> handler);
+    static void start_wait_leadership(const impl_ptr& impl,
+                                      time_point deadline,
+                                      detail::any_handler<void(error_code, std::int64_t)> handler);
+    static void start_next_status(const impl_ptr& impl,
+                                  std::uint64_t revision,
+                                  detail::any_handler<void(error_code, latch_status)> handler);
     static void start_resign(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
     static void start_close(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
 };

@@ -28,7 +28,7 @@ struct lock_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
     lock_naming naming = lock_naming::standard;  ///< Whose contenders it works with.
 

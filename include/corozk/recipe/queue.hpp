@@ -128,7 +128,7 @@ public:
      * @brief Whether the claim was not ended, as far as this client knows without asking: false from
      *        `release` on, true while an `acknowledge` is on its way.
      *
-     * Notices a lost session by itself, and an administrator's deletion of the claim while `lost`
+     * Notices a lost session by itself, and an administrator's deletion of the claim while `wait_lost`
      * waits, also if another one stands in its place. Otherwise `acknowledge` asks the server.
      */
     bool valid() const noexcept;
@@ -194,13 +194,14 @@ public:
      * All types: completes at once with `operation_aborted`; the claim stays.
      */
     template <class Token = default_token>
-    auto lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
-                                                  session_.get(),
-                                                  std::forward<Token>(token),
-                                                  [session = session_, impl = impl_](auto handler) {
-                                                      start_lost(session, impl, std::move(handler));
-                                                  });
+    auto wait_lost(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("queue_claim.wait_lost", path()),
+            session_.get(),
+            std::forward<Token>(token),
+            [session = session_, impl = impl_](auto handler) {
+                start_wait_lost(session, impl, std::move(handler));
+            });
     }
 
 private:
@@ -215,7 +216,9 @@ private:
     static void start_release(const session_ptr& session,
                               const impl_ptr& impl,
                               plain_handler handler);
-    static void start_lost(const session_ptr& session, const impl_ptr& impl, plain_handler handler);
+    static void start_wait_lost(const session_ptr& session,
+                                const impl_ptr& impl,
+                                plain_handler handler);
 };
 
 /**

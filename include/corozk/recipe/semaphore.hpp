@@ -36,7 +36,7 @@ struct semaphore_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
     /// With the others' names an acquisition is of one permit (else `errc::not_supported`), it
     /// waits in their lock and, once it has that, for a lease; `contenders` lists both, and

@@ -32,7 +32,7 @@ struct shared_lock_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
     shared_lock_naming naming = shared_lock_naming::standard;  ///< Whose contenders it works with.
 

@@ -264,7 +264,7 @@ private:
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `outcome`.
+ * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `wait_outcome`.
  *
  * @par Executor and thread safety
  * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
@@ -357,7 +357,7 @@ public:
      * In the first form the transaction is aborted when the votes do not come in time, as with
      * `commit_coordinator::decide_for`. In the second one the decision is the coordinator's. In
      * both it fails with `errc::in_doubt` when the time is over and the decision is not known, and
-     * `outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
+     * `wait_outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
      */
     template <class Token = default_token>
     auto vote_for(time_limit limit, commit_vote wish, Token&& token = Token{}) {
@@ -381,19 +381,19 @@ public:
      * `errc::closed`.
      */
     template <class Token = default_token>
-    auto outcome(Token&& token = Token{}) {
-        return outcome_for(time_limit::for_ever(), std::forward<Token>(token));
+    auto wait_outcome(Token&& token = Token{}) {
+        return wait_outcome_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
     template <class Token = default_token>
-    auto outcome_for(time_limit limit, Token&& token = Token{}) {
+    auto wait_outcome_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.outcome", path()),
+            detail::call_site("commit_site.wait_outcome", path()),
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) {
-                start_outcome(impl, limit, std::move(handler));
+                start_wait_outcome(impl, limit, std::move(handler));
             });
     }
 
@@ -428,9 +428,9 @@ private:
                            time_limit limit,
                            commit_vote wish,
                            handler_of<commit_outcome> handler);
-    static void start_outcome(const impl_ptr& impl,
-                              time_limit limit,
-                              handler_of<commit_outcome> handler);
+    static void start_wait_outcome(const impl_ptr& impl,
+                                   time_limit limit,
+                                   handler_of<commit_outcome> handler);
     static void start_finish(const impl_ptr& impl, handler_of<> handler);
 };
 

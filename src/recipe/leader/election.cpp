@@ -38,7 +38,7 @@ std::shared_ptr<const line_object> make_object(std::string path, election_option
     settings.directory = std::move(path);
     settings.names = make_naming(options.naming);
     settings.rule = &the_exclusive_rule();
-    settings.entries = std::move(options.entries);
+    settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
     settings.request_replaces_data = options.naming == election_naming::curator;
     if (options.naming == election_naming::kazoo)

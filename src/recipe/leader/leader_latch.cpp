@@ -229,7 +229,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
             case latch_step::lead:
                 loss = std::make_unique<inner_call<error_code>>(p, me.wake_);
                 me.lead(std::move(candidacy->granted()));
-                me.term.lost(loss->token());
+                me.term.wait_lost(loss->token());
                 candidacy.reset();
                 break;
             case latch_step::refuse:
@@ -313,16 +313,16 @@ ownership& leader_latch::term() const noexcept {
     return impl_->term;
 }
 
-void leader_latch::start_leadership(const impl_ptr& impl,
-                                    time_point deadline,
-                                    any_handler<void(error_code, std::int64_t)> handler) {
+void leader_latch::start_wait_leadership(const impl_ptr& impl,
+                                         time_point deadline,
+                                         any_handler<void(error_code, std::int64_t)> handler) {
     if (usable(impl, handler))
         impl->wait_leadership(deadline, std::move(handler));
 }
 
-void leader_latch::start_changed(const impl_ptr& impl,
-                                 std::uint64_t revision,
-                                 any_handler<void(error_code, latch_status)> handler) {
+void leader_latch::start_next_status(const impl_ptr& impl,
+                                     std::uint64_t revision,
+                                     any_handler<void(error_code, latch_status)> handler) {
     if (usable(impl, handler))
         impl->wait_changed(revision, std::move(handler));
 }

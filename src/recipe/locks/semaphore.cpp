@@ -23,7 +23,7 @@ line_settings make_settings(const std::string& path,
     line_settings settings;
     settings.directory = path;
     settings.rule = &the_semaphore_rule();
-    settings.entries = options.entries;
+    settings.entries = options.acl;
     settings.release_request = options.release_request;
     switch (options.naming) {
         case semaphore_naming::curator:
@@ -53,7 +53,7 @@ line_settings make_settings(const std::string& path,
 std::optional<line_settings> make_gate(const std::string& path, const semaphore_options& options) {
     line_settings gate;
     gate.rule = &the_exclusive_rule();
-    gate.entries = options.entries;
+    gate.entries = options.acl;
     gate.release_request = options.release_request;
     switch (options.naming) {
         case semaphore_naming::curator:

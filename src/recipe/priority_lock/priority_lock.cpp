@@ -21,7 +21,7 @@ line_settings make_settings(std::string path, const priority_lock_options& optio
     settings.directory = std::move(path);
     // Whose names they are is decided by `settings_of`.
     settings.names.counts_everything = true;
-    settings.entries = options.entries;
+    settings.entries = options.acl;
     settings.release_request = options.release_request;
     settings.record_suffix = record_of("");
     return settings;
@@ -33,7 +33,7 @@ public:
         : line_object(make_settings(std::move(path), options), options.identity, {"read", "write"}),
           ask_{line_object::settings().directory,
                options.identity,
-               options.entries,
+               options.acl,
                options.ageing,
                options.ask_holder_to_release,
                options.release_request} {

@@ -134,9 +134,9 @@ void queue_claim::start_release(const session_ptr& session,
     impl->release(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
-void queue_claim::start_lost(const session_ptr& session,
-                             const impl_ptr& impl,
-                             plain_handler handler) {
+void queue_claim::start_wait_lost(const session_ptr& session,
+                                  const impl_ptr& impl,
+                                  plain_handler handler) {
     if (!detail::ready(session, impl, handler))
         return;
     impl->lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));

@@ -448,9 +448,9 @@ void commit_site::start_vote(const impl_ptr& impl,
     }
 }
 
-void commit_site::start_outcome(const impl_ptr& impl,
-                                time_limit limit,
-                                handler_of<commit_outcome> handler) {
+void commit_site::start_wait_outcome(const impl_ptr& impl,
+                                     time_limit limit,
+                                     handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();

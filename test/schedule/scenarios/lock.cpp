@@ -102,8 +102,8 @@ awaitable<void> hold_until_asked(actor& a) {
             continue;
         }
         auto asked_token = a.token();
-        auto [lost] = co_await held.release_requested(asked_token);
-        a.may_see(lost, "release_requested");
+        auto [lost] = co_await held.wait_release_requested(asked_token);
+        a.may_see(lost, "wait_release_requested");
         co_await give_back(a, held);
         co_return;
     }
@@ -162,8 +162,8 @@ awaitable<void> hold_on(actor& a) {
     if (ec)
         co_return;
     auto lost_token = a.token();
-    auto [failed, reason] = co_await held.lost(lost_token);
-    a.on().check(!failed || a.cancelled(), "lost() has failed with " + failed.message());
+    auto [failed, reason] = co_await held.wait_lost(lost_token);
+    a.on().check(!failed || a.cancelled(), "wait_lost() has failed with " + failed.message());
     a.on().check(failed || !held.valid(), "valid, although it was lost");
 }
 
