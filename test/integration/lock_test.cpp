@@ -376,10 +376,10 @@ TEST_CASE("lock: writes that only an owner may do, and reads that see them") {
 
 TEST_CASE("lock: other libraries' names") {
     with_two([](client& one, client& two, std::string path) -> awaitable<void> {
-        for (lock_naming style :
-             {lock_naming::standard, lock_naming::curator, lock_naming::kazoo}) {
+        for (compatibility style :
+             {compatibility::native, compatibility::curator, compatibility::kazoo}) {
             lock_options options;
-            options.naming = style;
+            options.compatibility = style;
             lock a(one, path, options);
             lock b(two, path, options);
             ownership held = co_await a.acquire();
@@ -387,19 +387,31 @@ TEST_CASE("lock: other libraries' names") {
             CHECK(ec == errc::would_block);
             std::string name = held.path().substr(path.size() + 1);
             switch (style) {
-                case lock_naming::standard:
+                case compatibility::native:
                     CHECK(name.substr(32, 6) == "-lock-");
                     break;
-                case lock_naming::curator:
+                case compatibility::curator:
                     CHECK(name.substr(0, 3) == "_c_");
                     CHECK(name.substr(3 + 36, 6) == "-lock-");
                     break;
-                case lock_naming::kazoo:
+                case compatibility::kazoo:
                     CHECK(name.substr(32, 8) == "__lock__");
                     break;
             }
             co_await held.release();
         }
+    });
+}
+
+TEST_CASE("lock: a format that does not exist") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        lock_options options;
+        options.compatibility = compatibility(9);
+        lock l(one, path, options);
+        auto [ec, none] = co_await l.acquire(as_tuple());
+        CHECK(ec == errc::bad_option);
+        auto [unlisted, nobody] = co_await l.contenders(as_tuple());
+        CHECK(unlisted == errc::bad_option);
     });
 }
 

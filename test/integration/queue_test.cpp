@@ -355,7 +355,7 @@ TEST_CASE("queue: the names of Curator and Kazoo") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand = observer();
         queue_options options;
-        options.format = queue_format::curator;
+        options.compatibility = compatibility::curator;
         queue curator(zk, path + "/curator", options);
         co_await curator.put("a");
         CHECK(hand.children(path + "/curator") == std::vector<std::string>{"qn-0000000000"});
@@ -367,7 +367,11 @@ TEST_CASE("queue: the names of Curator and Kazoo") {
         item = co_await curator.take();
         CHECK(item.data == "b");
 
-        options.format = queue_format::kazoo;
+        priority_queue no_priorities(zk, path + "/curator", options);
+        auto [untaken, no_item] = co_await no_priorities.take(as_tuple());
+        CHECK(untaken == errc::bad_option);
+
+        options.compatibility = compatibility::kazoo;
         priority_queue kazoo(zk, path + "/kazoo", options);
         co_await kazoo.put("a", 100);
         CHECK(hand.children(path + "/kazoo") == std::vector<std::string>{"entry-100-0000000000"});

@@ -143,10 +143,10 @@ TEST_CASE("shared_lock: run, and a body that is cancelled when its node is erase
 
 TEST_CASE("shared_lock: the names of other libraries") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        for (auto style : {shared_lock_naming::curator, shared_lock_naming::kazoo}) {
-            bool curator = style == shared_lock_naming::curator;
+        for (auto style : {compatibility::curator, compatibility::kazoo}) {
+            bool curator = style == compatibility::curator;
             shared_lock_options options;
-            options.naming = style;
+            options.compatibility = style;
             std::string folder = path + (curator ? "/curator" : "/kazoo");
             shared_lock l(zk, folder, options);
             ownership r = co_await l.acquire_read();

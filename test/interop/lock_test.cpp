@@ -12,7 +12,8 @@ namespace {
 
 lock_options options_with(party_kind which) {
     lock_options options(our_party);
-    options.naming = which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     if (which == party_kind::curator)
         options.release_request = "__REVOKE__";
     return options;

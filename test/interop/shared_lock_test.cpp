@@ -13,8 +13,8 @@ namespace {
 
 shared_lock_options options_with(party_kind which) {
     shared_lock_options options(our_party);
-    options.naming =
-        which == party_kind::curator ? shared_lock_naming::curator : shared_lock_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     if (which == party_kind::curator)
         options.release_request = "__REVOKE__";
     return options;

@@ -3,6 +3,7 @@
 
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/recipe/election.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -40,14 +41,15 @@ struct latch_status {
  * @code
  * corozk::leader_latch latch(zk, "/app/leader");
  * latch.start();
- * co_await latch.wait_leadership();         // as long as it takes
+ * co_await latch.wait_leadership();    // as long as it takes
  * ... while (latch.has_leadership()) ...
  * @endcode
  *
- * The same election as `election` with the same options: latches, `election`s and (by naming) other
- * libraries' candidates elect one leader. A lost connection changes nothing: the node is kept, and
- * the leadership with it, until the session's deadline. When the session is lost, or somebody
- * erases the node, it leads no more at once, and becomes a candidate again, behind all others.
+ * The same election as `election` with the same options: latches, `election`s and (see
+ * `compatibility`) other libraries' candidates elect one leader. A lost connection changes nothing:
+ * the node is kept, and the leadership with it, until the session's deadline. When the session is
+ * lost, or somebody erases the node, it leads no more at once, and becomes a candidate again, behind
+ * all others.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -65,6 +67,7 @@ public:
 
     /// `path` is the folder of the election; it is created when it is needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());
+    leader_latch() noexcept;
     leader_latch(leader_latch&&) noexcept;
     leader_latch& operator=(leader_latch&&) noexcept;
     ~leader_latch();
@@ -121,6 +124,12 @@ public:
             [impl = impl_, deadline](auto handler) {
                 start_wait_leadership(impl, deadline, std::move(handler));
             });
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto wait_leadership_for(time_limit budget, Token&& token = Token{}) {
+        return wait_leadership_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /**
@@ -215,9 +224,7 @@ public:
         return term().wait_release_requested(std::forward<Token>(token));
     }
 
-    /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ...
-     *  @par Preconditions
-     *  Not moved from. */
+    /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ... */
     election& campaign() const noexcept;
 
 private:

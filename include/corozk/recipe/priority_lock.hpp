@@ -99,6 +99,7 @@ public:
     priority_lock(const client& c,
                   std::string path,
                   priority_lock_options options = priority_lock_options());
+    priority_lock() noexcept;
     priority_lock(priority_lock&&) noexcept;
     priority_lock& operator=(priority_lock&&) noexcept;
     ~priority_lock();

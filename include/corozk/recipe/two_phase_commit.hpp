@@ -111,7 +111,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the transaction's node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /**
      * @brief Begins the transaction: creates its node.
@@ -188,6 +188,12 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return decide_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -292,7 +298,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the transaction's node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /** @brief The site's name. */
     std::string name() const;
@@ -326,6 +332,12 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return join_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -370,6 +382,12 @@ public:
             });
     }
 
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto vote_until(time_limit::time_point deadline, commit_vote wish, Token&& token = Token{}) {
+        return vote_for(time_limit::until(deadline), wish, std::forward<Token>(token));
+    }
+
     /**
      * @brief Waits for the decision. Works for a site that was away, too: it need not have joined.
      *
@@ -395,6 +413,12 @@ public:
             [impl = impl_, limit](auto handler) {
                 start_wait_outcome(impl, limit, std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**

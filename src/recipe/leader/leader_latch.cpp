@@ -279,6 +279,7 @@ leader_latch::leader_latch(const client& c, std::string path, election_options o
     }
 }
 
+leader_latch::leader_latch() noexcept = default;
 leader_latch::leader_latch(leader_latch&&) noexcept = default;
 leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
 leader_latch::~leader_latch() = default;
@@ -306,11 +307,13 @@ std::string leader_latch::term_path() const {
 }
 
 election& leader_latch::campaign() const noexcept {
-    return impl_->campaign;
+    static election none;
+    return impl_ ? impl_->campaign : none;
 }
 
 ownership& leader_latch::term() const noexcept {
-    return impl_->term;
+    static ownership none;
+    return impl_ ? impl_->term : none;
 }
 
 void leader_latch::start_wait_leadership(const impl_ptr& impl,

@@ -213,6 +213,7 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
                 std::make_shared<const priority_object>(std::move(path), std::move(options)),
                 "priority_lock") {}
 
+priority_lock::priority_lock() noexcept = default;
 priority_lock::priority_lock(priority_lock&&) noexcept = default;
 priority_lock& priority_lock::operator=(priority_lock&&) noexcept = default;
 priority_lock::~priority_lock() = default;

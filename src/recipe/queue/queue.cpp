@@ -20,7 +20,7 @@ queue_impl::queue_impl(port& p,
       put_wake_(p),
       path_(std::move(path)),
       options_(std::move(options)),
-      names_(options_.format, order),
+      names_(options_.compatibility, order),
       clock_(std::move(clock)),
       takes_(p, options_.control_path, options_.acl),
       puts_(p, options_.control_path, options_.acl) {}
@@ -160,6 +160,7 @@ basic_queue::basic_queue(const client& c,
     impl_->belongs_to(session_);
 }
 
+basic_queue::basic_queue() noexcept = default;
 basic_queue::basic_queue(basic_queue&&) noexcept = default;
 basic_queue::~basic_queue() = default;
 

@@ -405,8 +405,9 @@ commit_site::commit_site(commit_site&&) noexcept = default;
 commit_site& commit_site::operator=(commit_site&&) noexcept = default;
 commit_site::~commit_site() = default;
 
-std::string commit_site::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& commit_site::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 std::string commit_site::name() const {

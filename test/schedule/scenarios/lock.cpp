@@ -19,16 +19,16 @@ awaitable<void> contend(actor& a) {
 }
 
 /// By other libraries' names.
-template <lock_naming Naming>
+template <compatibility Naming>
 awaitable<void> contend_as(actor& a) {
     lock_options options;
-    options.naming = Naming;
+    options.compatibility = Naming;
     lock l(a.zk(), folder, options);
     auto acquire = [&l](auto token) { return l.acquire(token); };
     co_await have_a_turn(a, acquire);
 }
 
-template <lock_naming Naming>
+template <compatibility Naming>
 void contest_as(stage& s) {
     contend_all(s, {{"a", contend_as<Naming>}, {"b", contend_as<Naming>}});
 }
@@ -218,8 +218,8 @@ const registered all[] = {
     registered(scenario("lock.3", 3, contest<3, 3>).of_equals().in_a_folder()),
     registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
     registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
-    registered(scenario("lock.curator", 2, contest_as<lock_naming::curator>).of_equals()),
-    registered(scenario("lock.kazoo", 2, contest_as<lock_naming::kazoo>).of_equals()),
+    registered(scenario("lock.curator", 2, contest_as<compatibility::curator>).of_equals()),
+    registered(scenario("lock.kazoo", 2, contest_as<compatibility::kazoo>).of_equals()),
     registered(scenario("lock.try", 2, contest_with_a_try)),
     registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),
