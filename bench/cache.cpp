@@ -18,7 +18,7 @@ namespace {
 
 enum class cache_kind { node, children, tree };
 
-constexpr const char* title_of(cache_kind kind) {
+constexpr const char* heading_of(cache_kind kind) {
     switch (kind) {
         case cache_kind::node:
             return "node cache";
@@ -85,7 +85,7 @@ public:
         work_figures figures(readers);
         latencies all;
         for (std::size_t i = 0; i < operations_; ++i) {
-            job_.on.shown().update(title_of(kind_), i, operations_);
+            job_.on.shown().update(heading_of(kind_), i, operations_);
             std::string node = path(i % nodes_);
             std::string data = std::to_string(i);
             auto began = clock::now();
@@ -188,11 +188,11 @@ boost::asio::awaitable<void> run_cache(job& j) {
              "CPU/change"});
     for (auto [kind, nodes] : rows) {
         result row;
-        row.set("implementation", "ours").set("recipe", title_of(kind)).set("nodes", nodes);
+        row.set("implementation", "ours").set("recipe", heading_of(kind)).set("nodes", nodes);
         row.set("sessions", 2).set("processes", 1).set("threads", 1).set("repeat", j.wanted.repeat);
         for (std::size_t i = 0; i < j.wanted.repeat; ++i)
             co_await measure_kind(j, kind, nodes, row);
-        t.add({title_of(kind),
+        t.add({heading_of(kind),
                count_text(static_cast<double>(nodes)),
                with_spread(row, "latency_us.p50", microseconds_text),
                microseconds_text(row.median("latency_us.p99")),

@@ -5,6 +5,7 @@
 /// @brief Everything: the client and all recipes.
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/contender_info.hpp>
 #include <corozk/counters.hpp>
 #include <corozk/duration_histogram.hpp>

@@ -57,7 +57,8 @@ public:
         both_locks().acquire_for(limit, answered("multi_lock.acquire_for"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
-        latch.leadership_until(deadline, answered("leader_latch.leadership_until"));
+        latch.wait_leadership_until(deadline, answered("leader_latch.wait_leadership_until"));
+        latch.wait_leadership_for(limit, answered("leader_latch.wait_leadership_for"));
         auto& q = made<queue>("q");
         q.put_until("x", deadline, answered("queue.put_until"));
         q.take_until(deadline, answered("queue.take_until"));
@@ -74,6 +75,20 @@ public:
         point.await_for(limit, answered("rendezvous.await_for"));
         made<name_service>("n").await_for(limit, "x", answered("name_service.await_for"));
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
+        q.put_for("x", limit, answered("queue.put_for"));
+        q.take_for(limit, answered("queue.take_for"));
+        q.consume_for(limit, answered("queue.consume_for"));
+        made<priority_queue>("pq").put_for("x", 1, limit, answered("priority_queue.put_for"));
+        made<delay_queue>("dq").put_for(
+            "x", std::chrono::seconds(0), limit, answered("delay_queue.put_for"));
+        made<barrier>("b").wait_until(deadline, answered("barrier.wait_until"));
+        made<double_barrier>("d", 1u).enter_until(deadline, answered("double_barrier.enter_until"));
+        made<membership>("m").join_until(deadline, "me2", "", answered("membership.join_until"));
+        auto& second_point = made<rendezvous>("r");
+        second_point.publish_until(deadline, "x", answered("rendezvous.publish_until"));
+        second_point.await_until(deadline, answered("rendezvous.await_until"));
+        made<name_service>("n").await_until(deadline, "x", answered("name_service.await_until"));
+        made<commit_site>("tx", "b").join_until(deadline, answered("commit_site.join_until"));
     }
 
     /// The names of those that have not ended.
@@ -128,7 +143,7 @@ private:
         both_locks().acquire(answered("multi_lock.acquire"));
         auto& latch = made<leader_latch>("latch");
         latch.start();
-        latch.leadership(answered("leader_latch.leadership"));
+        latch.wait_leadership(answered("leader_latch.wait_leadership"));
         made<any_line>("l").contenders(answered("any_line.contenders"));
     }
 

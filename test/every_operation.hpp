@@ -135,7 +135,7 @@ private:
         auto& site = made<commit_site>(objects_, "a");
         site.join(answered("commit_site.join"));
         site.vote(commit_vote::commit, answered("commit_site.vote"));
-        site.outcome(answered("commit_site.outcome"));
+        site.wait_outcome(answered("commit_site.wait_outcome"));
         site.finish(answered("commit_site.finish"));
         auto& ready = made<ready_configuration>(objects_);
         ready.next(0, answered("ready_configuration.next"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -10,7 +11,9 @@ namespace {
 
 /// Another command with its own defaults, on the same server.
 boost::asio::awaitable<void> run_part(job& j, std::string_view name) {
-    const command& part = find_command(name);
+    auto all = all_commands();
+    const command& part =
+        *std::find_if(all.begin(), all.end(), [name](const command& c) { return c.name == name; });
     settings s = j.wanted;
     part.defaults(s);
     s.peers = j.wanted.peers;

@@ -33,7 +33,7 @@ awaitable<void> work(std::string hosts) {
     corozk::shared_lock lock(zk, path, corozk::shared_lock_options("a reader"));
     auto held = co_await lock.acquire_read();
     co_await (wait_for_lock(zk, path) && look(zk, path));
-    co_await held.lost();
+    co_await held.wait_lost();
     std::cout << "the reader has heard of it\n";
     co_await zk.close();
 }

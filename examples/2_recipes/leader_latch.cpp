@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 awaitable<void> serve(corozk::client& zk, std::string name) {
     corozk::leader_latch latch(zk, "/corozk-example/latch", corozk::election_options(name));
     latch.start();
-    std::int64_t term = co_await latch.leadership();
+    std::int64_t term = co_await latch.wait_leadership();
     co_await latch.acknowledge();
     std::cout << name << " leads, fencing token " << term << '\n';
 

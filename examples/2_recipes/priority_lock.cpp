@@ -19,7 +19,7 @@ awaitable<void> long_job(corozk::client& zk) {
     corozk::priority_lock machine(zk, folder, corozk::priority_lock_options("long job"));
     corozk::ownership held = co_await machine.acquire(10);
     std::cout << "the long job begins\n";
-    co_await held.release_requested();
+    co_await held.wait_release_requested();
     std::cout << "the long job gives way\n";
     co_await held.release();
     held = co_await machine.acquire(10);

@@ -15,8 +15,7 @@ namespace asio = boost::asio;
 /// Works until there is nothing left.
 asio::awaitable<void> work(corozk::queue& jobs) {
     for (;;) {
-        auto claim = co_await jobs.consume_until(std::chrono::steady_clock::now() +
-                                                 std::chrono::milliseconds(200));
+        auto claim = co_await jobs.consume_for(std::chrono::milliseconds(200));
         std::cout << "working on " << claim.data() << '\n';
         // The job goes and its result appears, both or neither. If our session had ended meanwhile,
         // somebody else has the job, and this fails.

@@ -28,7 +28,7 @@ class owned;
  * @par What it does not promise
  * Between the moment in which the server gives the node to somebody else and the moment in which we
  * hear of it, two processes may believe that they own it: one of them stopped, or cut off. Stop
- * working when `lost` completes or `valid` is false, and let the resource check `fencing_token`, or
+ * working when `wait_lost` completes or `valid` is false, and let the resource check `fencing_token`, or
  * write through `commit`, which the server refuses once the node is gone.
  *
  * @par Thread safety
@@ -78,19 +78,19 @@ public:
      *
      * @par Errors
      * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
-     * `lost` waits.
+     * `wait_lost` waits.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; nothing is lost to a later `lost`.
+     * Terminal, partial, total: completes at once; nothing is lost to a later `wait_lost`.
      */
     template <class Token = default_token>
-    auto lost(Token&& token = Token{}) {
+    auto wait_lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code)>(
-            detail::call_site("lost", path()),
+            detail::call_site("wait_lost", path()),
             get_executor(),
             std::forward<Token>(token),
             [keep = keep_alive_, impl = impl_](auto handler) {
-                start_lost(impl, std::move(handler));
+                start_wait_lost(impl, std::move(handler));
             });
     }
 
@@ -99,14 +99,14 @@ public:
      *
      * A request that was written before, also before the grant, completes it at once: none is
      * missed. Whether and when to release is up to the owner; but the one who asks may remove the
-     * node after a grace time (see `lost`).
+     * node after a grace time (see `wait_lost`).
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
      * The reason when it is lost meanwhile; `operation_aborted` when it was released, or on
-     * cancellation; `errc::busy` when another `release_requested` waits; `errc::not_supported` for
+     * cancellation; `errc::busy` when another `wait_release_requested` waits; `errc::not_supported` for
      * what has no such requests.
      *
      * @par Cancellation
@@ -115,14 +115,14 @@ public:
      * @see Recipes page, "Revocable Shared Locks".
      */
     template <class Token = default_token>
-    auto release_requested(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(detail::call_site("release_requested", path()),
-                                                  get_executor(),
-                                                  std::forward<Token>(token),
-                                                  [keep = keep_alive_, impl = impl_](auto handler) {
-                                                      start_release_requested(impl,
-                                                                              std::move(handler));
-                                                  });
+    auto wait_release_requested(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("wait_release_requested", path()),
+            get_executor(),
+            std::forward<Token>(token),
+            [keep = keep_alive_, impl = impl_](auto handler) {
+                start_wait_release_requested(impl, std::move(handler));
+            });
     }
 
     /**
@@ -157,7 +157,7 @@ public:
      * @brief Carries out a transaction only if this is still ours, by the server's judgement: a
      * late owner's write fails.
      *
-     * Once this client knows of the loss (`valid` is false, `lost` has completed) nothing is sent. Until
+     * Once this client knows of the loss (`valid` is false, `wait_lost` has completed) nothing is sent. Until
      * then the server decides: it carries it out only in the session of the grant, and only while the
      * node is there. The server compares names, and no others have one with this guid: only somebody who
      * erases the node and makes one of the very same name himself is not noticed in between.
@@ -208,10 +208,10 @@ public:
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
 
-    static void start_lost(const owned_ptr& impl,
-                           detail::any_handler<void(error_code, error_code)> handler);
-    static void start_release_requested(const owned_ptr& impl,
-                                        detail::any_handler<void(error_code)> handler);
+    static void start_wait_lost(const owned_ptr& impl,
+                                detail::any_handler<void(error_code, error_code)> handler);
+    static void start_wait_release_requested(const owned_ptr& impl,
+                                             detail::any_handler<void(error_code)> handler);
     static void start_release(ownership held, detail::any_handler<void(error_code)> handler);
     static void start_commit(
         const owned_ptr& impl,

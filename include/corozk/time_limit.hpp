@@ -33,11 +33,18 @@ public:
     /** @brief No limit. */
     static constexpr time_limit for_ever() noexcept { return duration::max(); }
 
+    /** @brief Up to a moment, whenever what it limits begins. */
+    static constexpr time_limit until(time_point deadline) noexcept {
+        time_limit limit = for_ever();
+        limit.deadline_ = deadline;
+        return limit;
+    }
+
     constexpr duration length() const noexcept { return length_; }  ///< Not negative.
 
     /** @brief The deadline for what begins then; `time_point::max()` means never. */
     constexpr time_point from(time_point begin) const noexcept {
-        return length_ >= time_point::max() - begin ? time_point::max() : begin + length_;
+        return length_ >= time_point::max() - begin ? deadline_ : begin + length_;
     }
 
     /** @brief The deadline for what begins now. */
@@ -55,6 +62,7 @@ private:
     }
 
     duration length_;
+    time_point deadline_ = time_point::max();  ///< of a limit without a length
 };
 
 }  // namespace corozk

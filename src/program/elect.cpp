@@ -20,8 +20,7 @@ public:
                      again_,
                      "when the leadership is lost, stop the command, stand for election again, and "
                      "run it anew");
-        app.add_option("--naming", naming_, "standard, curator (LeaderLatch) or kazoo (Election)")
-            ->check(CLI::IsMember({"standard", "curator", "kazoo"}));
+        add_compatibility(app, compatibility_, "native, curator (LeaderLatch) or kazoo (Election)");
         wait_.describe(app,
                        "do not wait: end with 75 if somebody else has it, with 69 if no "
                        "server answers within a second");
@@ -50,10 +49,8 @@ public:
 
     asio::awaitable<int> run(surroundings& here) override {
         election_options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
-        options.naming = naming_ == "curator" ? election_naming::curator
-                         : naming_ == "kazoo" ? election_naming::kazoo
-                                              : election_naming::standard;
+        options.acl = here.options.acl;
+        options.compatibility = compatibility_;
         election e(here.zk, path_, options);
         auto once = [&] {
             return wait_.try_only ? e.try_campaign() : e.campaign_until(wait_.until());
@@ -69,7 +66,7 @@ public:
 private:
     std::string path_;
     bool again_ = false;
-    std::string naming_ = "standard";
+    compatibility compatibility_ = compatibility::native;
     wait_options wait_;
     run_options run_;
 };

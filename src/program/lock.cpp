@@ -26,10 +26,9 @@ public:
                            priority_,
                            "a lock by priority: the lower number comes first, never before one who "
                            "holds");
-        app.add_option("--naming",
-                       naming_,
-                       "standard, curator or kazoo: to exclude programs that use these libraries")
-            ->check(CLI::IsMember({"standard", "curator", "kazoo"}))
+        add_compatibility(app,
+                          compatibility_,
+                          "native, curator or kazoo: to exclude programs that use these libraries")
             ->excludes(priority);
         wait_.describe(app,
                        "do not wait: end with 75 if somebody else has it, with 69 if no "
@@ -103,15 +102,13 @@ private:
     template <class Options>
     Options options_for(const surroundings& here) const {
         Options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
+        options.acl = here.options.acl;
         return options;
     }
 
     asio::awaitable<int> plain(surroundings& here) {
         auto options = options_for<lock_options>(here);
-        options.naming = naming_ == "curator" ? lock_naming::curator
-                         : naming_ == "kazoo" ? lock_naming::kazoo
-                                              : lock_naming::standard;
+        options.compatibility = compatibility_;
         lock l(here.zk, path_, options);
         auto until = wait_.until();
         auto once = [&] { return wait_.try_only ? l.try_acquire() : l.acquire_until(until); };
@@ -121,9 +118,7 @@ private:
 
     asio::awaitable<int> by_kind(surroundings& here) {
         auto options = options_for<shared_lock_options>(here);
-        options.naming = naming_ == "curator" ? shared_lock_naming::curator
-                         : naming_ == "kazoo" ? shared_lock_naming::kazoo
-                                              : shared_lock_naming::standard;
+        options.compatibility = compatibility_;
         shared_lock l(here.zk, path_, options);
         auto until = wait_.until();
         auto once = [&] {
@@ -153,7 +148,7 @@ private:
     bool shared_ = false;
     bool exclusive_ = false;
     std::optional<std::int32_t> priority_;
-    std::string naming_ = "standard";
+    compatibility compatibility_ = compatibility::native;
     wait_options wait_;
     run_options run_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "words.hpp"
+#include <corozk/compatibility.hpp>
 
 #include <chrono>
 #include <optional>
@@ -29,6 +30,17 @@ CLI::Option* add_duration(CLI::App& app, std::string name, Duration& into, std::
         parse_word(name, [&] { into = parse_duration(text); });
     };
     return app.add_option_function<std::string>(name, set, help)->type_name("DURATION");
+}
+
+/// --compatibility: whose nodes the command's recipe works with.
+inline CLI::Option* add_compatibility(CLI::App& app, compatibility& into, std::string help) {
+    auto set = [&into](const std::string& text) {
+        into = text == "curator" ? compatibility::curator
+               : text == "kazoo" ? compatibility::kazoo
+                                 : compatibility::native;
+    };
+    return app.add_option_function<std::string>("--compatibility", set, help)
+        ->check(CLI::IsMember({"native", "curator", "kazoo"}));
 }
 
 }  // namespace corozk::program

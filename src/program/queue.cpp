@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exit_code.hpp"
+#include "option_types.hpp"
 #include "outage.hpp"
 #include "path_and_action.hpp"
 #include "run_under.hpp"
@@ -49,8 +50,7 @@ public:
                        "do not wait: end with 75 if there is no item, with 69 if no server answers "
                        "within a second");
         app.add_option("--bound", bound_, "put: wait while so many items are in the queue");
-        app.add_option("--format", format_, "native, curator or kazoo: how items are named")
-            ->check(CLI::IsMember({"native", "curator", "kazoo"}));
+        add_compatibility(app, compatibility_, "native, curator or kazoo: how items are named");
         run_.describe(app);
         app.footer(
             "Actions\n"
@@ -89,7 +89,7 @@ public:
             throw bad_word("--priority belongs to 'put'; say --prioritized");
         if (delay_ && words_.action() != "put")
             throw bad_word("--delay belongs to 'put'; say --delayed");
-        if ((delay_ || delayed_) && format_ != "native")
+        if ((delay_ || delayed_) && compatibility_ != compatibility::native)
             throw bad_word("only a queue of the native format has delayed items");
     }
 
@@ -111,9 +111,7 @@ public:
         queue_options options;
         options.acl = here.options.acl;
         options.bound = bound_;
-        options.format = format_ == "curator" ? queue_format::curator
-                         : format_ == "kazoo" ? queue_format::kazoo
-                                              : queue_format::native;
+        options.compatibility = compatibility_;
         int code = 0;
         if (priority_ || prioritized_) {
             priority_queue q(here.zk, words_.path(), options);
@@ -219,7 +217,7 @@ private:
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
         std::function<asio::awaitable<std::string>()> lost =
             [&claim]() -> asio::awaitable<std::string> {
-            co_await claim.lost();
+            co_await claim.wait_lost();
             co_return std::string("the claim is gone: the session was lost, or somebody erased it");
         };
         run_result ended = co_await run_under(here, std::move(what), claim.name(), lost);
@@ -309,7 +307,7 @@ private:
     std::uint64_t count_ = 1;
     std::size_t bound_ = 0;
     std::vector<std::string> items_;
-    std::string format_ = "native";
+    compatibility compatibility_ = compatibility::native;
     run_options run_;
 };
 

@@ -130,7 +130,7 @@ asio::awaitable<run_result> run_under(surroundings& here,
             event);
     }
     std::function<asio::awaitable<std::string>()> lost = [&held]() -> asio::awaitable<std::string> {
-        error_code reason = co_await held.lost();
+        error_code reason = co_await held.wait_lost();
         co_return reason.message();
     };
     run_result ended = co_await run_under(here, std::move(what), std::move(folder), lost);

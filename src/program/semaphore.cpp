@@ -26,10 +26,8 @@ public:
         app.add_flag(
             "--change-limit", change_, "make --limit the limit for everybody, and run nothing");
         app.add_flag("--available", show_, "print how many permits are free, and run nothing");
-        app.add_option("--naming",
-                       naming_,
-                       "standard, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)")
-            ->check(CLI::IsMember({"standard", "curator", "kazoo"}));
+        add_compatibility(
+            app, compatibility_, "native, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)");
         wait_.describe(app,
                        "do not wait: end with 75 if somebody else has it, with 69 if no "
                        "server answers within a second");
@@ -66,10 +64,8 @@ public:
 
     asio::awaitable<int> run(surroundings& here) override {
         semaphore_options options(run_.identity_for(here.options));
-        options.entries = here.options.acl;
-        options.naming = naming_ == "curator" ? semaphore_naming::curator
-                         : naming_ == "kazoo" ? semaphore_naming::kazoo
-                                              : semaphore_naming::standard;
+        options.acl = here.options.acl;
+        options.compatibility = compatibility_;
         semaphore s(here.zk, path_, limit_, options);
         if (change_) {
             co_await here.interrupts.race<void>(s.set_limit(limit_));
@@ -94,7 +90,7 @@ private:
     std::int32_t permits_ = 1;
     bool change_ = false;
     bool show_ = false;
-    std::string naming_ = "standard";
+    compatibility compatibility_ = compatibility::native;
     wait_options wait_;
     run_options run_;
 };

@@ -304,7 +304,7 @@ private:
         std::int64_t last = 0;
         while (!stopping_) {
             auto deadline = std::chrono::steady_clock::now() + 1s;
-            auto [ec, token] = co_await latch.leadership_until(deadline, as_tuple());
+            auto [ec, token] = co_await latch.wait_leadership_until(deadline, as_tuple());
             if (!ec && token != last) {
                 last = token;
                 co_await told.tell("leads", token);

@@ -105,7 +105,7 @@ TEST_CASE("counter: in a foreign format a lost answer is told, never doubled") {
     std::int64_t unknown = 0;
     cut_at_every_frame([&](fault_run& run) -> awaitable<void> {
         counter_options options;
-        options.format = counter_format::kazoo;
+        options.compatibility = compatibility::kazoo;
         counter c(run.zk, run.path + "/c", options);
         acknowledged = unknown = 0;
         for (int i = 0; i < 4; ++i) {

@@ -141,7 +141,7 @@ TEST_CASE("election: connections that bounce: one leader at a time, and it stays
         CHECK(observer().children(path).size() == 2);
         // The third party is noticed by the leader.
         pending_result<error_code> lost;
-        term.lost(lost.handler());
+        term.wait_lost(lost.handler());
         observer().erase(leader);
         CHECK(!co_await finished(lost));
         CHECK(lost.value() == errc::ownership_lost);

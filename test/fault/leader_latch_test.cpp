@@ -16,7 +16,7 @@ awaitable<void> next_one_leads(client& c, std::string folder) {
     leader_latch next(c, folder);
     next.start();
     auto deadline = std::chrono::steady_clock::now() + 15s;
-    co_await next.leadership_until(deadline);
+    co_await next.wait_leadership_until(deadline);
     CHECK(next.has_leadership());
     co_await next.close();
 }
@@ -25,14 +25,14 @@ awaitable<void> next_one_leads(client& c, std::string folder) {
 awaitable<void> whole_life(fault_stage& s) {
     leader_latch a(s.zk, s.folder);
     a.start();
-    co_await a.leadership();
+    co_await a.wait_leadership();
     auto [acknowledged] = co_await a.acknowledge(as_tuple());
     if (s.survives)
         CHECK_FALSE(acknowledged);
     auto [resigned] = co_await a.resign(as_tuple());
     if (s.survives)
         CHECK_FALSE(resigned);
-    co_await a.leadership();
+    co_await a.wait_leadership();
     if (s.survives) {
         CHECK(a.has_leadership());
         CHECK(s.owners.observer().stat(a.term_path())->czxid == a.status().fencing_token);
@@ -46,14 +46,14 @@ awaitable<void> rivals(fault_stage& s) {
     leader_latch theirs(s.healthy, s.folder);
     leader_latch mine(s.zk, s.folder);
     theirs.start();
-    co_await theirs.leadership();
+    co_await theirs.wait_leadership();
     mine.start();
     co_await eventually_async([&] { return s.owners.observer().children(s.folder).size() == 2; },
                               15s);
     if (s.survives)
         CHECK_FALSE(mine.has_leadership());
     pending_result<std::int64_t> leads;
-    mine.leadership(leads.handler());
+    mine.wait_leadership(leads.handler());
     // Mine may not be in the line at that moment: then theirs leads again.
     while (!leads.done()) {
         bool both_stand = s.owners.observer().children(s.folder).size() == 2;
@@ -65,7 +65,7 @@ awaitable<void> rivals(fault_stage& s) {
     if (s.owners.ended_session == 0)
         CHECK_FALSE((mine.has_leadership() && theirs.has_leadership()));
     co_await mine.close();
-    co_await theirs.leadership();
+    co_await theirs.wait_leadership();
     CHECK_FALSE(mine.has_leadership());
     co_await theirs.close();
 }
@@ -77,7 +77,7 @@ public:
           folder_(std::move(folder)),
           latch_(std::make_unique<leader_latch>(c, folder_)) {
         latch_->start();
-        latch_->leadership(
+        latch_->wait_leadership(
             boost::asio::bind_cancellation_slot(cancel_.slot(), [this](error_code, std::int64_t) {
                 ++led_;
                 if (!latch_ || interrupted_)
@@ -164,7 +164,7 @@ TEST_CASE("leader_latch: connections that bounce move nobody in the line (curato
         leader_latch first(a, path);
         leader_latch second(b, path);
         first.start();
-        std::int64_t token = co_await first.leadership();
+        std::int64_t token = co_await first.wait_leadership();
         second.start();
         co_await eventually_async([&] { return observer().children(path).size() == 2; });
         auto names = observer().children(path);
@@ -183,7 +183,7 @@ TEST_CASE("leader_latch: connections that bounce move nobody in the line (curato
         std::sort(still.begin(), still.end());
         CHECK(names == still);
         co_await first.close();
-        co_await second.leadership();
+        co_await second.wait_leadership();
         co_await second.close();
         co_await nothing_left(path);
         // A session may just be beginning: then there is no server to part from.
@@ -199,7 +199,7 @@ TEST_CASE("leader_latch: a candidate has closed when its node is gone") {
         leader_latch leads(other, path);
         leader_latch waits(zk, path);
         leads.start();
-        co_await leads.leadership();
+        co_await leads.wait_leadership();
         waits.start();
         co_await eventually_async([&] { return observer().children(path).size() == 2; });
         co_await settle(zk);
@@ -238,7 +238,7 @@ TEST_CASE("leader_latch: nothing is asked of a server without a quorum") {
         leader_latch latch(zk, path);
         latch.start();
         pending_result<std::int64_t> leads;
-        latch.leadership(leads.handler());
+        latch.wait_leadership(leads.handler());
         co_await settle(zk);
         CHECK_FALSE(leads.done());
         CHECK(observer().children(path).empty());
@@ -274,7 +274,7 @@ TEST_CASE("leader_latch: sessions that end again and again: never two leaders, a
             fault_proxy& proxy = &leads == &first ? proxy_a : proxy_b;
             expire(proxy.session());
             proxy.cut();
-            latch_status now = co_await leads.changed(seen);
+            latch_status now = co_await leads.next_status(seen);
             CHECK(now.revision > seen.revision);
         }
         co_await first.close();

@@ -40,7 +40,7 @@ awaitable<void> take_turn(fault_stage& s, pending_result<ownership>& asked) {
     ownership held = std::move(asked.value());
     s.owners.enter(held, s.zk.status().session_id);
     pending_result<error_code> lost;
-    held.lost(lost.handler());
+    held.wait_lost(lost.handler());
     co_await eventually_async(
         [&] { return lost.done() || s.zk.counters().watches > 0 || !held.valid(); });
     if (s.survives)

@@ -26,7 +26,7 @@ TEST_CASE("lock: somebody erases the node of one who holds or waits") {
         lock l(s.zk, s.folder);
         ownership held = co_await l.acquire();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         pending_result<ownership> second;
         pending_result<ownership> third;
         l.acquire(second.handler());
@@ -63,7 +63,7 @@ TEST_CASE("lock: the folder goes, and another one takes its place") {
         ownership held = co_await l.acquire();
         std::int64_t token = held.fencing_token();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         pending_result<ownership> waiting;
         l.acquire(waiting.handler());
         co_await eventually_async([&] { return s.observer.children(s.folder).size() == 2; });

@@ -116,7 +116,7 @@ TEST_CASE("lock: the session expires while holding") {
         pending_result<ownership> behind;
         l.acquire(behind.handler());
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         CHECK(held.valid());
         co_await eventually_async([&] { return s.observer.children(s.folder).size() == 2; });
         s.expire();
@@ -128,7 +128,7 @@ TEST_CASE("lock: the session expires while holding") {
         // What is left of it answers, whatever became of the line.
         co_await eventually_async([&] { return s.zk.state() == session_state::connected; });
         co_await settle(s.zk);
-        auto [again, reason] = co_await held.lost(as_tuple());
+        auto [again, reason] = co_await held.wait_lost(as_tuple());
         CHECK_FALSE(again);
         CHECK(reason == zk_errc::session_expired);
         transaction steps;
@@ -313,7 +313,7 @@ TEST_CASE("lock: a holder for another test", "[.holder]") {
             lock l(zk, folder);
             ownership held = co_await l.acquire();
             pending_result<error_code> lost;
-            held.lost(lost.handler());
+            held.wait_lost(lost.handler());
             boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
             while (!lost.done()) {
                 // The question and what is said about it are one step: only the process as a whole

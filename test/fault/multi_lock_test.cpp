@@ -179,7 +179,7 @@ TEST_CASE("multi_lock: parents erased while it holds and while it waits") {
         co_await settle(zk);
         CHECK_FALSE(waiting.done());
         observer().erase_recursively(path);
-        auto [reason, which] = co_await held.lost();
+        auto [reason, which] = co_await held.wait_lost();
         CHECK(reason == errc::ownership_lost);
         CHECK(which == path);
         CHECK(co_await finished(waiting) == errc::ownership_lost);

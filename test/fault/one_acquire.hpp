@@ -81,7 +81,7 @@ private:
             return;
         held_ = std::move(h);
         entered(held_);
-        held_.lost([this](error_code, auto&&...) { ++lost_; });
+        held_.wait_lost([this](error_code, auto&&...) { ++lost_; });
         if (interrupted_)
             give_up();
     }

@@ -86,7 +86,7 @@ awaitable<void> behind_others(fault_stage& stage) {
     mine.acquire_read(2, second.handler());
     mine.acquire(3, writer.handler());
     if (stage.survives) {
-        co_await ahead.release_requested();
+        co_await ahead.wait_release_requested();
         co_await eventually_async([&] { return nodes_in(stage.folder) == 5; });
     }
     co_await settle(stage.zk);

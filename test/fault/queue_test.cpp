@@ -204,7 +204,7 @@ TEST_CASE("queue: a late acknowledgement fails") {
         co_await mine.put("a");
         queue_claim claim = co_await mine.consume();
         pending_result<> lost;
-        claim.lost(lost.handler());
+        claim.wait_lost(lost.handler());
         // The server ends the session; our client hears of it later than the other consumer.
         proxy.black_hole(true);
         expire(proxy.session());

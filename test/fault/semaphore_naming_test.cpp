@@ -15,18 +15,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-semaphore_options named(semaphore_naming naming) {
+semaphore_options named(compatibility naming) {
     semaphore_options options("us");
-    options.naming = naming;
+    options.compatibility = naming;
     return options;
 }
 
-std::string leases(const std::string& path, semaphore_naming naming) {
-    return naming == semaphore_naming::curator ? path + "/leases" : path;
+std::string leases(const std::string& path, compatibility naming) {
+    return naming == compatibility::curator ? path + "/leases" : path;
 }
 
-std::string gate(const std::string& path, semaphore_naming naming) {
-    return naming == semaphore_naming::curator ? path + "/locks" : path + "-__lock__";
+std::string gate(const std::string& path, compatibility naming) {
+    return naming == compatibility::curator ? path + "/locks" : path + "-__lock__";
 }
 
 std::size_t nodes_in(const std::string& folder) {
@@ -34,7 +34,7 @@ std::size_t nodes_in(const std::string& folder) {
 }
 
 /// Nothing is left, and no permit is lost: all of them can be taken.
-awaitable<void> all_are_free(std::string path, semaphore_naming naming, std::int32_t limit) {
+awaitable<void> all_are_free(std::string path, compatibility naming, std::int32_t limit) {
     auto empty = [&] {
         return nodes_in(leases(path, naming)) == 0 && nodes_in(gate(path, naming)) == 0;
     };
@@ -56,14 +56,14 @@ awaitable<void> all_are_free(std::string path, semaphore_naming naming, std::int
     co_await other.close();
 }
 
-semaphore_naming either_naming() {
-    return GENERATE(semaphore_naming::curator, semaphore_naming::kazoo);
+compatibility either_naming() {
+    return GENERATE(compatibility::curator, compatibility::kazoo);
 }
 
 }  // namespace
 
 TEST_CASE("semaphore naming: behind others, with a cut at every frame") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     cut_at_every_frame([naming](fault_run& r) -> awaitable<void> {
         client other = co_await one_more_client();
@@ -96,7 +96,7 @@ TEST_CASE("semaphore naming: behind others, with a cut at every frame") {
 }
 
 TEST_CASE("semaphore naming: the session lost at every frame") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     expire_at_every_frame([naming](fault_run& r) -> awaitable<void> {
         semaphore s(r.zk, r.path, 1, named(naming));
@@ -114,7 +114,7 @@ TEST_CASE("semaphore naming: the session lost at every frame") {
 }
 
 TEST_CASE("semaphore naming: cancelled at every frame, no permit is lost") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     cancel_at_every_frame(
         [naming](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
@@ -129,7 +129,7 @@ TEST_CASE("semaphore naming: cancelled at every frame, no permit is lost") {
 
 TEST_CASE(
     "semaphore naming: who waits for a lease is cancelled, passes its deadline, or is broken") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     with_client([naming](client& zk, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
@@ -195,13 +195,13 @@ TEST_CASE(
 }
 
 TEST_CASE("semaphore naming: the client or its context ends while a lease is waited for") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     int how = GENERATE(0, 1, 2);  // closed, destroyed, its context destroyed
     CAPTURE(static_cast<int>(naming), how);
     std::string path = fresh_path();
     std::string stranger = leases(path, naming) + "/stranger";
     observer().plant(stranger);
-    if (naming == semaphore_naming::kazoo)
+    if (naming == compatibility::kazoo)
         observer().set(path, "1");
     pending_result<ownership> acquiring;
     {
@@ -235,7 +235,7 @@ TEST_CASE("semaphore naming: the client or its context ends while a lease is wai
 }
 
 TEST_CASE("semaphore naming: any child counts as a lease") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     with_client([naming](client& zk, std::string path) -> awaitable<void> {
         semaphore s(zk, path, 2, named(naming));
@@ -264,7 +264,7 @@ TEST_CASE("semaphore naming: any child counts as a lease") {
 }
 
 TEST_CASE("semaphore naming: a hundred local contenders share three permits") {
-    semaphore_naming naming = either_naming();
+    compatibility naming = either_naming();
     CAPTURE(static_cast<int>(naming));
     with_client([naming](client& zk, std::string path) -> awaitable<void> {
         semaphore s(zk, path, 3, named(naming));
@@ -290,7 +290,7 @@ TEST_CASE("semaphore naming: a hundred local contenders share three permits") {
 
 TEST_CASE("semaphore naming: what the others do not know is refused") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        semaphore curators(zk, path, 2, named(semaphore_naming::curator));
+        semaphore curators(zk, path, 2, named(compatibility::curator));
         CHECK(curators.path() == path);
         auto [two, none] = co_await curators.acquire(2, as_tuple());
         CHECK(two == errc::not_supported);
@@ -299,7 +299,7 @@ TEST_CASE("semaphore naming: what the others do not know is refused") {
         CHECK_FALSE(observer().exists(path));
 
         // Nobody compares limits: each counts with its own.
-        semaphore wider(zk, path, 3, named(semaphore_naming::curator));
+        semaphore wider(zk, path, 3, named(compatibility::curator));
         ownership a = co_await curators.acquire();
         ownership b = co_await curators.acquire();
         auto [full, nothing] = co_await curators.try_acquire(1, as_tuple());
@@ -308,7 +308,7 @@ TEST_CASE("semaphore naming: what the others do not know is refused") {
         CHECK(c.valid());
 
         std::string kazoos_path = path + "-kazoo";
-        semaphore kazoos(zk, kazoos_path, 1, named(semaphore_naming::kazoo));
+        semaphore kazoos(zk, kazoos_path, 1, named(compatibility::kazoo));
         ownership d = co_await kazoos.acquire();
         CHECK(observer().data(kazoos_path) == "1");
         pending_result<ownership> e;
@@ -319,8 +319,8 @@ TEST_CASE("semaphore naming: what the others do not know is refused") {
         CHECK(!co_await finished(e));
         for (ownership* held : {&a, &b, &c, &d, &e.value()})
             co_await held->release();
-        co_await all_are_free(path, semaphore_naming::curator, 3);
-        co_await all_are_free(kazoos_path, semaphore_naming::kazoo, 2);
+        co_await all_are_free(path, compatibility::curator, 3);
+        co_await all_are_free(kazoos_path, compatibility::kazoo, 2);
     });
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("shared_lock: requests for release with a cut at every frame of the ho
         shared_lock mine(r.zk, r.path, options);
         ownership held = co_await mine.acquire_read();
         co_await theirs.request_release(held.path());
-        co_await held.release_requested();
+        co_await held.wait_release_requested();
         CHECK(observer().data(held.path()) == "me\nunlock");
         co_await held.release();
         co_await nothing_left(r.path);
@@ -220,7 +220,7 @@ TEST_CASE("shared_lock: a request for release that meets a change is not lost") 
             co_await eventually_async([&] { return proxy.statistics().held > 0; });
             co_await theirs.request_release(old_path);
             pending_result<> requested;
-            held.release_requested(requested.handler());
+            held.wait_release_requested(requested.handler());
             proxy.release(rule);
             CHECK(!co_await finished(change));
             CHECK(!co_await finished(requested));

@@ -117,7 +117,7 @@ TEST_CASE("two-phase commit: voting cancelled at every frame: the outcome can be
                     commit_vote::commit, boost::asio::bind_cancellation_slot(slot, as_tuple()));
                 if (ec) {
                     CHECK(ec == boost::asio::error::operation_aborted);
-                    o = co_await mine.outcome();
+                    o = co_await mine.wait_outcome();
                 }
                 CHECK(!co_await finished(other_votes));
                 CHECK(!co_await finished(deciding));
@@ -197,7 +197,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         CHECK(ec == errc::in_doubt);
         proxy.set_acceptance(acceptance::normal);
         d = co_await c2.abort("enough");
-        o = co_await mine2.outcome();
+        o = co_await mine2.wait_outcome();
         CHECK(o.reason == "enough");
         co_await zk.close(as_tuple());
         co_await clean.close();
@@ -221,7 +221,7 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
             outcome_result deciding;
             c.decide(deciding.handler());
             proxy.set_acceptance(acceptance::normal);
-            o = co_await mine.outcome();
+            o = co_await mine.wait_outcome();
             CHECK(o.committed);
             CHECK(!co_await finished(deciding));
             co_await clean.close();

@@ -57,7 +57,7 @@ void queues(std::string_view input) {
     name_list listing;
     for (const std::string& line : lines)
         listing.push_back(line);
-    for (auto format : {queue_format::native, queue_format::curator, queue_format::kazoo}) {
+    for (auto format : {compatibility::native, compatibility::curator, compatibility::kazoo}) {
         for (auto order : {queue_order::arrival, queue_order::priority, queue_order::due_time}) {
             queue_names names(format, order);
             for (const std::string& line : lines) {

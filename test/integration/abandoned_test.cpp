@@ -77,7 +77,7 @@ TEST_CASE("abandoned: who waits in a line") {
     abandon_at_every_stage("ownership", [](client& zk, std::string path) -> awaitable<void> {
         lock l(zk, path);
         ownership held = co_await l.acquire();
-        co_await (held.lost() && held.release_requested());
+        co_await (held.wait_lost() && held.wait_release_requested());
     });
     abandon_at_every_stage("shared lock", [](client& zk, std::string path) -> awaitable<void> {
         shared_lock l(zk, path);
@@ -112,7 +112,7 @@ TEST_CASE("abandoned: who waits in a line") {
         ownership leads = co_await e.campaign();
         leader_latch latch(zk, path);
         latch.start();
-        co_await latch.leadership();
+        co_await latch.wait_leadership();
     });
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("abandoned: queues and counters") {
         queue q(zk, path);
         co_await q.put("item");
         queue_claim claim = co_await q.consume();
-        co_await (claim.lost() && q.consume());
+        co_await (claim.wait_lost() && q.consume());
     });
     abandon_at_every_stage("queue: put", [](client& zk, std::string path) -> awaitable<void> {
         queue_options bounded;

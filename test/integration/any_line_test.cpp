@@ -31,7 +31,7 @@ awaitable<void> seen_and_broken(client& zk,
     CHECK(found[1].waits_for == std::vector<std::string>{found[0].path});
     CHECK(found[0].session_id == zk.session_id());
     co_await line.break_contender(found[0].path);
-    error_code why = co_await held.lost();
+    error_code why = co_await held.wait_lost();
     CHECK(why == errc::ownership_lost);
     co_await eventually_async([&] { return waiting.calls() == 1; }, 20s, "the next one");
     CHECK_FALSE(waiting.error());
@@ -74,7 +74,7 @@ TEST_CASE("any_line: asks first; a holder that hears it is not broken") {
         ownership held = co_await l.acquire();
         pending_result<bool> asked;
         line.insist_on_release(held.path(), 20s, asked.handler());
-        co_await held.release_requested();
+        co_await held.wait_release_requested();
         co_await held.release();
         co_await eventually_async([&] { return asked.calls() == 1; }, 20s, "the answer");
         CHECK_FALSE(asked.error());

@@ -39,6 +39,98 @@ TEST_CASE("bad paths: refused by every operation of every recipe, and nothing is
     });
 }
 
+TEST_CASE("default constructed recipes have no path, and their operations fail with `closed`") {
+    with_client([](client&, std::string) -> awaitable<void> {
+        lock l;
+        shared_lock shared;
+        priority_lock urgent;
+        semaphore permits;
+        election candidates;
+        leader_latch latch;
+        multi_lock several;
+        any_line line;
+        CHECK(l.path().empty());
+        CHECK(latch.path().empty());
+        auto [l_ec, l_held] = co_await l.acquire_for(1s, as_tuple());
+        CHECK(l_ec == errc::closed);
+        auto [shared_ec, shared_held] = co_await shared.acquire_read(as_tuple());
+        CHECK(shared_ec == errc::closed);
+        auto [urgent_ec, urgent_held] = co_await urgent.acquire(1, as_tuple());
+        CHECK(urgent_ec == errc::closed);
+        auto [permits_ec, permits_held] = co_await permits.acquire(1, as_tuple());
+        CHECK(permits_ec == errc::closed);
+        auto [candidates_ec, leader] = co_await candidates.leader(as_tuple());
+        CHECK(candidates_ec == errc::closed);
+        auto [latch_ec, term] = co_await latch.wait_leadership_for(1s, as_tuple());
+        CHECK(latch_ec == errc::closed);
+        auto [acknowledged] = co_await latch.acknowledge(as_tuple());
+        CHECK(acknowledged == errc::closed);
+        auto [several_ec, all] = co_await several.acquire(as_tuple());
+        CHECK(several_ec == errc::closed);
+        auto [line_ec, contenders] = co_await line.contenders(as_tuple());
+        CHECK(line_ec == errc::closed);
+
+        queue q;
+        priority_queue by_priority;
+        delay_queue delayed;
+        CHECK(q.path().empty());
+        auto [put] = co_await q.put_for("x", 1s, as_tuple());
+        CHECK(put == errc::closed);
+        auto [taken, item] = co_await by_priority.take_for(1s, as_tuple());
+        CHECK(taken == errc::closed);
+        auto [consumed, claim] = co_await delayed.consume_for(1s, as_tuple());
+        CHECK(consumed == errc::closed);
+
+        counter number;
+        configuration single;
+        ready_configuration ready;
+        versioned_configuration versioned;
+        node_cache node;
+        children_cache children;
+        tree_cache tree;
+        auto [number_ec, value] = co_await number.get(as_tuple());
+        CHECK(number_ec == errc::closed);
+        auto [single_ec] = co_await single.publish("x", as_tuple());
+        CHECK(single_ec == errc::closed);
+        auto [ready_ec, ready_state] = co_await ready.next(0, as_tuple());
+        CHECK(ready_ec == errc::closed);
+        configuration_parts none;
+        auto [versioned_ec] = co_await versioned.publish(none, as_tuple());
+        CHECK(versioned_ec == errc::closed);
+        auto [node_ec, node_now] = co_await node.next(0, as_tuple());
+        CHECK(node_ec == errc::closed);
+        auto [children_ec, children_now] = co_await children.next(0, as_tuple());
+        CHECK(children_ec == errc::closed);
+        auto [tree_ec, tree_now] = co_await tree.next(0, as_tuple());
+        CHECK(tree_ec == errc::closed);
+
+        auto deadline = std::chrono::steady_clock::now() + 1s;
+        barrier gate;
+        double_barrier round;
+        membership member;
+        name_service names;
+        rendezvous meeting;
+        commit_coordinator coordinator;
+        commit_site site;
+        const std::string& no_path = gate.path();
+        CHECK(no_path.empty());
+        auto [gate_ec] = co_await gate.wait_until(deadline, as_tuple());
+        CHECK(gate_ec == errc::closed);
+        auto [round_ec] = co_await round.enter_until(deadline, as_tuple());
+        CHECK(round_ec == errc::closed);
+        auto [member_ec] = co_await member.join_until(deadline, "a", "", as_tuple());
+        CHECK(member_ec == errc::closed);
+        auto [name_ec, entry] = co_await names.await_until(deadline, "a", as_tuple());
+        CHECK(name_ec == errc::closed);
+        auto [met, point] = co_await meeting.await_until(deadline, as_tuple());
+        CHECK(met == errc::closed);
+        auto [decided, outcome] = co_await coordinator.decide_until(deadline, as_tuple());
+        CHECK(decided == errc::closed);
+        auto [joined, transaction] = co_await site.join_until(deadline, as_tuple());
+        CHECK(joined == errc::closed);
+    });
+}
+
 TEST_CASE("bad paths: what the server refuses, and nothing else") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await zk.ensure_path(path);

@@ -150,7 +150,7 @@ TEST_CASE("counter: sixteen clients share one, and every addition counts once") 
 TEST_CASE("counter: the formats of Curator and Kazoo") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         counter_options options;
-        options.format = counter_format::curator_long;
+        options.compatibility = compatibility::curator;
         counter curator(zk, path + "/curator", options);
         auto got_13 = co_await curator.add(258);
         CHECK(got_13 == 258);
@@ -159,7 +159,7 @@ TEST_CASE("counter: the formats of Curator and Kazoo") {
         auto got_14 = co_await curator.add(1);
         CHECK(got_14 == -1);
 
-        options.format = counter_format::kazoo;
+        options.compatibility = compatibility::kazoo;
         counter kazoo(zk, path + "/kazoo", options);
         auto got_15 = co_await kazoo.add(-3);
         CHECK(got_15 == -3);
@@ -168,7 +168,8 @@ TEST_CASE("counter: the formats of Curator and Kazoo") {
         auto got_16 = co_await kazoo.add(1);
         CHECK(got_16 == 42);
 
-        options.format = counter_format::curator_integer;
+        options.compatibility = compatibility::curator;
+        options.bits = 32;
         counter integer(zk, path + "/integer", options);
         auto got_17 = co_await integer.add(std::numeric_limits<std::int32_t>::max());
         CHECK(got_17 == 2147483647);
@@ -179,6 +180,27 @@ TEST_CASE("counter: the formats of Curator and Kazoo") {
         counter wrong(zk, path + "/integer");
         auto [wrong_ec, wrong_value] = co_await wrong.get(as_tuple());
         CHECK(wrong_ec == errc::foreign_data);
+    });
+}
+
+TEST_CASE("counter: a format that does not exist") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        for (auto whose : {compatibility::native, compatibility::kazoo, compatibility(9)}) {
+            counter_options options;
+            options.compatibility = whose;
+            options.bits = 32;
+            counter none(zk, path + "/none", options);
+            auto [ec, value] = co_await none.add(1, as_tuple());
+            CHECK(ec == errc::bad_option);
+        }
+        counter_options options;
+        options.compatibility = compatibility::curator;
+        options.bits = 16;
+        counter none(zk, path + "/none", options);
+        auto [ec, result] = co_await none.compare_and_set(0, 1, as_tuple());
+        CHECK(ec == errc::bad_option);
+        auto found = co_await zk.exists(path + "/none");
+        CHECK_FALSE(found);
     });
 }
 
@@ -340,8 +362,8 @@ TEST_CASE("counter: a change to the value that a missing counter has makes it") 
             value = co_await second.get();
             CHECK(value == 10);
         }
-        for (auto format : {counter_format::curator_long, counter_format::kazoo}) {
-            ten.format = twenty.format = format;
+        for (auto whose : {compatibility::curator, compatibility::kazoo}) {
+            ten.compatibility = twenty.compatibility = whose;
             counter first(zk, fresh(), ten);
             value = co_await first.add(0);
             CHECK(value == 10);

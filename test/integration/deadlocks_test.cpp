@@ -32,9 +32,9 @@ TEST_CASE(
                     p = path + "/semaphore", k = path + "/kazoo", c = path + "/curator";
         std::vector<std::string> paths{l, s, e, p, k, c, path + "/nothing"};
         lock_options kazoo("one");
-        kazoo.naming = lock_naming::kazoo;
+        kazoo.compatibility = compatibility::kazoo;
         lock_options curator;
-        curator.naming = lock_naming::curator;
+        curator.compatibility = compatibility::curator;
         // Each holds what the other one waits for.
         lock my_lock(zk, l);
         shared_lock my_shared(zk, s);

@@ -358,9 +358,9 @@ TEST_CASE("delay queue: what is not ours is neither taken nor touched") {
 TEST_CASE("delay queue: options") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         hand_clock wall;
-        for (auto format : {queue_format::curator, queue_format::kazoo}) {
+        for (auto format : {compatibility::curator, compatibility::kazoo}) {
             queue_options options;
-            options.format = format;
+            options.compatibility = format;
             delay_queue q(zk, path + "/q", options, wall.reader());
             auto [put] = co_await q.put("x", 1s, as_tuple());
             CHECK(put == errc::bad_option);

@@ -234,10 +234,10 @@ TEST_CASE("election: a body that throws, a run that is cancelled") {
 
 TEST_CASE("election: the names of other libraries") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        for (auto style : {election_naming::curator, election_naming::kazoo}) {
-            bool curator = style == election_naming::curator;
+        for (auto style : {compatibility::curator, compatibility::kazoo}) {
+            bool curator = style == compatibility::curator;
             election_options options;
-            options.naming = style;
+            options.compatibility = style;
             std::string folder = path + (curator ? "/curator" : "/kazoo");
             std::string theirs = folder + (curator ? "/_c_01234567-89ab-cdef-0123-456789abcdef-"
                                                      "latch-0000000000"

@@ -29,11 +29,11 @@ TEST_CASE("leader_latch: leads, resigns, leads again, closes, starts again") {
         leader_latch b(other, path, election_options("b"));
         CHECK(a.path() == path);
         CHECK(a.status().state == latch_state::idle);
-        auto [early, none] = co_await a.leadership(as_tuple());
+        auto [early, none] = co_await a.wait_leadership(as_tuple());
         CHECK(early == errc::not_a_member);
         a.start();
         CHECK(a.status().state == latch_state::candidate);
-        std::int64_t first = co_await a.leadership();
+        std::int64_t first = co_await a.wait_leadership();
         CHECK(a.has_leadership());
         CHECK(a.status().state == latch_state::leader);
         CHECK(a.status().fencing_token == first);
@@ -41,22 +41,22 @@ TEST_CASE("leader_latch: leads, resigns, leads again, closes, starts again") {
         REQUIRE(record);
         CHECK(record->czxid == first);
         CHECK(record->ephemeral_owner == zk.session_id());
-        CHECK(co_await a.leadership() == first);  // at once
+        CHECK(co_await a.wait_leadership() == first);  // at once
         b.start();
         b.start();  // no second candidate
         co_await eventually_async([&] { return candidates(path) == 2; });
         auto [late, none2] =
-            co_await b.leadership_until(std::chrono::steady_clock::now() + 30ms, as_tuple());
+            co_await b.wait_leadership_until(std::chrono::steady_clock::now() + 30ms, as_tuple());
         CHECK(late == errc::deadline_exceeded);
         CHECK(candidates(path) == 2);  // it stays a candidate
         pending_result<std::int64_t> second;
-        b.leadership(second.handler());
+        b.wait_leadership(second.handler());
         co_await settle(other);
         CHECK_FALSE(b.has_leadership());
         latch_status seen = a.status();
         co_await a.resign();
         CHECK_FALSE(a.has_leadership());
-        latch_status now = co_await a.changed(seen);
+        latch_status now = co_await a.next_status(seen);
         CHECK(now.state == latch_state::candidate);
         CHECK(now.revision > seen.revision);
         CHECK_FALSE(now.reason);
@@ -76,18 +76,18 @@ TEST_CASE("leader_latch: leads, resigns, leads again, closes, starts again") {
         CHECK(b.status().state == latch_state::idle);
         CHECK_FALSE(b.has_leadership());
         CHECK(b.term_path().empty());
-        std::int64_t third = co_await a.leadership();
+        std::int64_t third = co_await a.wait_leadership();
         CHECK(third > second.value());
         CHECK(candidates(path) == 1);  // the acknowledgement has gone with its term
         co_await b.close();            // nothing to close
         b.start();
         co_await eventually_async([&] { return candidates(path) == 2; });
         co_await a.close();
-        co_await b.leadership();
+        co_await b.wait_leadership();
         // Alone: who resigns leads again.
         std::int64_t before = b.status().fencing_token;
         co_await b.resign();
-        CHECK(co_await b.leadership() > before);
+        CHECK(co_await b.wait_leadership() > before);
         co_await b.close();
         CHECK(candidates(path) == 0);
         co_await nothing_left(path);
@@ -101,29 +101,29 @@ TEST_CASE("leader_latch: a third party erases the leader's or the candidate's no
         leader_latch a(zk, path);
         leader_latch b(other, path);
         a.start();
-        co_await a.leadership();
+        co_await a.wait_leadership();
         b.start();
         co_await eventually_async([&] { return candidates(path) == 2; });
         latch_status seen = a.status();
         observer().erase(a.term_path());
-        latch_status now = co_await a.changed(seen);
+        latch_status now = co_await a.next_status(seen);
         CHECK(now.state == latch_state::candidate);
         CHECK(now.reason == errc::ownership_lost);
         CHECK_FALSE(a.has_leadership());
-        co_await b.leadership();
+        co_await b.wait_leadership();
         // It is a candidate again, behind the other one.
         co_await eventually_async([&] { return candidates(path) == 2; });
         CHECK_FALSE(a.has_leadership());
         // The whole folder.
         seen = b.status();
         observer().erase_recursively(path);
-        now = co_await b.changed(seen);
+        now = co_await b.next_status(seen);
         CHECK(now.reason == errc::ownership_lost);
         co_await eventually_async([&] { return a.has_leadership() || b.has_leadership(); });
         co_await eventually_async([&] { return candidates(path) == 2; });
         CHECK(a.has_leadership() != b.has_leadership());
         co_await a.close();
-        co_await b.leadership();
+        co_await b.wait_leadership();
         co_await b.close();
         co_await nothing_left(path);
         co_await other.close();
@@ -142,12 +142,12 @@ TEST_CASE("leader_latch: writes of the term only") {
         auto [no_term, none] = co_await a.commit(step("1"), as_tuple());
         CHECK(no_term == errc::ownership_lost);
         a.start();
-        co_await a.leadership();
+        co_await a.wait_leadership();
         co_await a.commit(step("2"));
         node_data read = co_await a.read(path + "-data");
         CHECK(read.data == "2");
         pending_result<> asked;
-        a.release_requested(asked.handler());
+        a.wait_release_requested(asked.handler());
         co_await a.campaign().request_release(a.term_path());
         CHECK(!co_await finished(asked));
         observer().erase(a.term_path());
@@ -164,11 +164,11 @@ TEST_CASE("leader_latch: what can never lead says so") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         leader_latch bad(zk, "relative");
         bad.start();
-        auto [ec, none] = co_await bad.leadership(as_tuple());
+        auto [ec, none] = co_await bad.wait_leadership(as_tuple());
         CHECK(ec == errc::bad_path);
         co_await eventually_async([&] { return bad.status().state == latch_state::idle; });
         CHECK(bad.status().reason == errc::bad_path);
-        auto [again, none2] = co_await bad.leadership(as_tuple());
+        auto [again, none2] = co_await bad.wait_leadership(as_tuple());
         CHECK(again == errc::bad_path);
 
         // Nobody may create anything here.
@@ -177,27 +177,27 @@ TEST_CASE("leader_latch: what can never lead says so") {
         observer().plant(path, "", node_kind::persistent, read_only);
         leader_latch denied(zk, path);
         denied.start();
-        auto [no_auth, none3] = co_await denied.leadership(as_tuple());
+        auto [no_auth, none3] = co_await denied.wait_leadership(as_tuple());
         CHECK(no_auth == zk_errc::no_auth);
 
         // The client is closed.
         leader_latch a(zk, path + "-closed");
         a.start();
-        co_await a.leadership();
+        co_await a.wait_leadership();
         pending_result<latch_status> change;
-        a.changed(a.status(), change.handler());
+        a.next_status(a.status(), change.handler());
         co_await zk.close();
         co_await finished(change);
         CHECK(change.calls() == 1);
         CHECK_FALSE(a.has_leadership());
         co_await eventually_async([&] { return a.status().state == latch_state::idle; });
-        auto [no_change, nothing] = co_await a.changed(a.status(), as_tuple());
+        auto [no_change, nothing] = co_await a.next_status(a.status(), as_tuple());
         CHECK(no_change == errc::closed);
         a.start();
-        auto [closed, none4] = co_await a.leadership(as_tuple());
+        auto [closed, none4] = co_await a.wait_leadership(as_tuple());
         CHECK(closed == errc::closed);
         leader_latch moved = std::move(a);
-        auto [empty, none5] = co_await a.leadership(as_tuple());
+        auto [empty, none5] = co_await a.wait_leadership(as_tuple());
         CHECK(empty == errc::closed);
         CHECK_FALSE(a.has_leadership());
     });
@@ -209,13 +209,13 @@ TEST_CASE("leader_latch: destroyed while it leads, waits, resigns") {
             leader_latch other(zk, path);
             if (how == 1) {
                 other.start();
-                co_await other.leadership();
+                co_await other.wait_leadership();
             }
             auto a = std::make_unique<leader_latch>(zk, path);
             pending_result<std::int64_t> leads;
             pending_result<> resigned;
             a->start();
-            a->leadership(leads.handler());
+            a->wait_leadership(leads.handler());
             if (how != 1 && how != 3)
                 co_await finished(leads);
             if (how == 2)
@@ -238,14 +238,14 @@ TEST_CASE("leader_latch: whoever asks while it ends is told why") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         leader_latch leader(zk, path);
         leader.start();
-        co_await leader.leadership();
+        co_await leader.wait_leadership();
         client other = co_await one_more_client();
         leader_latch candidate(other, path);
         candidate.start();
         co_await eventually_async([&] { return candidates(path) == 2; });
         { client gone = std::move(other); }
         while (candidate.status().state != latch_state::idle) {
-            auto [ec, token] = co_await candidate.leadership(as_tuple());
+            auto [ec, token] = co_await candidate.wait_leadership(as_tuple());
             CHECK(ec == errc::closed);
         }
         CHECK(candidate.status().reason == errc::closed);

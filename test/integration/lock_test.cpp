@@ -197,8 +197,8 @@ TEST_CASE("lock: lost, released, cancelled, asked twice") {
         ownership o = co_await l.acquire();
         pending_result<error_code> first;
         pending_result<error_code> second;
-        o.lost(first.handler());
-        o.lost(second.handler());
+        o.wait_lost(first.handler());
+        o.wait_lost(second.handler());
         co_await finished(second);
         CHECK(second.error() == errc::busy);
         CHECK_FALSE(first.done());
@@ -206,7 +206,7 @@ TEST_CASE("lock: lost, released, cancelled, asked twice") {
         co_await finished(first);
         CHECK(first.error() == boost::asio::error::operation_aborted);
         pending_result<error_code> third;
-        o.lost(third.handler());
+        o.wait_lost(third.handler());
         co_await o.release();
         co_await finished(third);
         CHECK(third.error() == boost::asio::error::operation_aborted);
@@ -376,10 +376,10 @@ TEST_CASE("lock: writes that only an owner may do, and reads that see them") {
 
 TEST_CASE("lock: other libraries' names") {
     with_two([](client& one, client& two, std::string path) -> awaitable<void> {
-        for (lock_naming style :
-             {lock_naming::standard, lock_naming::curator, lock_naming::kazoo}) {
+        for (compatibility style :
+             {compatibility::native, compatibility::curator, compatibility::kazoo}) {
             lock_options options;
-            options.naming = style;
+            options.compatibility = style;
             lock a(one, path, options);
             lock b(two, path, options);
             ownership held = co_await a.acquire();
@@ -387,19 +387,31 @@ TEST_CASE("lock: other libraries' names") {
             CHECK(ec == errc::would_block);
             std::string name = held.path().substr(path.size() + 1);
             switch (style) {
-                case lock_naming::standard:
+                case compatibility::native:
                     CHECK(name.substr(32, 6) == "-lock-");
                     break;
-                case lock_naming::curator:
+                case compatibility::curator:
                     CHECK(name.substr(0, 3) == "_c_");
                     CHECK(name.substr(3 + 36, 6) == "-lock-");
                     break;
-                case lock_naming::kazoo:
+                case compatibility::kazoo:
                     CHECK(name.substr(32, 8) == "__lock__");
                     break;
             }
             co_await held.release();
         }
+    });
+}
+
+TEST_CASE("lock: a format that does not exist") {
+    with_two([](client& one, client&, std::string path) -> awaitable<void> {
+        lock_options options;
+        options.compatibility = compatibility(9);
+        lock l(one, path, options);
+        auto [ec, none] = co_await l.acquire(as_tuple());
+        CHECK(ec == errc::bad_option);
+        auto [unlisted, nobody] = co_await l.contenders(as_tuple());
+        CHECK(unlisted == errc::bad_option);
     });
 }
 
@@ -423,7 +435,7 @@ TEST_CASE("lock: access control") {
         // The nodes and the folders get what was asked for.
         co_await one.add_auth("digest", "user:secret");
         lock_options options;
-        options.entries = creator_acl();
+        options.acl = creator_acl();
         lock l(one, path, options);
         ownership held = co_await l.acquire();
         auto [unreadable, content] = co_await two.get(held.path(), as_tuple());
@@ -452,7 +464,7 @@ TEST_CASE("lock: bad paths, and clients that are closed") {
         pending_result<ownership> waiting;
         l.acquire(waiting.handler());
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         co_await third.close(as_tuple());
         co_await finished(waiting);
         CHECK(waiting.error() == errc::closed);
@@ -477,7 +489,7 @@ TEST_CASE("lock: each is asked for its release in its own words") {
         lock polite(one, path, options);
         ownership held = co_await polite.acquire();
         co_await polite.request_release(held.path());
-        co_await held.release_requested();
+        co_await held.wait_release_requested();
         co_await held.release();
     });
 }
@@ -678,7 +690,7 @@ TEST_CASE("lock: what is known to be lost is not committed, whatever has its nam
         ownership held = co_await exclusive.acquire();
         std::string node = held.path();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         admin hand(shared_server().port());
         // The watch on the own node comes a little later than the grant.
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
@@ -704,7 +716,7 @@ TEST_CASE("lock: what an earlier session owned is not committed by the next one"
         ownership held = co_await exclusive.acquire();
         std::string node = held.path();
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         session_record session = proxy.session();
         raw_session_options victim;
         victim.session_id = session.session_id;

@@ -167,14 +167,14 @@ TEST_CASE("multi_lock: the loss of one part is told, with its path") {
         pending_result<error_code> busy;
         auto [reason, which] = std::pair<error_code, std::string>();
         bool told = false;
-        held.lost([&](error_code ec, error_code why, std::string path_of_part) {
+        held.wait_lost([&](error_code ec, error_code why, std::string path_of_part) {
             CHECK(!ec);
             reason = why;
             which = std::move(path_of_part);
             told = true;
         });
         co_await settle(zk);
-        held.parts()[0].held.lost(busy.handler());
+        held.parts()[0].held.wait_lost(busy.handler());
         CHECK(co_await finished(busy) == errc::busy);
         CHECK_FALSE(told);
         observer().erase(held.parts()[1].held.path());
@@ -184,7 +184,7 @@ TEST_CASE("multi_lock: the loss of one part is told, with its path") {
         CHECK_FALSE(held.valid());
         CHECK(held.parts()[0].held.valid());
         // Asked again: the same answer.
-        auto [again, path_again] = co_await held.lost();
+        auto [again, path_again] = co_await held.wait_lost();
         CHECK(again == errc::ownership_lost);
         CHECK(path_again == path + "/b");
         auto [ec] = co_await held.release(as_tuple());
@@ -196,7 +196,7 @@ TEST_CASE("multi_lock: the loss of one part is told, with its path") {
         pending_result<> released;
         int calls = 0;
         error_code end;
-        held.lost([&](error_code e, error_code, std::string) {
+        held.wait_lost([&](error_code e, error_code, std::string) {
             end = e;
             ++calls;
         });
@@ -205,7 +205,7 @@ TEST_CASE("multi_lock: the loss of one part is told, with its path") {
         co_await eventually_async([&] { return calls > 0; });
         CHECK(end == boost::asio::error::operation_aborted);
         CHECK(calls == 1);
-        auto [nothing, why_nothing, no_path] = co_await held.lost(as_tuple());
+        auto [nothing, why_nothing, no_path] = co_await held.wait_lost(as_tuple());
         CHECK(nothing == errc::ownership_lost);
     });
 }
@@ -219,17 +219,17 @@ TEST_CASE("multi_lock: waiting for a loss can be cancelled and loses none") {
         boost::asio::cancellation_signal cancel;
         error_code end;
         int calls = 0;
-        held.lost(boost::asio::bind_cancellation_slot(cancel.slot(),
-                                                      [&](error_code e, error_code, std::string) {
-                                                          end = e;
-                                                          ++calls;
-                                                      }));
+        held.wait_lost(boost::asio::bind_cancellation_slot(
+            cancel.slot(), [&](error_code e, error_code, std::string) {
+                end = e;
+                ++calls;
+            }));
         co_await settle(zk);
         cancel.emit(boost::asio::cancellation_type::total);
         co_await eventually_async([&] { return calls > 0; });
         CHECK(end == boost::asio::error::operation_aborted);
         observer().erase(held.parts()[0].held.path());
-        auto [reason, which] = co_await held.lost();
+        auto [reason, which] = co_await held.wait_lost();
         CHECK(reason == errc::ownership_lost);
         CHECK(which == path + "/a");
     });
@@ -339,7 +339,7 @@ TEST_CASE("multi_lock: one part that is known to be lost is enough to refuse a g
         multi_ownership held = co_await both.acquire();
         std::string node = held.parts()[1].held.path();
         pending_result<error_code> lost;
-        held.parts()[1].held.lost(lost.handler());
+        held.parts()[1].held.wait_lost(lost.handler());
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
         while (!lost.done()) {
             observer().erase(node);

@@ -212,7 +212,7 @@ TEST_CASE("priority_lock: a better one asks the holder to release; requests are 
             co_await settle(zk);
             CHECK(observer().data(held.path()) == "holder");
             mine.acquire(4, better.handler());
-            co_await held.release_requested();
+            co_await held.wait_release_requested();
             CHECK(observer().data(held.path()) == "holder\nunlock");
             CHECK(held.valid());
             co_await held.release();
@@ -228,7 +228,7 @@ TEST_CASE("priority_lock: a better one asks the holder to release; requests are 
             co_await mine.request_release(line[1].path);
             co_await equal.value().release();
             CHECK(!co_await finished(waiter));
-            co_await waiter.value().release_requested();
+            co_await waiter.value().wait_release_requested();
             co_await waiter.value().release();
             co_await gone(path);
         }
@@ -247,7 +247,7 @@ TEST_CASE("priority_lock: contenders are broken, by either of their nodes") {
             if (by_contender)
                 target.resize(target.rfind("-held"));
             pending_result<error_code> lost;
-            held.lost(lost.handler());
+            held.wait_lost(lost.handler());
             co_await mine.break_contender(target);
             CHECK(!co_await finished(lost));
             CHECK(lost.value() == errc::ownership_lost);
@@ -347,7 +347,7 @@ TEST_CASE("priority lock: another node in the place of one of its two is a loss"
             priority_lock exclusive(zk, path + (record ? "/r" : "/c"));
             ownership held = co_await exclusive.acquire(1);
             pending_result<error_code> lost;
-            held.lost(lost.handler());
+            held.wait_lost(lost.handler());
             std::string node = held.path();
             co_await settle(zk);
             if (!record) {

@@ -214,7 +214,7 @@ TEST_CASE("queue: an acknowledgement is all or nothing") {
         co_await q.put("two");
         claim = co_await q.consume();
         pending_result<> lost;
-        claim.lost(lost.handler());
+        claim.wait_lost(lost.handler());
         admin hand = observer();
         std::string claim_path = claim.path();
         co_await watches_at_server(1);
@@ -355,7 +355,7 @@ TEST_CASE("queue: the names of Curator and Kazoo") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand = observer();
         queue_options options;
-        options.format = queue_format::curator;
+        options.compatibility = compatibility::curator;
         queue curator(zk, path + "/curator", options);
         co_await curator.put("a");
         CHECK(hand.children(path + "/curator") == std::vector<std::string>{"qn-0000000000"});
@@ -367,7 +367,11 @@ TEST_CASE("queue: the names of Curator and Kazoo") {
         item = co_await curator.take();
         CHECK(item.data == "b");
 
-        options.format = queue_format::kazoo;
+        priority_queue no_priorities(zk, path + "/curator", options);
+        auto [untaken, no_item] = co_await no_priorities.take(as_tuple());
+        CHECK(untaken == errc::bad_option);
+
+        options.compatibility = compatibility::kazoo;
         priority_queue kazoo(zk, path + "/kazoo", options);
         co_await kazoo.put("a", 100);
         CHECK(hand.children(path + "/kazoo") == std::vector<std::string>{"entry-100-0000000000"});
@@ -506,7 +510,7 @@ TEST_CASE("queue: operations that begin after their object has gone") {
         auto size = q->size(boost::asio::deferred);
         auto acknowledge = claim.acknowledge(transaction(), boost::asio::deferred);
         auto release = claim.release(boost::asio::deferred);
-        auto lost = claim.lost(boost::asio::deferred);
+        auto lost = claim.wait_lost(boost::asio::deferred);
         q.reset();
         claim = queue_claim();
         pending_result<> put_ended, acknowledge_ended, release_ended, lost_ended;
@@ -681,7 +685,7 @@ TEST_CASE("queue: a claim is known by its node, not by what stands in it") {
         queue_claim claim = co_await items.consume();
         std::string data = observer().data(claim.path());
         pending_result<> lost;
-        claim.lost(lost.handler());
+        claim.wait_lost(lost.handler());
         co_await eventually_async([&] { return watch_count(shared_server().port()) > 0; });
         transaction swap;
         swap.erase(claim.path()).create(claim.path(), data);

@@ -105,10 +105,10 @@ TEST_CASE("assigned over: a leader leads no more") {
         leader_latch elsewhere(zk, path + "-elsewhere");
         leader_latch second(zk, path);
         first.start();
-        co_await first.leadership();
+        co_await first.wait_leadership();
         second.start();
         first = std::move(elsewhere);
-        co_await second.leadership();
+        co_await second.wait_leadership();
         CHECK(second.has_leadership());
         CHECK_FALSE(first.has_leadership());
         co_await second.close();

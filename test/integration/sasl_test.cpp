@@ -143,7 +143,7 @@ TEST_CASE("sasl: a password that is valid no more ends the session at the next c
         ownership held = co_await mutex.acquire();
         secure.write("changing", "another");
         secure.instance.restart();
-        co_await held.lost();
+        co_await held.wait_lost();
         CHECK(zk.state() == session_state::closed);
         CHECK(zk.status().reason == zk_errc::auth_failed);
         CHECK_FALSE(held.valid());

@@ -143,10 +143,10 @@ TEST_CASE("shared_lock: run, and a body that is cancelled when its node is erase
 
 TEST_CASE("shared_lock: the names of other libraries") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        for (auto style : {shared_lock_naming::curator, shared_lock_naming::kazoo}) {
-            bool curator = style == shared_lock_naming::curator;
+        for (auto style : {compatibility::curator, compatibility::kazoo}) {
+            bool curator = style == compatibility::curator;
             shared_lock_options options;
-            options.naming = style;
+            options.compatibility = style;
             std::string folder = path + (curator ? "/curator" : "/kazoo");
             shared_lock l(zk, folder, options);
             ownership r = co_await l.acquire_read();
@@ -296,7 +296,7 @@ TEST_CASE("shared_lock: what was downgraded is watched under its new name") {
         ownership held = co_await l.acquire_write();
         co_await l.downgrade(held);
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         observer().erase(held.path());
         CHECK(!co_await finished(lost));
         CHECK(lost.value() == errc::ownership_lost);
@@ -338,7 +338,7 @@ TEST_CASE("shared_lock: an upgrade waits for the other readers, and new ones wai
         co_await mine.downgrade(held);
         CHECK(!co_await finished(late));
         pending_result<error_code> lost;
-        held.lost(lost.handler());
+        held.wait_lost(lost.handler());
         observer().erase(held.path());
         CHECK(!co_await finished(lost));
         co_await late.value().release();
@@ -430,10 +430,10 @@ TEST_CASE("shared_lock: a holder hears of requests, whenever they were written")
         shared_lock theirs(other, path);
         ownership held = co_await mine.acquire_write();
         pending_result<> requested;
-        held.release_requested(requested.handler());
+        held.wait_release_requested(requested.handler());
         co_await settle(zk);
         CHECK(!requested.done());
-        auto [busy] = co_await held.release_requested(as_tuple());
+        auto [busy] = co_await held.wait_release_requested(as_tuple());
         CHECK(busy == errc::busy);
         co_await theirs.request_release(held.path());
         CHECK(!co_await finished(requested));
@@ -441,7 +441,7 @@ TEST_CASE("shared_lock: a holder hears of requests, whenever they were written")
         auto line = co_await theirs.contenders();
         REQUIRE(line.size() == 1);
         CHECK(line[0].data == "somebody");
-        co_await held.release_requested();  // it stays so
+        co_await held.wait_release_requested();  // it stays so
         co_await theirs.request_release(held.path());
         CHECK(observer().data(held.path()) == "somebody\nunlock");
 
@@ -455,13 +455,13 @@ TEST_CASE("shared_lock: a holder hears of requests, whenever they were written")
         std::string released = held.path();
         co_await held.release();
         CHECK(!co_await finished(next));
-        co_await next.value().release_requested();
+        co_await next.value().wait_release_requested();
         co_await next.value().release();
 
         // Another acquisition begins anew; its end ends the wait.
         ownership again = co_await mine.acquire_read();
         pending_result<> not_requested;
-        again.release_requested(not_requested.handler());
+        again.wait_release_requested(not_requested.handler());
         co_await settle(zk);
         CHECK(!not_requested.done());
         co_await again.release();
@@ -486,7 +486,7 @@ TEST_CASE("shared_lock: after the grace time the node is removed") {
             ownership held = co_await mine.acquire_read();
             pending_result<bool> insisted;
             theirs.insist_on_release(held.path(), 20s, insisted.handler());
-            co_await held.release_requested();
+            co_await held.wait_release_requested();
             co_await held.release();
             CHECK(!co_await finished(insisted));
             CHECK(!insisted.value());
@@ -495,7 +495,7 @@ TEST_CASE("shared_lock: after the grace time the node is removed") {
             // Somebody who does not.
             ownership held = co_await mine.acquire_read();
             pending_result<error_code> lost;
-            held.lost(lost.handler());
+            held.wait_lost(lost.handler());
             bool removed = co_await theirs.insist_on_release(held.path(), 50ms);
             CHECK(removed);
             CHECK(!co_await finished(lost));
@@ -506,7 +506,7 @@ TEST_CASE("shared_lock: after the grace time the node is removed") {
             ownership held = co_await mine.acquire_read();
             pending_result<bool> insisted;
             theirs.insist_on_release(held.path(), 20s, insisted.handler());
-            co_await held.release_requested();
+            co_await held.wait_release_requested();
             insisted.cancel();
             CHECK(co_await finished(insisted) == boost::asio::error::operation_aborted);
             co_await held.release();

@@ -94,10 +94,7 @@ awaitable<void> locked_up(client& insider, client& stranger, std::string folder)
 template <class Options>
 Options mine() {
     Options options;
-    if constexpr (requires { options.entries; })
-        options.entries = creator_acl();
-    else
-        options.acl = creator_acl();
+    options.acl = creator_acl();
     return options;
 }
 
@@ -324,7 +321,7 @@ TEST_CASE("strangers: two-phase commits and leader latches") {
         co_await site.join();
         leader_latch latch(insider, b, mine<election_options>());
         latch.start();
-        co_await latch.leadership();
+        co_await latch.wait_leadership();
         co_await locked_up(insider, stranger, folder);
 
         commit_coordinator theirs(stranger, a);
@@ -334,7 +331,7 @@ TEST_CASE("strangers: two-phase commits and leader latches") {
         co_await refused(theirs.clean_up(true));
         commit_site two(stranger, a, "two");
         co_await refused(two.join());
-        co_await refused(two.outcome());
+        co_await refused(two.wait_outcome());
         // Nothing of these is sent: it has neither begun nor joined.
         auto [decided, nothing] = co_await theirs.decide(as_tuple());
         CHECK(decided == errc::not_a_member);
@@ -342,7 +339,7 @@ TEST_CASE("strangers: two-phase commits and leader latches") {
         CHECK(voted == errc::not_a_member);
         leader_latch their_latch(stranger, b);
         their_latch.start();
-        co_await refused(their_latch.leadership());
+        co_await refused(their_latch.wait_leadership());
         CHECK(latch.has_leadership());
     });
 }

@@ -95,7 +95,7 @@ TEST_CASE("adapter: what is known at once completes on the immediate executor") 
         CHECK(called);
         ownership none;
         called = false;
-        none.lost(
+        none.wait_lost(
             boost::asio::bind_immediate_executor(inline_executor, [&](error_code ec, error_code) {
                 CHECK(ec == errc::ownership_lost);
                 called = true;

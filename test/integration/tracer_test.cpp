@@ -98,7 +98,7 @@ TEST_CASE("tracer: a tenure that is lost ends with the reason; credentials are n
         lock l(zk, path);
         ownership held = co_await l.acquire();
         co_await zk.erase(held.path());
-        co_await held.lost();
+        co_await held.wait_lost();
         auto holding = traces.of(trace_kind::tenure, "hold");
         REQUIRE(holding.size() == 1);
         CHECK(holding[0].ends == 1);

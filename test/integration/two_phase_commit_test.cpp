@@ -229,10 +229,10 @@ TEST_CASE("two-phase commit: deadlines") {
         CHECK(ec == errc::in_doubt);
         std::tie(ec, none) = co_await a.vote(commit_vote::commit, as_tuple());
         CHECK(ec == errc::busy);
-        std::tie(ec, none) = co_await a.outcome_for(30ms, as_tuple());
+        std::tie(ec, none) = co_await a.wait_outcome_for(30ms, as_tuple());
         CHECK(ec == errc::in_doubt);
         outcome_result waiting, voting;
-        a.outcome(waiting.handler());
+        a.wait_outcome(waiting.handler());
         b.vote(commit_vote::commit, voting.handler());
         co_await settle(zk);
         CHECK_FALSE(waiting.done());
@@ -388,7 +388,7 @@ TEST_CASE("two-phase commit: who has to do with a transaction does nothing to th
             co_await first.clean_up(true);
             // A site that was away asks for the one that is there.
             commit_site away(zk, tx, "s0");
-            outcome = co_await away.outcome();
+            outcome = co_await away.wait_outcome();
             CHECK(outcome.reason == "not yet");
             co_await away.finish();
             CHECK(observer().exists(tx + "/done-s0"));

@@ -14,15 +14,16 @@ namespace {
 struct foreign_counter {
     party_kind with;
     const char* kind;
-    counter_format format;
+    compatibility whose;
+    unsigned bits = 64;
 };
 
 constexpr foreign_counter foreign_counters[] = {
-    {party_kind::curator, "long", counter_format::curator_long},
-    {party_kind::curator, "integer", counter_format::curator_integer},
-    {party_kind::curator, "shared_count", counter_format::curator_integer},
-    {party_kind::kazoo, "counter", counter_format::kazoo},
-    {party_kind::kazoo, "curator_counter", counter_format::curator_integer},
+    {party_kind::curator, "long", compatibility::curator},
+    {party_kind::curator, "integer", compatibility::curator, 32},
+    {party_kind::curator, "shared_count", compatibility::curator, 32},
+    {party_kind::kazoo, "counter", compatibility::kazoo},
+    {party_kind::kazoo, "curator_counter", compatibility::curator, 32},
 };
 
 constexpr int additions = 300;
@@ -40,7 +41,8 @@ TEST_CASE("additions of both parties are all counted") {
                                "count=" + std::to_string(additions)}));
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         counter_options options;
-        options.format = foreign.format;
+        options.compatibility = foreign.whose;
+        options.bits = foreign.bits;
         counter ours(zk, at.path, options);
         // Theirs makes the node, and we join in.
         std::int64_t seen = 0;
@@ -67,7 +69,8 @@ TEST_CASE("another library goes on from the value that we wrote") {
     meeting at;
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         counter_options options;
-        options.format = foreign.format;
+        options.compatibility = foreign.whose;
+        options.bits = foreign.bits;
         counter ours(zk, at.path, options);
         std::int64_t value = co_await ours.add(-1000);  // we make the node
         CHECK(value == -1000);
@@ -94,10 +97,10 @@ TEST_CASE("a counter of another format is not touched") {
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         party theirs(party_kind::curator, at.arguments({"task=add", "kind=long", "count=1"}));
         co_await theirs.end();
-        for (counter_format format :
-             {counter_format::native, counter_format::curator_integer, counter_format::kazoo}) {
+        for (auto whose : {compatibility::native, compatibility::curator, compatibility::kazoo}) {
             counter_options options;
-            options.format = format;
+            options.compatibility = whose;
+            options.bits = whose == compatibility::curator ? 32 : 64;
             counter ours(zk, at.path, options);
             auto [ec, value] = co_await ours.add(1, as_tuple());
             CHECK(ec == errc::foreign_data);

@@ -12,8 +12,8 @@ namespace {
 
 election_options options_with(party_kind which, std::string identity = our_party) {
     election_options options(std::move(identity));
-    options.naming =
-        which == party_kind::curator ? election_naming::curator : election_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     return options;
 }
 

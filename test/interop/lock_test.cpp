@@ -12,7 +12,8 @@ namespace {
 
 lock_options options_with(party_kind which) {
     lock_options options(our_party);
-    options.naming = which == party_kind::curator ? lock_naming::curator : lock_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     if (which == party_kind::curator)
         options.release_request = "__REVOKE__";
     return options;
@@ -164,7 +165,7 @@ TEST_CASE("Curator's mutex is released when we ask for it, and ours when Curator
 
         ownership& held = acquiring.value();
         pending_result<> asked;
-        held.release_requested(asked.handler());
+        held.wait_release_requested(asked.handler());
         party revoker(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
         co_await revoker.end();
         error_code heard = co_await finished(asked);

@@ -17,7 +17,8 @@ constexpr int item_count = 300;
 
 queue_options options_with(party_kind which) {
     queue_options options;
-    options.format = which == party_kind::curator ? queue_format::curator : queue_format::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     return options;
 }
 

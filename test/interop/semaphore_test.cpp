@@ -12,8 +12,8 @@ namespace {
 
 semaphore_options options_with(party_kind which) {
     semaphore_options options(our_party);
-    options.naming =
-        which == party_kind::curator ? semaphore_naming::curator : semaphore_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     return options;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 shared_lock_options options_with(party_kind which) {
     shared_lock_options options(our_party);
-    options.naming =
-        which == party_kind::curator ? shared_lock_naming::curator : shared_lock_naming::kazoo;
+    options.compatibility =
+        which == party_kind::curator ? compatibility::curator : compatibility::kazoo;
     if (which == party_kind::curator)
         options.release_request = "__REVOKE__";
     return options;
@@ -234,7 +234,7 @@ TEST_CASE("we hear of Curator's revocation") {
         shared_lock ours(zk, at.path, options_with(party_kind::curator));
         ownership held = co_await ours.acquire_read();
         pending_result<> asked;
-        held.release_requested(asked.handler());
+        held.wait_release_requested(asked.handler());
         party theirs(party_kind::curator, at.arguments({"task=revoke", "node=" + held.path()}));
         co_await theirs.end();
         error_code heard = co_await finished(asked);

@@ -150,8 +150,8 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     CHECK(completed({""}) == std::set<std::string>(commands.begin(), commands.end()));
     CHECK(completed({"co"}) == std::set<std::string>{"config", "contenders"});
     CHECK(completed({"lock", "--pri"}) == std::set<std::string>{"--priority"});
-    CHECK(completed({"lock", "--naming", ""}) ==
-          std::set<std::string>{"standard", "curator", "kazoo"});
+    CHECK(completed({"lock", "--compatibility", ""}) ==
+          std::set<std::string>{"native", "curator", "kazoo"});
     CHECK(completed({"queue", "p"}) == std::set<std::string>{"put", "peek"});
     CHECK(completed({"queue", "put", ""}).empty());
     std::string path = fresh_path();

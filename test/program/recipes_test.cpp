@@ -182,7 +182,7 @@ TEST_CASE("corozk queue: items that are due at a time") {
     CHECK(run_program({"queue", "take", "--delayed", "-n", path}).code == 75);
     // To a queue without times it is no item.
     CHECK(run_program({"queue", "take", "-n", path}).code == 75);
-    for (const char* wrong : {"--priority=1", "--format=kazoo", "--delay=soon"})
+    for (const char* wrong : {"--priority=1", "--compatibility=kazoo", "--delay=soon"})
         CHECK(run_program({"queue", "put", "--delay", "1s", wrong, path, "x"}).code == 64);
     CHECK(run_program({"queue", "take", "--delay", "1s", path}).code == 64);
 }
@@ -384,12 +384,18 @@ TEST_CASE("corozk: standard output that fails is an error, and a taken item stay
     // At its old place.
     CHECK(run_program({"queue", "take", "-c", "2", path}).out == "first\nsecond\n");
     std::string ranked = fresh_path();
-    CHECK(run_program({"queue", "put", "-p", "3", "--format", "kazoo", ranked, "item"}).code == 0);
-    CHECK(run_program(
-              {"queue", "take", "--prioritized", "--format", "kazoo", ranked}, "", {}, ways.front())
+    CHECK(
+        run_program({"queue", "put", "-p", "3", "--compatibility", "kazoo", ranked, "item"}).code ==
+        0);
+    CHECK(run_program({"queue", "take", "--prioritized", "--compatibility", "kazoo", ranked},
+                      "",
+                      {},
+                      ways.front())
               .code == 74);
     auto value = boost::json::parse(
-        run_program({"queue", "take", "--json", "--prioritized", "--format", "kazoo", ranked}).out);
+        run_program(
+            {"queue", "take", "--json", "--prioritized", "--compatibility", "kazoo", ranked})
+            .out);
     CHECK(value.at("data") == "item");
     CHECK(value.at("priority") == 3);
 }

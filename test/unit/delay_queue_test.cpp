@@ -33,13 +33,13 @@ item_order due_at_these(const std::vector<std::int64_t>& times) {
         std::snprintf(sequence, sizeof sequence, "%010d", static_cast<int>(i));
         listing.push_back("queue-" + due_text(times[i]) + "-" + sequence);
     }
-    return item_order(queue_names(queue_format::native, queue_order::due_time), listing);
+    return item_order(queue_names(compatibility::native, queue_order::due_time), listing);
 }
 
 }  // namespace
 
 TEST_CASE("delay queue: names") {
-    queue_names names(queue_format::native, queue_order::due_time);
+    queue_names names(compatibility::native, queue_order::due_time);
     CHECK(names.prefix(0) == "queue-0000000000000-");
     CHECK(names.prefix(1'700'000'000'123) == "queue-1700000000123-");
     CHECK(names.prefix(latest_due) == "queue-9999999999999-");
@@ -68,14 +68,14 @@ TEST_CASE("delay queue: names") {
         CHECK_FALSE(names.parse(name));
     }
     // Nor are its items another queue's.
-    CHECK_FALSE(queue_names(queue_format::native, queue_order::priority)
+    CHECK_FALSE(queue_names(compatibility::native, queue_order::priority)
                     .parse("queue-1700000000123-0000000007"));
-    CHECK_FALSE(queue_names(queue_format::native, queue_order::arrival)
+    CHECK_FALSE(queue_names(compatibility::native, queue_order::arrival)
                     .parse("queue-1700000000123-0000000007"));
 }
 
 TEST_CASE("delay queue: only the native format has due times") {
-    for (auto format : {queue_format::curator, queue_format::kazoo}) {
+    for (auto format : {compatibility::curator, compatibility::kazoo}) {
         queue_names names(format, queue_order::due_time);
         CHECK_FALSE(names.exist());
         CHECK_FALSE(names.allows(0));
@@ -83,11 +83,11 @@ TEST_CASE("delay queue: only the native format has due times") {
         CHECK_FALSE(names.parse("entry-100-0000000000"));
         CHECK(queue_names(format, queue_order::arrival).exist());
     }
-    CHECK(queue_names(queue_format::native, queue_order::due_time).exist());
+    CHECK(queue_names(compatibility::native, queue_order::due_time).exist());
 }
 
 TEST_CASE("delay queue: names sort as items do") {
-    queue_names names(queue_format::native, queue_order::due_time);
+    queue_names names(compatibility::native, queue_order::due_time);
     std::mt19937_64 random(11);
     for (int round = 0; round < 200; ++round) {
         std::vector<std::string> children;

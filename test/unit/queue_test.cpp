@@ -29,29 +29,32 @@ std::vector<std::string> ordered(const queue_names& names,
 }  // namespace
 
 TEST_CASE("queue names") {
-    queue_names fifo(queue_format::native, queue_order::arrival);
+    queue_names fifo(compatibility::native, queue_order::arrival);
     CHECK(fifo.prefix(0) == "queue-");
     CHECK(fifo.parse("queue-0000000012") == queue_key{0, 12});
     CHECK(fifo.parse("queue--000000001") == queue_key{0, -1});
     CHECK(fifo.parse("queue--2147483648") == queue_key{0, -2147483647 - 1});
     CHECK(fifo.parse("queue-2147483647") == queue_key{0, 2147483647});
 
-    queue_names priority(queue_format::native, queue_order::priority);
+    queue_names priority(compatibility::native, queue_order::priority);
     CHECK(priority.prefix(5) == "queue-5-");
     CHECK(priority.prefix(-5) == "queue--5-");
     CHECK(priority.parse("queue-5-0000000012") == queue_key{5, 12});
     CHECK(priority.parse("queue--5--000000002") == queue_key{-5, -2});
     CHECK(priority.parse("queue-2147483647-0000000000") == queue_key{2147483647, 0});
 
-    queue_names curator(queue_format::curator, queue_order::arrival);
+    queue_names curator(compatibility::curator, queue_order::arrival);
     CHECK(curator.prefix(0) == "qn-");
     CHECK(curator.parse("qn-0000000003") == queue_key{0, 3});
-    CHECK_FALSE(queue_names(queue_format::curator, queue_order::priority).allows(1));
+    queue_names no_priorities(compatibility::curator, queue_order::priority);
+    CHECK_FALSE(no_priorities.exist());
+    CHECK_FALSE(no_priorities.allows(1));
+    CHECK_FALSE(queue_names(compatibility(9), queue_order::arrival).exist());
 
-    queue_names kazoo(queue_format::kazoo, queue_order::arrival);
+    queue_names kazoo(compatibility::kazoo, queue_order::arrival);
     CHECK(kazoo.prefix(0) == "entry-100-");
     CHECK(kazoo.parse("entry-100-0000000003") == queue_key{100, 3});
-    queue_names kazoo_priority(queue_format::kazoo, queue_order::priority);
+    queue_names kazoo_priority(compatibility::kazoo, queue_order::priority);
     CHECK(kazoo_priority.prefix(7) == "entry-007-");
     CHECK(kazoo_priority.parse("entry-007-0000000003") == queue_key{7, 3});
     CHECK(kazoo_priority.allows(999));
@@ -61,7 +64,7 @@ TEST_CASE("queue names") {
 
 TEST_CASE("queue names of others are no items") {
     for (auto order : {queue_order::arrival, queue_order::priority, queue_order::due_time}) {
-        queue_names names(queue_format::native, order);
+        queue_names names(compatibility::native, order);
         for (std::string_view name : {"",
                                       "queue",
                                       "queue-",
@@ -84,14 +87,15 @@ TEST_CASE("queue names of others are no items") {
         }
     }
     CHECK_FALSE(
-        queue_names(queue_format::native, queue_order::arrival).parse("queue-5-0000000001"));
-    CHECK_FALSE(queue_names(queue_format::native, queue_order::priority).parse("queue-0000000001"));
-    CHECK_FALSE(queue_names(queue_format::native, queue_order::arrival)
+        queue_names(compatibility::native, queue_order::arrival).parse("queue-5-0000000001"));
+    CHECK_FALSE(
+        queue_names(compatibility::native, queue_order::priority).parse("queue-0000000001"));
+    CHECK_FALSE(queue_names(compatibility::native, queue_order::arrival)
                     .parse(std::string("queue-") + std::string(300, '1')));
 }
 
 TEST_CASE("queue order is by sequence, also when it wraps") {
-    queue_names fifo(queue_format::native, queue_order::arrival);
+    queue_names fifo(compatibility::native, queue_order::arrival);
     CHECK(ordered(fifo, {"queue-0000000010", "x", "queue-0000000009", "queue-0000000011"}) ==
           std::vector<std::string>{"queue-0000000009", "queue-0000000010", "queue-0000000011"});
     CHECK(ordered(fifo, {"queue--2147483648", "queue-2147483647", "queue--2147483647"}) ==
@@ -102,7 +106,7 @@ TEST_CASE("queue order is by sequence, also when it wraps") {
 }
 
 TEST_CASE("priority queue order is by priority, then by sequence") {
-    queue_names names(queue_format::native, queue_order::priority);
+    queue_names names(compatibility::native, queue_order::priority);
     CHECK(ordered(names,
                   {"queue-10-0000000001",
                    "queue-9-0000000003",
@@ -114,7 +118,7 @@ TEST_CASE("priority queue order is by priority, then by sequence") {
 }
 
 TEST_CASE("queue order of many, put in order a part at a time") {
-    queue_names fifo(queue_format::native, queue_order::arrival);
+    queue_names fifo(compatibility::native, queue_order::arrival);
     std::mt19937 random(29);
     std::vector<std::string> expected;
     for (int i = 0; i < 30'000; ++i) {
@@ -141,7 +145,7 @@ TEST_CASE("queue order of many, put in order a part at a time") {
 }
 
 TEST_CASE("queue order from any starting point") {
-    queue_names fifo(queue_format::native, queue_order::arrival);
+    queue_names fifo(compatibility::native, queue_order::arrival);
     std::mt19937 random(3);
     for (int round = 0; round < 300; ++round) {
         auto start = static_cast<std::uint32_t>(random());

@@ -37,40 +37,34 @@ awaitable<void> deadlocks(client& c, std::string folder) {
     co_await held.release();
 }
 
-awaitable<void> others_names(client& c,
-                             std::string folder,
-                             lock_naming naming,
-                             queue_format items,
-                             counter_format number) {
+awaitable<void> others_names(client& c, std::string folder, compatibility whose) {
     lock_options of_lock;
-    of_lock.naming = naming;
+    of_lock.compatibility = whose;
     lock l(c, folder + "/lock", of_lock);
     ownership held = co_await l.acquire_for(2s);
     co_await l.contenders();
     co_await held.release();
 
     queue_options of_queue;
-    of_queue.format = items;
+    of_queue.compatibility = whose;
     queue q(c, folder + "/queue", of_queue);
     auto deadline = std::chrono::steady_clock::now() + 2s;
     co_await q.put_until("a", deadline);
     co_await q.take_until(deadline);
 
     counter_options of_counter;
-    of_counter.format = number;
+    of_counter.compatibility = whose;
     counter n(c, folder + "/counter", of_counter);
     co_await n.add(1);
     co_await n.get();
 }
 
 awaitable<void> curators_names(client& c, std::string folder) {
-    co_await others_names(
-        c, folder, lock_naming::curator, queue_format::curator, counter_format::curator_long);
+    co_await others_names(c, folder, compatibility::curator);
 }
 
 awaitable<void> kazoos_names(client& c, std::string folder) {
-    co_await others_names(
-        c, folder, lock_naming::kazoo, queue_format::kazoo, counter_format::kazoo);
+    co_await others_names(c, folder, compatibility::kazoo);
 }
 
 }  // namespace

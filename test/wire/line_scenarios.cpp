@@ -81,10 +81,10 @@ awaitable<void> elections(client& c, std::string folder) {
 awaitable<void> leader_latches(client& c, std::string folder) {
     leader_latch latch(c, folder);
     latch.start();
-    co_await latch.leadership_until(std::chrono::steady_clock::now() + 2s);
+    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + 2s);
     co_await latch.acknowledge();
     co_await latch.resign();
-    co_await latch.leadership_until(std::chrono::steady_clock::now() + 2s);
+    co_await latch.wait_leadership_until(std::chrono::steady_clock::now() + 2s);
     co_await latch.close();
 }
 

@@ -32,7 +32,7 @@ public:
     /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return executor_of(session_); }
 
-    /** @brief The folder; empty after a move. */
+    /** @brief The folder; empty without a client or after a move. */
     const std::string& path() const noexcept;
 
     /**
@@ -86,7 +86,7 @@ public:
 
     /**
      * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it
-     * holds: its `ownership::release_requested` completes, once it holds it.
+     * holds: its `ownership::wait_release_requested` completes, once it holds it.
      *
      * The request is written into the node, behind what its owner wrote there.
      *
@@ -150,6 +150,7 @@ protected:
     };
 
     line_user(const client& c, impl_ptr impl, const char* recipe);
+    line_user() noexcept;
     line_user(line_user&&) noexcept;
     line_user& operator=(line_user&&) noexcept;
     ~line_user();

@@ -55,7 +55,7 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
     using namespace boost::asio::experimental::awaitable_operators;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
     // Whoever ends first cancels the other; a cancelled body has ended when the race is over.
-    auto race = co_await (run_body<Value>(body, held, result, failure) || held.lost(tuple));
+    auto race = co_await (run_body<Value>(body, held, result, failure) || held.wait_lost(tuple));
     if (race.index() == 1) {
         const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
         if (!std::get<0>(end))

@@ -40,6 +40,7 @@ public:
 
     /// `path` is the folder of the recipe. Nothing is created.
     any_line(const client& c, std::string path);
+    any_line() noexcept;
     any_line(any_line&&) noexcept;
     any_line& operator=(any_line&&) noexcept;
     ~any_line();

@@ -76,7 +76,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the barrier node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /**
      * @brief Sets the barrier. Missing folders above it are created.
@@ -162,6 +162,12 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_wait(impl, limit, std::move(handler)); });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto wait_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return wait_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
 private:

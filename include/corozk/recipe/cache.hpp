@@ -79,6 +79,7 @@ struct tree_state {
  */
 class COROZK_DECL basic_cache : protected detail::recipe_object<detail::cache_core> {
 public:
+    basic_cache() noexcept;
     basic_cache(basic_cache&&) noexcept;
     basic_cache& operator=(basic_cache&&) noexcept;
     ~basic_cache();
@@ -114,6 +115,7 @@ protected:
 /** @brief A cache of one node, which need not exist. */
 class COROZK_DECL node_cache : public basic_cache {
 public:
+    node_cache() noexcept = default;
     node_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 0, true) {}
 
     /** @brief The latest state. */
@@ -140,6 +142,7 @@ public:
 /** @brief A cache of a node's children and their data, by name. */
 class COROZK_DECL children_cache : public basic_cache {
 public:
+    children_cache() noexcept = default;
     children_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 1, true) {}
 
     /** @brief The latest state. */
@@ -171,6 +174,8 @@ public:
 class COROZK_DECL tree_cache : public basic_cache {
 public:
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();  ///< All.
+
+    tree_cache() noexcept = default;
 
     /** @param depth how many levels below the root are copied */
     tree_cache(const client& c, std::string path, std::size_t depth = unlimited)

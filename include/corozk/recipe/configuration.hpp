@@ -35,7 +35,8 @@ enum class configuration_layout : std::uint8_t;
  */
 class COROZK_DECL configuration {
 public:
-    configuration(const client& c, std::string path, corozk::acl entries = corozk::acl());
+    configuration() noexcept = default;
+    configuration(const client& c, std::string path, corozk::acl acl = corozk::acl());
 
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 
@@ -138,6 +139,7 @@ struct configuration_options {
 class COROZK_DECL basic_configuration
     : protected detail::recipe_object<detail::configuration_core> {
 public:
+    basic_configuration() noexcept;
     basic_configuration(basic_configuration&&) noexcept;
     basic_configuration& operator=(basic_configuration&&) noexcept;
     ~basic_configuration();
@@ -241,6 +243,7 @@ private:
  */
 class COROZK_DECL ready_configuration : public basic_configuration {
 public:
+    ready_configuration() noexcept = default;
     ready_configuration(const client& c,
                         std::string path,
                         configuration_options options = configuration_options());
@@ -259,6 +262,7 @@ public:
  */
 class COROZK_DECL versioned_configuration : public basic_configuration {
 public:
+    versioned_configuration() noexcept = default;
     versioned_configuration(const client& c,
                             std::string path,
                             configuration_options options = configuration_options());

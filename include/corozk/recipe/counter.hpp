@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
@@ -21,14 +22,6 @@ class counter_impl;
 enum class counter_operation : std::uint8_t;
 }  // namespace detail
 
-/** @brief How a counter's node looks. All but `native` are those of other libraries. */
-enum class counter_format : std::uint8_t {
-    native,           ///< text, with what it takes to decide every lost answer
-    curator_long,     ///< Curator's DistributedAtomicLong: 8 bytes, big endian
-    curator_integer,  ///< Curator's SharedCount and DistributedAtomicInteger: 4 bytes, big endian
-    kazoo,            ///< Kazoo's Counter of integers: decimal text
-};
-
 /** @brief How a counter is stored. */
 struct counter_options {
     counter_options() = default;
@@ -37,7 +30,13 @@ struct counter_options {
     /// makes the node and settles it, also one to the value that it has (`add(0)`).
     std::int64_t initial = 0;
 
-    counter_format format = counter_format::native;  ///< How numbers are written.
+    /// How the number is written. `native`: text, with what it takes to decide every lost answer.
+    /// `curator`: DistributedAtomicLong's 8 bytes, big endian. `kazoo`: Counter's decimal text.
+    corozk::compatibility compatibility = corozk::compatibility::native;
+
+    /// 32: the 4 bytes of Curator's SharedCount and DistributedAtomicInteger. All but `curator`
+    /// have 64 only; anything else gives `errc::bad_option`.
+    unsigned bits = 64;
 
     /// `native` only: how many writers' last updates are kept in the node (about 30 bytes each). An
     /// update whose answer was lost has an unknown outcome only if as many other writers wrote
@@ -75,7 +74,7 @@ struct counter_exchange {
  *
  * @par Errors of all operations
  * - `errc::foreign_data`: the node's data is not in the configured format.
- * - `errc::overflow`: the result does not fit (64 bits; 32 for `curator_integer`); nothing changed.
+ * - `errc::overflow`: the result does not fit (64 bits; or 32: `bits`); nothing changed.
  * - `zk_errc::connection_loss`: only when the outcome could not be found out (see above; or the
  *   client was closed, or the node deleted, before it could).
  * - `errc::not_connected`: nothing was sent.
@@ -100,6 +99,7 @@ class COROZK_DECL counter : detail::recipe_object<detail::counter_impl> {
 public:
     /** @brief A counter at this path. Touches nothing until it is used. */
     counter(const client& c, std::string path, counter_options options = counter_options());
+    counter() noexcept;
     counter(counter&&) noexcept;
     counter& operator=(counter&&) noexcept;
     ~counter();

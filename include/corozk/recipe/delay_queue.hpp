@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/recipe/queue.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -72,7 +73,7 @@ private:
  *
  * @par Format
  * Items are called `queue-<due time>-<sequence>`: milliseconds since 1970 in thirteen digits, so that
- * names sort. Other children are not touched. Another format than `queue_format::native` gives
+ * names sort. Other children are not touched. Another format than `compatibility::native` gives
  * `errc::bad_option` in every operation but `size`.
  *
  * @par Puts
@@ -89,6 +90,8 @@ public:
     /// Says what time it is. It is called on the client's executor, never after the queue was
     /// destroyed, and must not throw.
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
+
+    delay_queue() noexcept = default;
 
     /**
      * @brief A delay queue at this path. Touches nothing until it is used.
@@ -130,6 +133,12 @@ public:
                          deadline,
                          false,
                          std::forward<Token>(token));
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto put_for(std::string data, due_time when, time_limit budget, Token&& token = Token{}) {
+        return put_until(std::move(data), when, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */

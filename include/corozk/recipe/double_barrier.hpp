@@ -88,7 +88,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the barrier node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /** @brief Whether the member has entered a round and not left it. */
     bool inside() const noexcept;
@@ -133,6 +133,12 @@ public:
             [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
     }
 
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto enter_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return enter_for(time_limit::until(deadline), std::forward<Token>(token));
+    }
+
     /**
      * @brief Waits until all members of the round have left or died.
      *
@@ -166,6 +172,12 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto leave_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return leave_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -19,14 +20,6 @@ namespace detail {
 class latch_core;
 }
 
-/** @brief How the candidates' nodes are named: by the recipes page, or as another library does, so
- *         that its candidates and ours elect one leader. */
-enum class election_naming : std::uint8_t {
-    standard,  ///< "<guid>-n_<sequence>"
-    curator,   ///< "_c_<guid>-latch-<sequence>": Curator's LeaderLatch
-    kazoo,     ///< "<guid>__lock__<sequence>": Kazoo's Election
-};
-
 /** @brief How a candidate behaves. */
 struct election_options {
     election_options() = default;
@@ -36,9 +29,12 @@ struct election_options {
     std::string identity;
 
     /// Of the candidates' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
-    election_naming naming = election_naming::standard;  ///< Whose candidates it works with.
+    /// Whose candidates elect one leader. `native`: "<guid>-n_<sequence>". `curator`:
+    /// "_c_<guid>-latch-<sequence>", those of LeaderLatch. `kazoo`: "<guid>__lock__<sequence>",
+    /// those of Election.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What is written into the leader's node by `request_release`; with Curator's names it
     /// replaces the node's data.
@@ -62,7 +58,8 @@ struct election_leader {
  * @brief Elects one leader among all candidates of the same path.
  *
  * First come, first served; when a leader leaves, one candidate is woken. `campaign` gives the
- * leadership as an `ownership`: release it to resign; `ownership::lost` completes when it is lost
+ * leadership as an `ownership`: release it to resign; `ownership::wait_lost` completes when it is
+ * lost
  * (the session's end, or somebody erased the node). `run` does all that for a coroutine.
  *
  * Being a candidate survives reconnects: the node is kept, not made anew.
@@ -81,6 +78,7 @@ class COROZK_DECL election : public detail::line_user {
 public:
     /// `path` is the folder of the election; it is created when it is needed.
     election(const client& c, std::string path, election_options options = election_options());
+    election() noexcept;
     election(election&&) noexcept;
     election& operator=(election&&) noexcept;
     ~election();

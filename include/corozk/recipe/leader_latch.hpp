@@ -3,6 +3,7 @@
 
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/recipe/election.hpp>
+#include <corozk/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -40,14 +41,15 @@ struct latch_status {
  * @code
  * corozk::leader_latch latch(zk, "/app/leader");
  * latch.start();
- * co_await latch.leadership();         // as long as it takes
+ * co_await latch.wait_leadership();    // as long as it takes
  * ... while (latch.has_leadership()) ...
  * @endcode
  *
- * The same election as `election` with the same options: latches, `election`s and (by naming) other
- * libraries' candidates elect one leader. A lost connection changes nothing: the node is kept, and
- * the leadership with it, until the session's deadline. When the session is lost, or somebody
- * erases the node, it leads no more at once, and becomes a candidate again, behind all others.
+ * The same election as `election` with the same options: latches, `election`s and (see
+ * `compatibility`) other libraries' candidates elect one leader. A lost connection changes nothing:
+ * the node is kept, and the leadership with it, until the session's deadline. When the session is
+ * lost, or somebody erases the node, it leads no more at once, and becomes a candidate again, behind
+ * all others.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -65,6 +67,7 @@ public:
 
     /// `path` is the folder of the election; it is created when it is needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());
+    leader_latch() noexcept;
     leader_latch(leader_latch&&) noexcept;
     leader_latch& operator=(leader_latch&&) noexcept;
     ~leader_latch();
@@ -105,26 +108,32 @@ public:
      * Terminal, partial, total: completes at once; it stays a candidate.
      */
     template <class Token = default_token>
-    auto leadership(Token&& token = Token{}) {
-        return leadership_until(time_point::max(), std::forward<Token>(token));
+    auto wait_leadership(Token&& token = Token{}) {
+        return wait_leadership_until(time_point::max(), std::forward<Token>(token));
     }
 
     /** @brief The same, until the deadline (see `time_limit`); it stays a candidate.
      *  @par Errors
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto leadership_until(time_point deadline, Token&& token = Token{}) {
+    auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
         return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("leader_latch.leadership", path()),
+            detail::call_site("leader_latch.wait_leadership", path()),
             get_executor(),
             std::forward<Token>(token),
             [impl = impl_, deadline](auto handler) {
-                start_leadership(impl, deadline, std::move(handler));
+                start_wait_leadership(impl, deadline, std::move(handler));
             });
     }
 
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto wait_leadership_for(time_limit budget, Token&& token = Token{}) {
+        return wait_leadership_until(budget.from_now(), std::forward<Token>(token));
+    }
+
     /**
-     * @brief Waits until it is not any more what was seen: `s = co_await latch.changed(s)`.
+     * @brief Waits until it is not any more what was seen: `s = co_await latch.next_status(s)`.
      *
      * Several changes in a row may be seen as one; the revision and the fencing token tell terms
      * apart. Works while idle, too.
@@ -139,13 +148,13 @@ public:
      * Terminal, partial, total: completes at once; no change is lost to a later call.
      */
     template <class Token = default_token>
-    auto changed(const latch_status& seen, Token&& token = Token{}) {
+    auto next_status(const latch_status& seen, Token&& token = Token{}) {
         return detail::initiate<void(error_code, latch_status)>(
-            detail::call_site("leader_latch.changed", path()),
+            detail::call_site("leader_latch.next_status", path()),
             get_executor(),
             std::forward<Token>(token),
             [impl = impl_, revision = seen.revision](auto handler) {
-                start_changed(impl, revision, std::move(handler));
+                start_next_status(impl, revision, std::move(handler));
             });
     }
 
@@ -209,15 +218,13 @@ public:
         return term().read(std::move(path_to_read), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::release_requested`, for the present term. */
+    /** @brief As `ownership::wait_release_requested`, for the present term. */
     template <class Token = default_token>
-    auto release_requested(Token&& token = Token{}) {
-        return term().release_requested(std::forward<Token>(token));
+    auto wait_release_requested(Token&& token = Token{}) {
+        return term().wait_release_requested(std::forward<Token>(token));
     }
 
-    /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ...
-     *  @par Preconditions
-     *  Not moved from. */
+    /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ... */
     election& campaign() const noexcept;
 
 private:
@@ -225,12 +232,12 @@ private:
 
     ownership& term() const noexcept;
 
-    static void start_leadership(const impl_ptr& impl,
-                                 time_point deadline,
-                                 detail::any_handler<void(error_code, std::int64_t)> handler);
-    static void start_changed(const impl_ptr& impl,
-                              std::uint64_t revision,
-                              detail::any_handler<void(error_code, latch_status)> handler);
+    static void start_wait_leadership(const impl_ptr& impl,
+                                      time_point deadline,
+                                      detail::any_handler<void(error_code, std::int64_t)> handler);
+    static void start_next_status(const impl_ptr& impl,
+                                  std::uint64_t revision,
+                                  detail::any_handler<void(error_code, latch_status)> handler);
     static void start_resign(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
     static void start_close(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
 };

@@ -2,22 +2,14 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
 namespace corozk {
-
-/** @brief How the contenders' nodes are named: by the recipes page, or as another library does, so
- *         that its locks and ours exclude each other. */
-enum class lock_naming : std::uint8_t {
-    standard,  ///< "<guid>-lock-<sequence>"
-    curator,   ///< "_c_<guid>-lock-<sequence>": Curator's InterProcessMutex
-    kazoo,     ///< "<guid>__lock__<sequence>": Kazoo's Lock
-};
 
 /** @brief How a lock behaves. */
 struct lock_options {
@@ -28,9 +20,12 @@ struct lock_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
-    lock_naming naming = lock_naming::standard;  ///< Whose contenders it works with.
+    /// Whose contenders exclude each other. `native`: "<guid>-lock-<sequence>". `curator`:
+    /// "_c_<guid>-lock-<sequence>", those of InterProcessMutex. `kazoo`:
+    /// "<guid>__lock__<sequence>", those of Lock.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What `request_release` writes: behind the holder's data, or, with Curator's names, instead
     /// of it. Curator's word is "__REVOKE__".
@@ -58,6 +53,7 @@ class COROZK_DECL lock : public detail::line_user {
 public:
     /// `path` is the folder of the lock; it is created when it is needed.
     lock(const client& c, std::string path, lock_options options = lock_options());
+    lock() noexcept;
     lock(lock&&) noexcept;
     lock& operator=(lock&&) noexcept;
     ~lock();

@@ -112,7 +112,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the folder. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /** @brief The name under which it joined (or is joining); empty when it has not. */
     std::string name() const;
@@ -154,6 +154,18 @@ public:
                 auto handler) mutable {
                 start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto join_until(time_limit::time_point deadline,
+                    std::string name,
+                    std::string data = std::string(),
+                    Token&& token = Token{}) {
+        return join_for(time_limit::until(deadline),
+                        std::move(name),
+                        std::move(data),
+                        std::forward<Token>(token));
     }
 
     /**

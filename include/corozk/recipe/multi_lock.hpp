@@ -64,6 +64,7 @@ public:
     using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
 
     explicit multi_lock(const client& c);  ///< Without parts. Nothing is sent.
+    multi_lock() noexcept;
     multi_lock(multi_lock&&) noexcept;
     multi_lock& operator=(multi_lock&&) noexcept;
     ~multi_lock();

@@ -52,7 +52,7 @@ public:
      * @brief The parts, by path.
      *
      * Each can be used like any ownership. A part that is released or moved away alone makes the
-     * whole invalid. While `lost` of the whole waits, `lost` of a part fails with `errc::busy`.
+     * whole invalid. While `wait_lost` of the whole waits, `wait_lost` of a part fails with `errc::busy`.
      */
     std::vector<multi_part>& parts() noexcept { return parts_; }
     const std::vector<multi_part>& parts() const noexcept { return parts_; }  ///< Same.
@@ -68,23 +68,23 @@ public:
      * @brief Waits until one of the parts is lost.
      *
      * @par Completion signature
-     * `void(error_code, error_code, std::string)`: why, as for `ownership::lost`, and the path of
+     * `void(error_code, error_code, std::string)`: why, as for `ownership::wait_lost`, and the path of
      * the lock; the smallest one if several go at once.
      *
      * @par Errors
      * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
-     * `lost` waits. `errc::ownership_lost` when nothing is owned.
+     * `wait_lost` waits. `errc::ownership_lost` when nothing is owned.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; nothing is lost to a later `lost`.
+     * Terminal, partial, total: completes at once; nothing is lost to a later `wait_lost`.
      */
     template <class Token = default_token>
-    auto lost(Token&& token = Token{}) {
+    auto wait_lost(Token&& token = Token{}) {
         return detail::initiate<void(error_code, error_code, std::string)>(
-            detail::call_site("lost", first_path()),
+            detail::call_site("wait_lost", first_path()),
             get_executor(),
             std::forward<Token>(token),
-            [parts = references()](auto handler) { start_lost(parts, std::move(handler)); });
+            [parts = references()](auto handler) { start_wait_lost(parts, std::move(handler)); });
     }
 
     /**
@@ -153,8 +153,9 @@ private:
     part_references references() const { return {parts_.begin(), parts_.end()}; }
     std::string first_path() const { return parts_.empty() ? std::string() : parts_.front().path; }
 
-    static void start_lost(const part_references& parts,
-                           detail::any_handler<void(error_code, error_code, std::string)> handler);
+    static void start_wait_lost(
+        const part_references& parts,
+        detail::any_handler<void(error_code, error_code, std::string)> handler);
     static void start_release(multi_ownership held, detail::any_handler<void(error_code)> handler);
     static void start_commit(
         const part_references& parts,

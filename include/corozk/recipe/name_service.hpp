@@ -79,7 +79,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the name's node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /**
      * @brief Waits until the name is different from what was told last: another value, registered
@@ -225,6 +225,12 @@ public:
             [impl = impl_, limit, name](auto handler) mutable {
                 start_resolve(impl, std::move(name), limit, std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto await_until(time_limit::time_point deadline, std::string name, Token&& token = Token{}) {
+        return await_for(time_limit::until(deadline), std::move(name), std::forward<Token>(token));
     }
 
     /**

@@ -20,7 +20,7 @@ struct priority_lock_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
     /// If positive, each contender that came later must be better by one priority for this many
     /// nodes that were created in the folder since (a waiter's, and one at each grant), or else it
@@ -99,6 +99,7 @@ public:
     priority_lock(const client& c,
                   std::string path,
                   priority_lock_options options = priority_lock_options());
+    priority_lock() noexcept;
     priority_lock(priority_lock&&) noexcept;
     priority_lock& operator=(priority_lock&&) noexcept;
     ~priority_lock();

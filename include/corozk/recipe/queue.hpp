@@ -2,10 +2,12 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/time_limit.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 
@@ -28,13 +30,6 @@ class claim_impl;
 enum class queue_order : std::uint8_t { arrival, priority, due_time };
 }  // namespace detail
 
-/** @brief How a queue names its items. */
-enum class queue_format : std::uint8_t {
-    native,   ///< the recipes page's: `queue-<sequence>`, and with a rank `queue-<rank>-<sequence>`
-    curator,  ///< Curator's SimpleDistributedQueue: `qn-<sequence>`; no priorities
-    kazoo,    ///< Kazoo's Queue: `entry-<priority>-<sequence>`, priorities 0 to 999, default 100
-};
-
 /**
  * @brief How a queue is stored. All participants should agree.
  *
@@ -51,7 +46,11 @@ enum class queue_format : std::uint8_t {
 struct queue_options {
     queue_options() = default;
 
-    queue_format format = queue_format::native;  ///< Whose items it works with.
+    /// Whose items it works with. `native`: the recipes page's, `queue-<sequence>`, and with a rank
+    /// `queue-<rank>-<sequence>`. `curator`: SimpleDistributedQueue's, `qn-<sequence>`; no
+    /// priorities. `kazoo`: Queue's, `entry-<priority>-<sequence>`, priorities 0 to 999, default
+    /// 100. Only `native` has due times. What it does not have gives `errc::bad_option`.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// Items go with their producer's session (the recipes page sets this flag). The default keeps
     /// them: a queue is there so that work survives its producer. Such items can be taken, but not
@@ -128,7 +127,8 @@ public:
      * @brief Whether the claim was not ended, as far as this client knows without asking: false from
      *        `release` on, true while an `acknowledge` is on its way.
      *
-     * Notices a lost session by itself, and an administrator's deletion of the claim while `lost`
+     * Notices a lost session by itself, and an administrator's deletion of the claim while
+     * `wait_lost`
      * waits, also if another one stands in its place. Otherwise `acknowledge` asks the server.
      */
     bool valid() const noexcept;
@@ -194,13 +194,14 @@ public:
      * All types: completes at once with `operation_aborted`; the claim stays.
      */
     template <class Token = default_token>
-    auto lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(detail::call_site("queue_claim.lost", path()),
-                                                  session_.get(),
-                                                  std::forward<Token>(token),
-                                                  [session = session_, impl = impl_](auto handler) {
-                                                      start_lost(session, impl, std::move(handler));
-                                                  });
+    auto wait_lost(Token&& token = Token{}) {
+        return detail::initiate<void(error_code)>(
+            detail::call_site("queue_claim.wait_lost", path()),
+            session_.get(),
+            std::forward<Token>(token),
+            [session = session_, impl = impl_](auto handler) {
+                start_wait_lost(session, impl, std::move(handler));
+            });
     }
 
 private:
@@ -215,7 +216,9 @@ private:
     static void start_release(const session_ptr& session,
                               const impl_ptr& impl,
                               plain_handler handler);
-    static void start_lost(const session_ptr& session, const impl_ptr& impl, plain_handler handler);
+    static void start_wait_lost(const session_ptr& session,
+                                const impl_ptr& impl,
+                                plain_handler handler);
 };
 
 /**
@@ -242,6 +245,7 @@ class COROZK_DECL basic_queue : protected detail::recipe_object<detail::queue_im
 public:
     using clock = std::chrono::steady_clock;  ///< Of deadlines.
 
+    basic_queue() noexcept;
     basic_queue(basic_queue&&) noexcept;
     basic_queue& operator=(basic_queue&&) noexcept;
     ~basic_queue();
@@ -294,6 +298,12 @@ public:
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_take(session, impl, deadline, false, std::move(handler));
             });
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto take_for(time_limit budget, Token&& token = Token{}) {
+        return take_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `take`, but `errc::would_block` if there is no item that nobody has claimed. */
@@ -365,6 +375,12 @@ public:
             [session = session_, impl = impl_, deadline](auto handler) {
                 start_consume(session, impl, deadline, false, std::move(handler));
             });
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto consume_for(time_limit budget, Token&& token = Token{}) {
+        return consume_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `consume`, but `errc::would_block` if there is no item that nobody has claimed. */
@@ -499,6 +515,8 @@ private:
  */
 class COROZK_DECL queue : public basic_queue {
 public:
+    queue() noexcept = default;
+
     /** @brief A queue at this path. Touches nothing until it is used. */
     queue(const client& c, std::string path, queue_options options = queue_options())
         : basic_queue(c, std::move(path), std::move(options), detail::queue_order::arrival) {}
@@ -527,6 +545,12 @@ public:
     auto put_until(std::string data, clock::time_point deadline, Token&& token = Token{}) {
         return put_items(
             "queue.put", one_item(std::move(data), 0), deadline, false, std::forward<Token>(token));
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto put_for(std::string data, time_limit budget, Token&& token = Token{}) {
+        return put_until(std::move(data), budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
@@ -562,6 +586,8 @@ public:
  */
 class COROZK_DECL priority_queue : public basic_queue {
 public:
+    priority_queue() noexcept = default;
+
     /** @brief A queue at this path. Touches nothing until it is used. */
     priority_queue(const client& c, std::string path, queue_options options = queue_options())
         : basic_queue(c, std::move(path), std::move(options), detail::queue_order::priority) {}
@@ -588,6 +614,15 @@ public:
                          deadline,
                          false,
                          std::forward<Token>(token));
+    }
+
+    /** @brief The same, at most that long from now on. */
+    template <class Token = default_token>
+    auto put_for(std::string data,
+                 std::int32_t priority,
+                 time_limit budget,
+                 Token&& token = Token{}) {
+        return put_until(std::move(data), priority, budget.from_now(), std::forward<Token>(token));
     }
 
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */

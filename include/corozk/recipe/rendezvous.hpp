@@ -89,7 +89,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /** @brief Whether the server has our node now, as far as is known. */
     bool published() const noexcept;
@@ -119,6 +119,13 @@ public:
             [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
                 start_publish(impl, limit, std::move(data), std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto publish_until(time_limit::time_point deadline, std::string data, Token&& token = Token{}) {
+        return publish_for(
+            time_limit::until(deadline), std::move(data), std::forward<Token>(token));
     }
 
     /**
@@ -176,6 +183,12 @@ public:
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return await_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**

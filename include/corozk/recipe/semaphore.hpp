@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -12,21 +13,6 @@
 
 namespace corozk {
 
-/** @brief How the nodes are named and what is done with them: by our own rules, or as another
- * library does, so that its permits and ours are the same. */
-enum class semaphore_naming : std::uint8_t {
-    standard,  ///< "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit in the folder
-
-    /// Curator's InterProcessSemaphoreV2: "leases/_c_<guid>-lease-<sequence>", taken under the lock
-    /// "locks". The limit stands nowhere: all must be configured alike.
-    curator,
-
-    /// Kazoo's Semaphore: any child of the folder is a lease, taken under the lock
-    /// "<path>-__lock__". Ours are named "<guid>__lease__<sequence>". The limit stands in the
-    /// folder; Kazoo compares it once, so a changed one counts for us only.
-    kazoo,
-};
-
 /** @brief How a semaphore behaves. */
 struct semaphore_options {
     semaphore_options() = default;
@@ -36,12 +22,19 @@ struct semaphore_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
-    /// With the others' names an acquisition is of one permit (else `errc::not_supported`), it
-    /// waits in their lock and, once it has that, for a lease; `contenders` lists both, and
-    /// `try_acquire` fails also while somebody else is just taking a lease.
-    semaphore_naming naming = semaphore_naming::standard;
+    /// Whose permits they are. With the others' an acquisition is of one permit (else
+    /// `errc::not_supported`), it waits in their lock and, once it has that, for a lease;
+    /// `contenders` lists both, and `try_acquire` fails also while somebody else is just taking a
+    /// lease.
+    /// - `native`: "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit in the folder.
+    /// - `curator`: InterProcessSemaphoreV2's, "leases/_c_<guid>-lease-<sequence>", taken under the
+    ///   lock "locks". The limit stands nowhere: all must be configured alike.
+    /// - `kazoo`: Semaphore's: any child of the folder is a lease, taken under the lock
+    ///   "<path>-__lock__". Ours are named "<guid>__lease__<sequence>". The limit stands in the
+    ///   folder; Kazoo compares it once, so a changed one counts for us only.
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What is written into a holder's node by `request_release`; with Curator's names it replaces
     /// the node's data.
@@ -79,6 +72,7 @@ public:
               std::string path,
               std::int32_t limit,
               semaphore_options options = semaphore_options());
+    semaphore() noexcept;
     semaphore(semaphore&&) noexcept;
     semaphore& operator=(semaphore&&) noexcept;
     ~semaphore();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
+#include <corozk/compatibility.hpp>
 #include <corozk/detail/line_user.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -10,18 +11,6 @@
 #include <utility>
 
 namespace corozk {
-
-/** @brief How the contenders' nodes are named: by the recipes page, or as another library does, so
- *         that its locks and ours exclude each other. */
-enum class shared_lock_naming : std::uint8_t {
-    standard,  ///< "<guid>-read-<sequence>", "<guid>-write-<sequence>"
-    curator,   ///< "_c_<guid>-__READ__<sequence>", ...: Curator's InterProcessReadWriteLock
-
-    /// "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>": ReadLock, WriteLock. Beware: Kazoo
-    /// 2.8's reader waits for the last writer in the folder, those behind it included, who wait for
-    /// it (Kazoo issue 649).
-    kazoo,
-};
 
 /** @brief How a shared lock behaves. */
 struct shared_lock_options {
@@ -32,9 +21,14 @@ struct shared_lock_options {
     std::string identity;
 
     /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
-    acl entries;
+    corozk::acl acl;
 
-    shared_lock_naming naming = shared_lock_naming::standard;  ///< Whose contenders it works with.
+    /// Whose contenders exclude each other. `native`: "<guid>-read-<sequence>",
+    /// "<guid>-write-<sequence>". `curator`: "_c_<guid>-__READ__<sequence>", ..., those of
+    /// InterProcessReadWriteLock. `kazoo`: "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>",
+    /// those of ReadLock and WriteLock. Beware: Kazoo 2.8's reader waits for the last writer in the
+    /// folder, those behind it included, who wait for it (Kazoo issue 649).
+    corozk::compatibility compatibility = corozk::compatibility::native;
 
     /// What is written into a holder's node by `request_release`: behind what its owner wrote, or,
     /// with Curator's names, instead of it. Curator's word is "__REVOKE__".
@@ -66,6 +60,7 @@ public:
     shared_lock(const client& c,
                 std::string path,
                 shared_lock_options options = shared_lock_options());
+    shared_lock() noexcept;
     shared_lock(shared_lock&&) noexcept;
     shared_lock& operator=(shared_lock&&) noexcept;
     ~shared_lock();

@@ -111,7 +111,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the transaction's node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /**
      * @brief Begins the transaction: creates its node.
@@ -190,6 +190,12 @@ public:
             [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
     }
 
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return decide_for(time_limit::until(deadline), std::forward<Token>(token));
+    }
+
     /**
      * @brief Aborts, unless it has been decided already.
      *
@@ -264,7 +270,7 @@ private:
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `outcome`.
+ * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `wait_outcome`.
  *
  * @par Executor and thread safety
  * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
@@ -292,7 +298,7 @@ public:
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
     /** @brief The path of the transaction's node. */
-    std::string path() const;
+    const std::string& path() const noexcept;
 
     /** @brief The site's name. */
     std::string name() const;
@@ -328,6 +334,12 @@ public:
             [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
     }
 
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return join_for(time_limit::until(deadline), std::forward<Token>(token));
+    }
+
     /**
      * @brief Votes, and waits for the decision.
      *
@@ -357,7 +369,7 @@ public:
      * In the first form the transaction is aborted when the votes do not come in time, as with
      * `commit_coordinator::decide_for`. In the second one the decision is the coordinator's. In
      * both it fails with `errc::in_doubt` when the time is over and the decision is not known, and
-     * `outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
+     * `wait_outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
      */
     template <class Token = default_token>
     auto vote_for(time_limit limit, commit_vote wish, Token&& token = Token{}) {
@@ -368,6 +380,12 @@ public:
             [impl = impl_, limit, wish](auto handler) {
                 start_vote(impl, limit, wish, std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto vote_until(time_limit::time_point deadline, commit_vote wish, Token&& token = Token{}) {
+        return vote_for(time_limit::until(deadline), wish, std::forward<Token>(token));
     }
 
     /**
@@ -381,20 +399,26 @@ public:
      * `errc::closed`.
      */
     template <class Token = default_token>
-    auto outcome(Token&& token = Token{}) {
-        return outcome_for(time_limit::for_ever(), std::forward<Token>(token));
+    auto wait_outcome(Token&& token = Token{}) {
+        return wait_outcome_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
     template <class Token = default_token>
-    auto outcome_for(time_limit limit, Token&& token = Token{}) {
+    auto wait_outcome_for(time_limit limit, Token&& token = Token{}) {
         return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.outcome", path()),
+            detail::call_site("commit_site.wait_outcome", path()),
             session_.get(),
             std::forward<Token>(token),
             [impl = impl_, limit](auto handler) {
-                start_outcome(impl, limit, std::move(handler));
+                start_wait_outcome(impl, limit, std::move(handler));
             });
+    }
+
+    /** @brief The same, until the deadline. */
+    template <class Token = default_token>
+    auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
+        return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -428,9 +452,9 @@ private:
                            time_limit limit,
                            commit_vote wish,
                            handler_of<commit_outcome> handler);
-    static void start_outcome(const impl_ptr& impl,
-                              time_limit limit,
-                              handler_of<commit_outcome> handler);
+    static void start_wait_outcome(const impl_ptr& impl,
+                                   time_limit limit,
+                                   handler_of<commit_outcome> handler);
     static void start_finish(const impl_ptr& impl, handler_of<> handler);
 };
 

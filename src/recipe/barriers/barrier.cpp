@@ -139,8 +139,9 @@ barrier::barrier(barrier&&) noexcept = default;
 barrier& barrier::operator=(barrier&&) noexcept = default;
 barrier::~barrier() = default;
 
-std::string barrier::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& barrier::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {

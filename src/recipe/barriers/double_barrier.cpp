@@ -111,8 +111,9 @@ double_barrier::double_barrier(double_barrier&&) noexcept = default;
 double_barrier& double_barrier::operator=(double_barrier&&) noexcept = default;
 double_barrier::~double_barrier() = default;
 
-std::string double_barrier::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& double_barrier::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 bool double_barrier::inside() const noexcept {

@@ -13,6 +13,7 @@ basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, b
     impl_->start();
 }
 
+basic_cache::basic_cache() noexcept = default;
 basic_cache::basic_cache(basic_cache&&) noexcept = default;
 basic_cache::~basic_cache() = default;
 

@@ -103,6 +103,7 @@ basic_configuration::basic_configuration(const client& c,
         detail::port_of(*session_), path_, std::move(options), layout);
 }
 
+basic_configuration::basic_configuration() noexcept = default;
 basic_configuration::basic_configuration(basic_configuration&&) noexcept = default;
 basic_configuration::~basic_configuration() = default;
 

@@ -20,6 +20,8 @@ line_object::line_object(line_settings settings,
     // The root itself cannot be used: the server keeps nodes of its own there.
     if (path_problem(path_) || path_ == "/")
         problem_ = errc::bad_path;
+    else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
+        problem_ = errc::bad_option;  // no such format
 }
 
 void line_object::enter(port& s, contender_request request, user_call<ownership> call) const {
@@ -57,6 +59,7 @@ line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
     }
 }
 
+line_user::line_user() noexcept = default;
 line_user::line_user(line_user&&) noexcept = default;
 line_user& line_user::operator=(line_user&&) noexcept = default;
 line_user::~line_user() = default;

@@ -44,16 +44,16 @@ std::int64_t ownership::fencing_token() const noexcept {
     return impl_ ? impl_->fencing_token() : 0;
 }
 
-void ownership::start_lost(const owned_ptr& impl,
-                           any_handler<void(error_code, error_code)> handler) {
+void ownership::start_wait_lost(const owned_ptr& impl,
+                                any_handler<void(error_code, error_code)> handler) {
     if (impl)
         return impl->wait_lost(user_call<error_code>(impl->owner_port(), std::move(handler)));
     immediate_result<error_code>(
         fallback_executor(handler), std::move(handler), errc::ownership_lost, error_code());
 }
 
-void ownership::start_release_requested(const owned_ptr& impl,
-                                        any_handler<void(error_code)> handler) {
+void ownership::start_wait_release_requested(const owned_ptr& impl,
+                                             any_handler<void(error_code)> handler) {
     if (impl) {
         return impl->wait_release_requested(user_call<>(impl->owner_port(), std::move(handler)));
     }

@@ -73,9 +73,12 @@ public:
           wake_(p),
           path_(std::move(path)),
           options_(std::move(options)),
+          format_(format_of(options_.compatibility, options_.bits)),
           writer_(p.new_guid().substr(0, 16)) {}
 
     void enqueue(entry e) {
+        if (!format_)
+            return e.fail(errc::bad_option);
         waiting_.push_back(std::move(e));
         if (running_)
             return;
@@ -175,7 +178,7 @@ private:
 
     /// How many others write to this counter, as far as we can tell.
     unsigned rivals() const {
-        if (options_.format != counter_format::native)
+        if (*format_ != counter_format::native)
             return failures_;
         return base_ ? rivals_of(base_->record, writer_) : 0;
     }
@@ -199,7 +202,7 @@ private:
         outcome result;
         result.value = base_->record.value;
         for (entry& e : current_) {
-            e.step = apply(options_.format, e.operation, result.value, e.operand, e.expected);
+            e.step = apply(*format_, e.operation, result.value, e.operand, e.expected);
             result.value = e.step.after;
             result.applied = result.applied || e.step.applied;
             result.changed = result.changed || e.step.changed;
@@ -216,7 +219,7 @@ private:
     }
 
     bool adopt(const request& read, bool synced) {
-        auto record = parse_counter(options_.format, read.answer);
+        auto record = parse_counter(*format_, read.answer);
         if (!record)
             return false;
         base_.emplace();
@@ -266,11 +269,11 @@ private:
     task<error_code> create() {
         counter_record record;
         record.value = options_.initial;
-        if (!fits(options_.format, record.value))
+        if (!fits(*format_, record.value))
             co_return make_error_code(errc::overflow);
         record.identity = port_.new_guid().substr(0, 16);
         request make(port_, op_code::create, path_);
-        make.data = print_counter(options_.format, record);
+        make.data = print_counter(*format_, record);
         make.entries = options_.acl;
         error_code ec = co_await make;
         base_.reset();
@@ -284,7 +287,7 @@ private:
     }
 
     void prepare(request& write, const counter_attempt& attempt) const {
-        std::string data = print_counter(options_.format, attempt.result);
+        std::string data = print_counter(*format_, attempt.result);
         if (!must_replace(attempt.stat.version)) {
             write.data = std::move(data);
             write.version = attempt.stat.version;
@@ -346,7 +349,7 @@ private:
             base_.reset();
             if (ec || !adopt(get, true))
                 co_return unknown;
-            switch (judge(options_.format, attempt, base_->record, base_->stat)) {
+            switch (judge(*format_, attempt, base_->record, base_->stat)) {
                 case counter_verdict::applied:
                     updated_in_ = get.sent_in;
                     deliver();
@@ -379,6 +382,7 @@ private:
     signal wake_;
     std::string path_;
     counter_options options_;
+    std::optional<counter_format> format_;
     std::string writer_;
     std::uint64_t operations_ = 0;
     std::optional<counter_base> base_;
@@ -402,6 +406,7 @@ counter::counter(const client& c, std::string path, counter_options options)
     }
 }
 
+counter::counter() noexcept = default;
 counter::counter(counter&&) noexcept = default;
 counter::~counter() = default;
 

@@ -105,6 +105,22 @@ std::string print_big_endian(std::int64_t value, std::size_t size) {
 
 }  // namespace
 
+std::optional<counter_format> format_of(compatibility whose, unsigned bits) noexcept {
+    if (whose == compatibility::curator && bits == 32)
+        return counter_format::curator_integer;
+    if (bits != 64)
+        return std::nullopt;
+    switch (whose) {
+        case compatibility::native:
+            return counter_format::native;
+        case compatibility::curator:
+            return counter_format::curator_long;
+        case compatibility::kazoo:
+            return counter_format::kazoo;
+    }
+    return std::nullopt;
+}
+
 std::optional<counter_record> parse_counter(counter_format format, std::string_view data) {
     switch (format) {
         case counter_format::native:

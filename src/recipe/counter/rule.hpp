@@ -40,6 +40,17 @@ struct counter_writer {
     std::uint64_t revision = 0;
 };
 
+/// How a counter's node looks.
+enum class counter_format : std::uint8_t {
+    native,
+    curator_long,     ///< 8 bytes, big endian
+    curator_integer,  ///< 4 bytes, big endian
+    kazoo,            ///< decimal text
+};
+
+/// Nothing if there is no such format.
+std::optional<counter_format> format_of(compatibility whose, unsigned bits) noexcept;
+
 /// What the node holds. In the foreign formats only the value.
 struct counter_record {
     std::int64_t value = 0;

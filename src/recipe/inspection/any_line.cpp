@@ -121,6 +121,7 @@ any_line::any_line(const client& c, std::string path)
       session_(c.implementation()),
       impl_(std::make_shared<detail::any_line_impl>(c, path_)) {}
 
+any_line::any_line() noexcept = default;
 any_line::any_line(any_line&&) noexcept = default;
 any_line& any_line::operator=(any_line&&) noexcept = default;
 any_line::~any_line() = default;

@@ -16,10 +16,10 @@ namespace {
 
 using infos = std::vector<contender_info>;
 
-template <class Options, class Naming>
-Options named(Naming naming) {
+template <class Options>
+Options in_format_of(compatibility whose) {
     Options options;
-    options.naming = naming;
+    options.compatibility = whose;
     return options;
 }
 
@@ -42,13 +42,12 @@ known_line as_known(Recipe recipe) {
 std::vector<known_line> known_lines_at(const client& c, const std::string& path) {
     std::vector<known_line> result;
     result.push_back(as_known(lock(c, path)));
-    result.push_back(as_known(lock(c, path, named<lock_options>(lock_naming::curator))));
-    for (auto style :
-         {shared_lock_naming::standard, shared_lock_naming::curator, shared_lock_naming::kazoo}) {
-        result.push_back(as_known(shared_lock(c, path, named<shared_lock_options>(style))));
+    result.push_back(as_known(lock(c, path, in_format_of<lock_options>(compatibility::curator))));
+    for (auto whose : {compatibility::native, compatibility::curator, compatibility::kazoo}) {
+        result.push_back(as_known(shared_lock(c, path, in_format_of<shared_lock_options>(whose))));
     }
-    for (auto style : {election_naming::standard, election_naming::curator})
-        result.push_back(as_known(election(c, path, named<election_options>(style))));
+    for (auto whose : {compatibility::native, compatibility::curator})
+        result.push_back(as_known(election(c, path, in_format_of<election_options>(whose))));
     result.push_back(as_known(semaphore(c, path, 1)));
     result.push_back(as_known(priority_lock(c, path)));
     return result;

@@ -3,6 +3,7 @@
 #include "driver/request.hpp"
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/formats.hpp"
 #include "recipe/contention/line_object.hpp"
 #include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/contention/release_request.hpp"
@@ -18,31 +19,12 @@ using namespace detail;
 
 namespace {
 
-naming make_naming(election_naming style) {
-    switch (style) {
-        case election_naming::curator: {
-            naming n("_c_", {"-latch-"});
-            n.dashed_guid = true;
-            return n;
-        }
-        case election_naming::kazoo:
-            return naming("", {"__lock__"});
-        case election_naming::standard:
-            break;
-    }
-    return naming("", {"-n_"});
-}
-
 std::shared_ptr<const line_object> make_object(std::string path, election_options options) {
-    line_settings settings;
+    line_settings settings = settings_in_format(contention_recipe::election, options.compatibility);
     settings.directory = std::move(path);
-    settings.names = make_naming(options.naming);
     settings.rule = &the_exclusive_rule();
-    settings.entries = std::move(options.entries);
+    settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
-    settings.request_replaces_data = options.naming == election_naming::curator;
-    if (options.naming == election_naming::kazoo)
-        settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"candidate"};
     return std::make_shared<const line_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
@@ -190,6 +172,7 @@ task<> watch_leader(detail::port& s,
 election::election(const client& c, std::string path, election_options options)
     : line_user(c, make_object(std::move(path), std::move(options)), "election") {}
 
+election::election() noexcept = default;
 election::election(election&&) noexcept = default;
 election& election::operator=(election&&) noexcept = default;
 election::~election() = default;

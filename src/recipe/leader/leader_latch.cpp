@@ -229,7 +229,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
             case latch_step::lead:
                 loss = std::make_unique<inner_call<error_code>>(p, me.wake_);
                 me.lead(std::move(candidacy->granted()));
-                me.term.lost(loss->token());
+                me.term.wait_lost(loss->token());
                 candidacy.reset();
                 break;
             case latch_step::refuse:
@@ -279,6 +279,7 @@ leader_latch::leader_latch(const client& c, std::string path, election_options o
     }
 }
 
+leader_latch::leader_latch() noexcept = default;
 leader_latch::leader_latch(leader_latch&&) noexcept = default;
 leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
 leader_latch::~leader_latch() = default;
@@ -306,23 +307,25 @@ std::string leader_latch::term_path() const {
 }
 
 election& leader_latch::campaign() const noexcept {
-    return impl_->campaign;
+    static election none;
+    return impl_ ? impl_->campaign : none;
 }
 
 ownership& leader_latch::term() const noexcept {
-    return impl_->term;
+    static ownership none;
+    return impl_ ? impl_->term : none;
 }
 
-void leader_latch::start_leadership(const impl_ptr& impl,
-                                    time_point deadline,
-                                    any_handler<void(error_code, std::int64_t)> handler) {
+void leader_latch::start_wait_leadership(const impl_ptr& impl,
+                                         time_point deadline,
+                                         any_handler<void(error_code, std::int64_t)> handler) {
     if (usable(impl, handler))
         impl->wait_leadership(deadline, std::move(handler));
 }
 
-void leader_latch::start_changed(const impl_ptr& impl,
-                                 std::uint64_t revision,
-                                 any_handler<void(error_code, latch_status)> handler) {
+void leader_latch::start_next_status(const impl_ptr& impl,
+                                     std::uint64_t revision,
+                                     any_handler<void(error_code, latch_status)> handler) {
     if (usable(impl, handler))
         impl->wait_changed(revision, std::move(handler));
 }

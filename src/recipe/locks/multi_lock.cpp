@@ -125,6 +125,7 @@ task<> acquire_all(port& p,
 }  // namespace
 
 multi_lock::multi_lock(const client& c) : session_(c.implementation()) {}
+multi_lock::multi_lock() noexcept = default;
 multi_lock::multi_lock(multi_lock&&) noexcept = default;
 multi_lock& multi_lock::operator=(multi_lock&&) noexcept = default;
 multi_lock::~multi_lock() = default;
@@ -155,7 +156,7 @@ void multi_lock::start_acquire(const session_ptr& s,
     error_code ec;
     if (!s)
         ec = errc::closed;
-    if (parts.empty())
+    else if (parts.empty())
         ec = errc::bad_option;
     for (const acquisition& part : parts) {
         paths.push_back(part.path());

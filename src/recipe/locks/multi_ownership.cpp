@@ -106,8 +106,9 @@ std::int64_t multi_ownership::fencing_token(std::string_view path) const noexcep
     return at == parts_.end() ? 0 : at->held.fencing_token();
 }
 
-void multi_ownership::start_lost(const part_references& parts,
-                                 any_handler<void(error_code, error_code, std::string)> handler) {
+void multi_ownership::start_wait_lost(
+    const part_references& parts,
+    any_handler<void(error_code, error_code, std::string)> handler) {
     auto end_without_parts = [&handler](error_code ec, error_code reason, std::string path) {
         auto executor = fallback_executor(handler);
         immediate_result<error_code, std::string>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
@@ -20,58 +21,32 @@ namespace {
 line_settings make_settings(const std::string& path,
                             std::int32_t limit,
                             const semaphore_options& options) {
-    line_settings settings;
-    settings.directory = path;
+    line_settings settings =
+        settings_in_format(contention_recipe::semaphore, options.compatibility);
     settings.rule = &the_semaphore_rule();
-    settings.entries = options.entries;
+    settings.entries = options.acl;
     settings.release_request = options.release_request;
-    switch (options.naming) {
-        case semaphore_naming::curator:
-            settings.directory = join_path(path, "leases");
-            settings.names = naming("_c_", {"-lease-"});
-            settings.names.dashed_guid = true;
-            settings.names.counts_everything = true;
-            settings.fixed_limit = limit;
-            settings.request_replaces_data = true;
-            return settings;
-        case semaphore_naming::kazoo:
-            settings.names = naming("", {"__lease__"});
-            settings.names.counts_everything = true;
-            settings.initial_limit = limit;
-            settings.folder_mode = create_mode::persistent;
-            return settings;
-        case semaphore_naming::standard:
-            break;
+    if (options.compatibility == compatibility::curator) {
+        settings.directory = join_path(path, "leases");
+        settings.fixed_limit = limit;
+    } else {
+        settings.directory = path;
+        settings.initial_limit = limit;
     }
-    settings.names = naming("", {"-lease-"});
-    settings.names.weighted = true;
-    settings.initial_limit = limit;
     return settings;
 }
 
 /// The lock of the other library under which a lease is taken.
 std::optional<line_settings> make_gate(const std::string& path, const semaphore_options& options) {
-    line_settings gate;
+    if (options.compatibility == compatibility::native)
+        return std::nullopt;
+    line_settings gate = settings_in_format(contention_recipe::lock, options.compatibility);
+    gate.directory = options.compatibility == compatibility::curator ? join_path(path, "locks")
+                                                                     : path + "-__lock__";
     gate.rule = &the_exclusive_rule();
-    gate.entries = options.entries;
+    gate.entries = options.acl;
     gate.release_request = options.release_request;
-    switch (options.naming) {
-        case semaphore_naming::curator:
-            gate.directory = join_path(path, "locks");
-            gate.names = naming("_c_", {"-lock-"});
-            gate.names.dashed_guid = true;
-            gate.names.foreign_infixes = {"lock-"};
-            gate.request_replaces_data = true;
-            return gate;
-        case semaphore_naming::kazoo:
-            gate.directory = path + "-__lock__";
-            gate.names = naming("", {"__lock__"});
-            gate.folder_mode = create_mode::persistent;
-            return gate;
-        case semaphore_naming::standard:
-            break;
-    }
-    return std::nullopt;
+    return gate;
 }
 
 /// A call that waits until the limit has been compared.
@@ -90,7 +65,7 @@ public:
           limit_(limit),
           gate_(make_gate(path, options)),
           // Curator writes its limit nowhere.
-          compared_(options.naming == semaphore_naming::curator) {
+          compared_(options.compatibility == compatibility::curator) {
         if (!problem_ && limit_ < 1)
             problem_ = errc::bad_option;
     }
@@ -248,6 +223,7 @@ semaphore::semaphore(const client& c,
                 std::make_shared<const semaphore_object>(std::move(path), limit, options),
                 "semaphore") {}
 
+semaphore::semaphore() noexcept = default;
 semaphore::semaphore(semaphore&&) noexcept = default;
 semaphore& semaphore::operator=(semaphore&&) noexcept = default;
 semaphore::~semaphore() = default;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/formats.hpp"
 #include "recipe/contention/line_object.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
@@ -12,31 +13,13 @@ using namespace detail;
 
 namespace {
 
-naming make_naming(shared_lock_naming style) {
-    switch (style) {
-        case shared_lock_naming::curator: {
-            naming n("_c_", {"-__READ__", "-__WRIT__"});
-            n.dashed_guid = true;
-            return n;
-        }
-        case shared_lock_naming::kazoo:
-            return naming("", {"__rlock__", "__lock__"});
-        case shared_lock_naming::standard:
-            break;
-    }
-    return naming("", {"-read-", "-write-"});
-}
-
 std::shared_ptr<const line_object> make_object(std::string path, shared_lock_options options) {
-    line_settings settings;
+    line_settings settings =
+        settings_in_format(contention_recipe::shared_lock, options.compatibility);
     settings.directory = std::move(path);
-    settings.names = make_naming(options.naming);
     settings.rule = &the_shared_rule();
-    settings.entries = std::move(options.entries);
+    settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
-    settings.request_replaces_data = options.naming == shared_lock_naming::curator;
-    if (options.naming == shared_lock_naming::kazoo)
-        settings.folder_mode = create_mode::persistent;
     std::vector<std::string> kinds{"read", "write"};
     return std::make_shared<const line_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
@@ -65,6 +48,7 @@ error_code find_held(detail::port& s,
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
     : line_user(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
 
+shared_lock::shared_lock() noexcept = default;
 shared_lock::shared_lock(shared_lock&&) noexcept = default;
 shared_lock& shared_lock::operator=(shared_lock&&) noexcept = default;
 shared_lock::~shared_lock() = default;

@@ -267,8 +267,9 @@ membership::membership(membership&&) noexcept = default;
 membership& membership::operator=(membership&&) noexcept = default;
 membership::~membership() = default;
 
-std::string membership::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& membership::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 std::string membership::name() const {

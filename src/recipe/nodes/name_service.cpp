@@ -292,8 +292,9 @@ name_watch::name_watch(name_watch&&) noexcept = default;
 name_watch& name_watch::operator=(name_watch&&) noexcept = default;
 name_watch::~name_watch() = default;
 
-std::string name_watch::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& name_watch::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl,

@@ -99,8 +99,9 @@ rendezvous::rendezvous(rendezvous&&) noexcept = default;
 rendezvous& rendezvous::operator=(rendezvous&&) noexcept = default;
 rendezvous::~rendezvous() = default;
 
-std::string rendezvous::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& rendezvous::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 bool rendezvous::published() const noexcept {

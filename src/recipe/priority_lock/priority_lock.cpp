@@ -21,7 +21,7 @@ line_settings make_settings(std::string path, const priority_lock_options& optio
     settings.directory = std::move(path);
     // Whose names they are is decided by `settings_of`.
     settings.names.counts_everything = true;
-    settings.entries = options.entries;
+    settings.entries = options.acl;
     settings.release_request = options.release_request;
     settings.record_suffix = record_of("");
     return settings;
@@ -33,7 +33,7 @@ public:
         : line_object(make_settings(std::move(path), options), options.identity, {"read", "write"}),
           ask_{line_object::settings().directory,
                options.identity,
-               options.entries,
+               options.acl,
                options.ageing,
                options.ask_holder_to_release,
                options.release_request} {
@@ -213,6 +213,7 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
                 std::make_shared<const priority_object>(std::move(path), std::move(options)),
                 "priority_lock") {}
 
+priority_lock::priority_lock() noexcept = default;
 priority_lock::priority_lock(priority_lock&&) noexcept = default;
 priority_lock& priority_lock::operator=(priority_lock&&) noexcept = default;
 priority_lock::~priority_lock() = default;

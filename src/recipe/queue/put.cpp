@@ -21,6 +21,8 @@ constexpr std::size_t items_per_request = 128;
 }  // namespace
 
 void queue_impl::enqueue(put_call p) {
+    if (!names_.exist())
+        return p.call->fail(errc::bad_option);
     if (p.items.empty())
         return p.call->complete(error_code());
     std::size_t acl_bytes = 0;

@@ -20,7 +20,7 @@ queue_impl::queue_impl(port& p,
       put_wake_(p),
       path_(std::move(path)),
       options_(std::move(options)),
-      names_(options_.format, order),
+      names_(options_.compatibility, order),
       clock_(std::move(clock)),
       takes_(p, options_.control_path, options_.acl),
       puts_(p, options_.control_path, options_.acl) {}
@@ -134,9 +134,9 @@ void queue_claim::start_release(const session_ptr& session,
     impl->release(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
-void queue_claim::start_lost(const session_ptr& session,
-                             const impl_ptr& impl,
-                             plain_handler handler) {
+void queue_claim::start_wait_lost(const session_ptr& session,
+                                  const impl_ptr& impl,
+                                  plain_handler handler) {
     if (!detail::ready(session, impl, handler))
         return;
     impl->lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
@@ -160,6 +160,7 @@ basic_queue::basic_queue(const client& c,
     impl_->belongs_to(session_);
 }
 
+basic_queue::basic_queue() noexcept = default;
 basic_queue::basic_queue(basic_queue&&) noexcept = default;
 basic_queue::~basic_queue() = default;
 

@@ -64,33 +64,38 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 
 }  // namespace
 
-bool queue_names::allows(std::int64_t rank) const noexcept {
-    if (timed())
-        return exist() && rank >= 0 && rank <= latest_due;
-    if (!prioritized())
-        return true;
+bool queue_names::exist() const noexcept {
     switch (format_) {
-        case queue_format::native:
+        case compatibility::native:
             return true;
-        case queue_format::kazoo:
-            return rank >= 0 && rank <= 999;
-        case queue_format::curator:
-            return false;
+        case compatibility::kazoo:
+            return !timed();
+        case compatibility::curator:
+            return !ranked();
     }
     return false;
 }
 
+bool queue_names::allows(std::int64_t rank) const noexcept {
+    if (!exist())
+        return false;
+    if (timed())
+        return rank >= 0 && rank <= latest_due;
+    bool bounded = prioritized() && format_ == compatibility::kazoo;
+    return !bounded || (rank >= 0 && rank <= 999);
+}
+
 std::string queue_names::prefix(std::int64_t rank) const {
     switch (format_) {
-        case queue_format::curator:
+        case compatibility::curator:
             return "qn-";
-        case queue_format::kazoo: {
+        case compatibility::kazoo: {
             char text[32];
             int priority = prioritized() ? static_cast<int>(rank) : kazoo_default_priority;
             std::snprintf(text, sizeof text, "entry-%03d-", priority);
             return text;
         }
-        case queue_format::native:
+        case compatibility::native:
             break;
     }
     if (timed())
@@ -102,15 +107,15 @@ std::optional<queue_key> queue_names::parse(std::string_view name) const noexcep
     if (!exist())
         return std::nullopt;
     switch (format_) {
-        case queue_format::kazoo:
+        case compatibility::kazoo:
             if (!take_prefix(name, "entry-"))
                 return std::nullopt;
             return parse_prioritized(name);
-        case queue_format::curator:
+        case compatibility::curator:
             if (!take_prefix(name, "qn-"))
                 return std::nullopt;
             break;
-        case queue_format::native:
+        case compatibility::native:
             if (!take_prefix(name, "queue-"))
                 return std::nullopt;
             if (timed())

@@ -51,10 +51,11 @@ struct queue_key {
 /// How a queue names its items.
 class queue_names {
 public:
-    queue_names(queue_format format, queue_order order) noexcept : format_(format), order_(order) {}
+    queue_names(compatibility format, queue_order order) noexcept
+        : format_(format), order_(order) {}
 
-    /// Whether there are any such names: only the native format has due times.
-    bool exist() const noexcept { return !timed() || format_ == queue_format::native; }
+    /// Whether there are any such names.
+    bool exist() const noexcept;
 
     /// Whether items of this rank can be named.
     bool allows(std::int64_t rank) const noexcept;
@@ -74,7 +75,7 @@ public:
 private:
     bool prioritized() const noexcept { return order_ == queue_order::priority; }
 
-    queue_format format_;
+    compatibility format_;
     queue_order order_;
 };
 

@@ -253,8 +253,9 @@ commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
 commit_coordinator& commit_coordinator::operator=(commit_coordinator&&) noexcept = default;
 commit_coordinator::~commit_coordinator() = default;
 
-std::string commit_coordinator::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& commit_coordinator::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 void commit_coordinator::start_begin(const impl_ptr& impl,

@@ -405,8 +405,9 @@ commit_site::commit_site(commit_site&&) noexcept = default;
 commit_site& commit_site::operator=(commit_site&&) noexcept = default;
 commit_site::~commit_site() = default;
 
-std::string commit_site::path() const {
-    return impl_ ? impl_->path : std::string();
+const std::string& commit_site::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path : none;
 }
 
 std::string commit_site::name() const {
@@ -448,9 +449,9 @@ void commit_site::start_vote(const impl_ptr& impl,
     }
 }
 
-void commit_site::start_outcome(const impl_ptr& impl,
-                                time_limit limit,
-                                handler_of<commit_outcome> handler) {
+void commit_site::start_wait_outcome(const impl_ptr& impl,
+                                     time_limit limit,
+                                     handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     detail::port& p = impl->get_port();

@@ -35,7 +35,7 @@ boost::asio::awaitable<void> loses_its_lock(testing::server& server, testing::fa
     require(testing::expire_session(server.port(), session.session_id, session.password),
             "the session is expired");
     proxy.cut();
-    corozk::error_code why = co_await held.lost();
+    corozk::error_code why = co_await held.wait_lost();
     require(corozk::is_session_lost(why), "the lock is lost with its session");
     require(!held.valid(), "and known to be");
 

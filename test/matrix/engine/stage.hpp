@@ -237,15 +237,11 @@ private:
     std::vector<std::string> failures_;
 };
 
-/// Options of a recipe with the nodes' access control list in the member `acl` or `entries`.
+/// Options of a recipe with the nodes' access control list in the member `acl`.
 template <class Options>
 Options options_of(const stage& s) {
     Options options;
-    if constexpr (requires { options.entries; }) {
-        options.entries = s.entries();
-    } else {
-        options.acl = s.entries();
-    }
+    options.acl = s.entries();
     return options;
 }
 

@@ -24,7 +24,7 @@ awaitable<void> take_turn(stage& s, grant& asked, std::string_view state) {
     droppable<ownership> held(s, std::move(given));
     call<error_code> lost(s, "lost");
     call<> released(s, "release");
-    held->lost(lost.token());
+    held->wait_lost(lost.token());
     std::string path = held->path();
     co_await s.state(state, [&] { return lost.done() || s.ours().counters().watches > 0; });
     if (s.set().at_state == state && s.deprived_of(path))

@@ -39,7 +39,7 @@ awaitable<void> probe(client& c, stage& s) {
     auto deadline = std::chrono::steady_clock::now() + s.patience();
     call<std::int64_t> leads(s, "the next one's leadership", party::theirs);
     enter_when_it_leads(s, leads, next, c);
-    next->leadership_until(deadline, leads.token());
+    next->wait_leadership_until(deadline, leads.token());
     co_await leads.result();
     s.check(next->has_leadership() || s.which() == fault::parent_deleted, "the next one leads");
     co_await next->close();
@@ -48,7 +48,7 @@ awaitable<void> probe(client& c, stage& s) {
 awaitable<void> lead_again(stage& s, object<leader_latch>& mine, std::int64_t& last) {
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership_until(leads.deadline(), leads.token());
+    mine->wait_leadership_until(leads.deadline(), leads.token());
     std::int64_t token = co_await leads.result();
     s.check(token >= last, "fencing tokens do not go back");
     last = token;
@@ -86,13 +86,13 @@ awaitable<void> follow(stage& s) {
     election_options options = options_of<election_options>(s);
     auto theirs = std::make_shared<leader_latch>(s.theirs(), s.folder(), options);
     theirs->start();
-    co_await theirs->leadership();
+    co_await theirs->wait_leadership();
     enter_leader(s, theirs, s.theirs().session_id());
     object<leader_latch> mine(s, s.ours(), s.folder(), options);
     mine->start();
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership_until(leads.deadline(), leads.token());
+    mine->wait_leadership_until(leads.deadline(), leads.token());
     co_await s.state("candidate", [&] { return s.nodes() >= 2; });
     co_await theirs->close();
     co_await leads.result();
@@ -109,11 +109,11 @@ awaitable<void> watch_changes(stage& s) {
     mine->start();
     call<std::int64_t> leads(s, "leadership");
     enter_when_it_leads(s, leads, mine.weak(), s.ours());
-    mine->leadership_until(leads.deadline(), leads.token());
+    mine->wait_leadership_until(leads.deadline(), leads.token());
     // Whoever may not lead is idle again.
     do {
         call<latch_status> changed(s, "changed");
-        mine->changed(seen, changed.token());
+        mine->next_status(seen, changed.token());
         seen = co_await changed.result();
     } while (seen.state == latch_state::candidate);
     co_await leads.result();

@@ -53,8 +53,8 @@ awaitable<void> revoked(stage& s) {
     mine->acquire(asked.token());
     ownership given = co_await asked.result();
     droppable<ownership> held(s, std::move(given));
-    call<> requested(s, "release_requested");
-    held->release_requested(requested.token());
+    call<> requested(s, "wait_release_requested");
+    held->wait_release_requested(requested.token());
     co_await s.state("holding", [&] { return s.ours().counters().watches > 0; });
     std::string path = held->path();
     call<> asking(s, "their request_release", party::theirs);
@@ -89,7 +89,7 @@ awaitable<void> insist(stage& s) {
     if (s.which() == fault::none)
         s.check(removed, "it had to be removed");
     call<error_code> lost(s, "their loss", party::theirs);
-    first.lost(lost.token());
+    first.wait_lost(lost.token());
     error_code reason = co_await lost.result();
     s.check(reason == errc::ownership_lost, "who was removed is told why: " + reason.message());
 }

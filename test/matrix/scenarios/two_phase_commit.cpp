@@ -108,7 +108,7 @@ awaitable<void> ask(stage& s) {
     co_await coordinator.begin(sites, "payload");
     object<commit_site> mine(s, s.ours(), path(s), "mine", options);
     call<commit_outcome> asking(s, "outcome");
-    mine->outcome_for(asking.limit(), asking.token());
+    mine->wait_outcome_for(asking.limit(), asking.token());
     co_await s.state("asked");
     s.check(!asking.good(), "nothing has been decided");
     commit_outcome o = co_await coordinator.abort("for a reason");

@@ -215,6 +215,8 @@ int zoo_set_servers_resolution_delay(zhandle_t*, int) {
 
 void zoo_set_debug_level(ZooLogLevel) {}
 
+void zoo_deterministic_conn_order(int) {}
+
 int zoo_state(zhandle_t* zh) {
     return zh->state;
 }

@@ -73,10 +73,10 @@ void exact(stage& s) {
 }
 
 /// In another library's format it may remain unknown whether an addition was done.
-template <counter_format Format>
+template <compatibility Format>
 awaitable<void> add_in_a_format(actor& a) {
     counter_options options;
-    options.format = Format;
+    options.compatibility = Format;
     counter c(a.zk(), path, options);
     for (int i = 0; i < 2; ++i) {
         a.on().note_down("tried", a.name());
@@ -96,7 +96,7 @@ awaitable<void> add_in_a_format(actor& a) {
 void in_kazoos_format(stage& s) {
     for (int i = 0; i < 2; ++i)
         s.play(
-            std::string(1, static_cast<char>('a' + i)), i, add_in_a_format<counter_format::kazoo>);
+            std::string(1, static_cast<char>('a' + i)), i, add_in_a_format<compatibility::kazoo>);
     s.finally(exact);
 }
 

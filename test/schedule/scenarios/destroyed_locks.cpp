@@ -74,7 +74,7 @@ awaitable<void> use_latch(actor& a, std::optional<leader_latch>& latch) {
         co_return;
     latch->start();
     auto token = a.token();
-    auto [ec, fencing_token] = co_await latch->leadership(token);
+    auto [ec, fencing_token] = co_await latch->wait_leadership(token);
     if (!goes_on(a, latch, ec, "leadership"))
         co_return;
     std::string path = latch->term_path();
@@ -89,7 +89,7 @@ awaitable<void> lead(actor& a) {
     leader_latch latch(a.zk(), folder);
     latch.start();
     auto token = a.token();
-    auto [ec, fencing_token] = co_await latch.leadership(token);
+    auto [ec, fencing_token] = co_await latch.wait_leadership(token);
     a.may_see(ec, "leadership");
 }
 

@@ -10,7 +10,7 @@ namespace leader_latch_scenarios {
 /// @return false if it is to end
 awaitable<bool> lead_once(actor& a, leader_latch& latch) {
     auto token = a.token();
-    auto [ec, fencing_token] = co_await latch.leadership(token);
+    auto [ec, fencing_token] = co_await latch.wait_leadership(token);
     if (ec) {
         a.may_see(ec, "leadership");
         co_return false;
@@ -68,7 +68,7 @@ awaitable<void> lead_by_changes(actor& a) {
     latch_status known;
     while (!latch.has_leadership()) {
         auto token = a.token();
-        auto [ec, now] = co_await latch.changed(known, token);
+        auto [ec, now] = co_await latch.next_status(known, token);
         if (!a.may_see(ec, "changed") || ec)
             break;
         a.on().check(now.revision != known.revision, "told twice");

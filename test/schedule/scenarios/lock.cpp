@@ -19,16 +19,16 @@ awaitable<void> contend(actor& a) {
 }
 
 /// By other libraries' names.
-template <lock_naming Naming>
+template <compatibility Naming>
 awaitable<void> contend_as(actor& a) {
     lock_options options;
-    options.naming = Naming;
+    options.compatibility = Naming;
     lock l(a.zk(), folder, options);
     auto acquire = [&l](auto token) { return l.acquire(token); };
     co_await have_a_turn(a, acquire);
 }
 
-template <lock_naming Naming>
+template <compatibility Naming>
 void contest_as(stage& s) {
     contend_all(s, {{"a", contend_as<Naming>}, {"b", contend_as<Naming>}});
 }
@@ -102,8 +102,8 @@ awaitable<void> hold_until_asked(actor& a) {
             continue;
         }
         auto asked_token = a.token();
-        auto [lost] = co_await held.release_requested(asked_token);
-        a.may_see(lost, "release_requested");
+        auto [lost] = co_await held.wait_release_requested(asked_token);
+        a.may_see(lost, "wait_release_requested");
         co_await give_back(a, held);
         co_return;
     }
@@ -162,8 +162,8 @@ awaitable<void> hold_on(actor& a) {
     if (ec)
         co_return;
     auto lost_token = a.token();
-    auto [failed, reason] = co_await held.lost(lost_token);
-    a.on().check(!failed || a.cancelled(), "lost() has failed with " + failed.message());
+    auto [failed, reason] = co_await held.wait_lost(lost_token);
+    a.on().check(!failed || a.cancelled(), "wait_lost() has failed with " + failed.message());
     a.on().check(failed || !held.valid(), "valid, although it was lost");
 }
 
@@ -218,8 +218,8 @@ const registered all[] = {
     registered(scenario("lock.3", 3, contest<3, 3>).of_equals().in_a_folder()),
     registered(scenario("lock.3-in-1", 1, contest<3, 1>)),
     registered(scenario("lock.3-in-2", 2, contest<3, 2>)),
-    registered(scenario("lock.curator", 2, contest_as<lock_naming::curator>).of_equals()),
-    registered(scenario("lock.kazoo", 2, contest_as<lock_naming::kazoo>).of_equals()),
+    registered(scenario("lock.curator", 2, contest_as<compatibility::curator>).of_equals()),
+    registered(scenario("lock.kazoo", 2, contest_as<compatibility::kazoo>).of_equals()),
     registered(scenario("lock.try", 2, contest_with_a_try)),
     registered(scenario("lock.2", 2, contest<2, 2>).lagging()),
     registered(scenario("lock.asked", 3, asked)),

@@ -52,8 +52,8 @@ awaitable<void> hold_until_asked(actor& a) {
     {
         stage::tenure owner(a, held);
         auto asked_token = a.token();
-        auto [lost] = co_await held.release_requested(asked_token);
-        a.may_see(lost, "release_requested");
+        auto [lost] = co_await held.wait_release_requested(asked_token);
+        a.may_see(lost, "wait_release_requested");
     }
     co_await give_back(a, held);
 }

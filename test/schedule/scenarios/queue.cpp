@@ -22,7 +22,7 @@ queue plain_queue(actor& a) {
 
 queue foreign_queue(actor& a) {
     queue_options options;
-    options.format = queue_format::kazoo;
+    options.compatibility = compatibility::kazoo;
     return queue(a.zk(), queue_path, options);
 }
 

@@ -56,10 +56,10 @@ awaitable<void> contend_for_the_only_one(actor& a) {
 }
 
 /// As another library does it: a lock, and then a lease.
-template <semaphore_naming Naming>
+template <compatibility Naming>
 awaitable<void> contend_for_a_lease(actor& a) {
     semaphore_options options;
-    options.naming = Naming;
+    options.compatibility = Naming;
     semaphore all(a.zk(), folder, 1, options);
     turn_rule rule;
     rule.may_be_ahead = [](const std::string&) { return true; };
@@ -68,14 +68,14 @@ awaitable<void> contend_for_a_lease(actor& a) {
 }
 
 void leases_of_curator(stage& s) {
-    constexpr auto contend = contend_for_a_lease<semaphore_naming::curator>;
+    constexpr auto contend = contend_for_a_lease<compatibility::curator>;
     play_all(s, {{"a", contend}, {"b", contend}});
     s.leaves_nothing_in("/f/locks");
     s.leaves_nothing_in("/f/leases");
 }
 
 void leases_of_kazoo(stage& s) {
-    constexpr auto contend = contend_for_a_lease<semaphore_naming::kazoo>;
+    constexpr auto contend = contend_for_a_lease<compatibility::kazoo>;
     contend_all(s, {{"a", contend}, {"b", contend}});
     s.leaves_nothing_in("/f-__lock__");
 }

@@ -79,7 +79,7 @@ awaitable<void> take_part(actor& a,
     while (voted) {
         if (!a.may_see(voted, "vote"))
             co_return;
-        auto [again, known] = co_await site.outcome(firm);
+        auto [again, known] = co_await site.wait_outcome(firm);
         voted = again;
         outcome = known;
     }
@@ -174,7 +174,7 @@ awaitable<void> ask_for_outcome(actor& a, const char* name) {
     commit_site site(a.zk(), path, name);
     auto firm = a.firm_token();
     for (;;) {
-        auto [ec, outcome] = co_await site.outcome(firm);
+        auto [ec, outcome] = co_await site.wait_outcome(firm);
         if (!ec) {
             told(a, outcome);
             break;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/formats.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+using recipe = contention_recipe;
+using library = compatibility;
+
+/// What stands between guid and sequence, by kind; and how the names are read.
+struct format {
+    recipe what;
+    library whose;
+    const char* first_kind;
+    const char* second_kind = nullptr;
+    const char* without_guid = nullptr;  ///< before the sequence, where there is no guid
+    bool weighted = false;
+    bool counts_everything = false;
+};
+
+constexpr format formats[] = {
+    {recipe::lock, library::native, "-lock-"},
+    // A mutex without protection has no guid.
+    {recipe::lock, library::curator, "-lock-", nullptr, "lock-"},
+    {recipe::lock, library::kazoo, "__lock__"},
+
+    {recipe::shared_lock, library::native, "-read-", "-write-"},
+    {recipe::shared_lock, library::curator, "-__READ__", "-__WRIT__"},
+    {recipe::shared_lock, library::kazoo, "__rlock__", "__lock__"},
+
+    {recipe::election, library::native, "-n_"},
+    {recipe::election, library::curator, "-latch-"},
+    {recipe::election, library::kazoo, "__lock__"},
+
+    {recipe::semaphore, library::native, "-lease-", nullptr, nullptr, true, false},
+    {recipe::semaphore, library::curator, "-lease-", nullptr, nullptr, false, true},
+    {recipe::semaphore, library::kazoo, "__lease__", nullptr, nullptr, false, true},
+};
+
+naming names_in(const format& f) {
+    bool curators = f.whose == library::curator;
+    naming names(curators ? "_c_" : "", {f.first_kind});
+    if (f.second_kind)
+        names.infixes.emplace_back(f.second_kind);
+    if (f.without_guid)
+        names.foreign_infixes.emplace_back(f.without_guid);
+    names.dashed_guid = curators;
+    names.weighted = f.weighted;
+    names.counts_everything = f.counts_everything;
+    return names;
+}
+
+}  // namespace
+
+line_settings settings_in_format(contention_recipe what, compatibility whose) {
+    line_settings settings;
+    for (const format& f : formats) {
+        if (f.what == what && f.whose == whose)
+            settings.names = names_in(f);
+    }
+    settings.request_replaces_data = whose == library::curator;
+    if (whose == library::kazoo)
+        settings.folder_mode = create_mode::persistent;
+    return settings;
+}
+
+}  // namespace corozk::detail
