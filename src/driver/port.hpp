@@ -124,8 +124,8 @@ protected:
 /// A user's handler with its result, bound to where it is to run.
 using completion = boost::asio::any_completion_handler<void()>;
 
-/// All that a recipe may ask of a session. The session core implements it on the C client; the
-/// tests implement it on a model of ZooKeeper, so that the shipped drivers run against both.
+/// All that a recipe may ask of a session. The session core implements it on the C client, and
+/// `test/scripted_port.hpp` by a script of answers, so that a shipped driver is tested step by step.
 ///
 /// Everything happens on one thread at a time. No function calls back into its caller: operations
 /// finish, deferred things run, timers expire and observers are told later.

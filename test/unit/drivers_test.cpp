@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drivers that recipes share, as shipped, against a script of answers: each fault at each step.
+#include "driver/ensure_path.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/delete_exact.hpp"
+#include "scripted_port.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+namespace corozk::testing::drivers_test {
+
+using namespace corozk;
+using detail::task;
+using namespace std::chrono_literals;
+
+namespace {
+
+task<> keep_result(task<error_code> driver, std::optional<error_code>& result) {
+    error_code ec = co_await driver;
+    result = ec;
+}
+
+/// Starts a driver on the port; the result is there when it has ended.
+class driven {
+public:
+    driven(scripted_port& p, task<error_code> driver) {
+        p.spawn(keep_result(std::move(driver), result_));
+    }
+    bool ended() const { return result_.has_value(); }
+    error_code error() const { return result_.value(); }
+
+private:
+    std::optional<error_code> result_;
+};
+
+const acl open = {};
+
+}  // namespace
+
+TEST_CASE("ensure_folder: what exists is found in one request") {
+    scripted_port p;
+    driven run(p, detail::ensure_folder(p, "/a/b", open));
+    REQUIRE(p.asked() == "create /a/b");
+    p.answer(zk_errc::node_exists);
+    REQUIRE(run.ended());
+    CHECK(!run.error());
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("ensure_folder: missing parents are created from the top, whatever is lost on the way") {
+    scripted_port p;
+    driven run(p, detail::ensure_folder(p, "/a/b/c", open));
+    const std::pair<const char*, error_code> script[] = {
+        {"create /a/b/c", zk_errc::no_node},
+        {"create /a/b", zk_errc::connection_loss},
+        {"create /a/b", zk_errc::no_node},
+        {"create /a", error_code()},
+        {"create /a/b", zk_errc::operation_timeout},
+        {"create /a/b", zk_errc::node_exists},  // the lost one was carried out
+        {"create /a/b/c", error_code()},
+    };
+    for (const auto& [request, ec] : script) {
+        REQUIRE_FALSE(run.ended());
+        REQUIRE(p.asked() == request);
+        CHECK(p.front().mode == create_mode::container);
+        p.answer(ec);
+    }
+    REQUIRE(run.ended());
+    CHECK(!run.error());
+}
+
+TEST_CASE("ensure_folder: a server without containers gets persistent nodes") {
+    scripted_port p;
+    driven run(p, detail::ensure_folder(p, "/a", open));
+    CHECK(p.front().mode == create_mode::container);
+    p.answer(zk_errc::unimplemented);
+    REQUIRE(p.asked() == "create /a");
+    CHECK(p.front().mode == create_mode::persistent);
+    p.answer();
+    REQUIRE(run.ended());
+    CHECK(!run.error());
+}
+
+TEST_CASE("ensure_folder: no right to create is no matter where the node exists") {
+    scripted_port p;
+    driven run(p, detail::ensure_folder(p, "/a", open));
+    p.answer(zk_errc::no_auth);
+    REQUIRE(p.asked() == "exists /a");
+    SECTION("it exists") {
+        p.answer();
+        CHECK(!run.error());
+    }
+    SECTION("it does not") {
+        p.answer(zk_errc::no_node);
+        CHECK(run.error() == zk_errc::no_auth);
+    }
+    CHECK(run.ended());
+}
+
+TEST_CASE("ensure_folder: a chroot that is missing is said") {
+    scripted_port p;
+    driven run(p, detail::ensure_folder(p, "/a", open));
+    p.answer(zk_errc::no_node);
+    REQUIRE(run.ended());
+    CHECK(run.error() == errc::chroot_missing);
+}
+
+TEST_CASE("guaranteed delete: repeated for as long as the session lives, and no longer") {
+    scripted_port p;
+    driven run(p, detail::erase_surely(p, "/a", 1));
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(p.asked() == "erase /a");
+        CHECK(p.front().generation == 1);
+        p.answer(zk_errc::connection_loss);
+        REQUIRE_FALSE(run.ended());
+    }
+    SECTION("an answer that was lost had deleted it") {
+        p.answer(zk_errc::no_node);
+        CHECK(!run.error());
+    }
+    SECTION("the session has ended, and with it the node") {
+        p.set_state(session_state::connected, 2);
+        p.answer(zk_errc::session_expired);
+        CHECK(is_session_lost(run.error()));
+    }
+    SECTION("the server refuses") {
+        p.answer(zk_errc::no_auth);
+        CHECK(run.error() == zk_errc::no_auth);
+    }
+    REQUIRE(run.ended());
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE("delete exactly one: after a lost answer another node of the name is left alone") {
+    scripted_port p;
+    bool erased = false;
+    driven run(p, detail::erase_one(p, "/a", erased));
+    auto exists = [&](std::int64_t czxid) {
+        while (p.asked().starts_with("sync"))
+            p.answer();
+        REQUIRE(p.asked() == "exists /a");
+        p.front().record.czxid = czxid;
+        p.answer();
+    };
+    exists(7);
+    REQUIRE(p.asked() == "erase /a");
+    p.answer(zk_errc::connection_loss);
+    SECTION("it is still there: deleted again") {
+        exists(7);
+        REQUIRE(p.asked() == "erase /a");
+        p.answer();
+    }
+    SECTION("made again by another client: the first one was deleted") {
+        exists(8);
+    }
+    REQUIRE(run.ended());
+    CHECK(!run.error());
+    CHECK(erased);
+    CHECK(p.asked().empty());
+}
+
+#ifndef NDEBUG
+TEST_CASE("a driver that waits is destroyed with its session") {
+    long before = detail::live_frames;
+    {
+        scripted_port p;
+        driven run(p, detail::erase_surely(p, "/a", 1));
+        CHECK(p.asked() == "erase /a");
+        CHECK(detail::live_frames > before);
+    }
+    CHECK(detail::live_frames == before);
+}
+#endif
+
+}  // namespace corozk::testing::drivers_test
