@@ -28,10 +28,11 @@ option(COROZK_BUILD_TEST_KIT "Build the library corozk::testing" ${PROJECT_IS_TO
 option(COROZK_INSTALL "Make corozk's install rules" ${PROJECT_IS_TOP_LEVEL})
 option(COROZK_WERROR "Treat warnings in corozk's own files as errors" OFF)
 option(COROZK_UNITY "Compile corozk's own files many at a time" ON)
-# In one translation unit, what one file names for itself is a global to the next.
+# In one translation unit, what one file names for itself is a global to the next; only g++ can leave
+# these out.
 set(COROZK_WARN_SHADOW -Wshadow)
-if(COROZK_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(COROZK_WARN_SHADOW -Wshadow=local)
+if(COROZK_UNITY)
+    set(COROZK_WARN_SHADOW $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endif()
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 set(COROZK_SANITIZE

@@ -84,8 +84,8 @@ void check_path(std::string_view path) {
         refuse("paths begin with '/'");
     if (path.size() > 1 && path.ends_with('/'))
         refuse("it ends with '/'");
-    for (unsigned char c : path) {
-        if (c < 0x20 || c == 0x7f)
+    for (char c : path) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
             refuse("it has a control character");
     }
     for (std::string_view rest = path.substr(1); !rest.empty();) {

@@ -3,9 +3,9 @@
 
 #include "driver/request.hpp"
 #include "operation/path.hpp"
+#include "recipe/toolkit/take_if.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -118,11 +118,7 @@ void cache_core::publish() {
 void cache_core::answer_calls() {
     if (revision_ == 0 || (copy_ && copy_->owes()))
         return;
-    std::vector<call_type> ready;
-    auto news = [this](const call_type& call) { return call.seen != revision_; };
-    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
-    std::move(old, calls_.end(), std::back_inserter(ready));
-    calls_.erase(old, calls_.end());
+    auto ready = take_if(calls_, [this](const call_type& call) { return call.seen != revision_; });
     for (call_type& call : ready) {
         if (call.waiting())
             call.complete(current());

@@ -2,10 +2,9 @@
 // Readers see whole versions only.
 #include "operation/path.hpp"
 #include "recipe/configuration/core.hpp"
+#include "recipe/toolkit/take_if.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -36,11 +35,8 @@ void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> cal
 void configuration_core::answer_calls() {
     if (latest_.revision == 0 || !copy_ || copy_->owes())
         return;
-    auto news = [this](const waiting_reader& r) { return r.seen != latest_.revision; };
-    auto old = std::stable_partition(calls_.begin(), calls_.end(), std::not_fn(news));
-    std::vector<waiting_reader> ready(std::make_move_iterator(old),
-                                      std::make_move_iterator(calls_.end()));
-    calls_.erase(old, calls_.end());
+    auto ready = take_if(
+        calls_, [this](const waiting_reader& r) { return r.seen != latest_.revision; });
     for (auto& [seen, call] : ready) {
         if (call->waiting())
             call->complete(error_code(), latest_);
