@@ -85,7 +85,9 @@ public:
         d.unlink();
         deferred_.push_back(d);
     }
-    void complete(detail::completion handler) override { completions_.push_back(std::move(handler)); }
+    void complete(detail::completion handler) override {
+        completions_.push_back(std::move(handler));
+    }
     void start_timer(detail::timer_node& timer, detail::time_point when) noexcept override {
         timer.cancel();
         timer.when = when;

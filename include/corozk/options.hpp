@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/build_settings.hpp>
+#include <corozk/detail/asio_settings.hpp>
 #include <corozk/logger.hpp>
 
 #include <chrono>

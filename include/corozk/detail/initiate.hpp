@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/detail/asio_settings.hpp>
 #include <corozk/detail/call_site.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/traced_handler.hpp>

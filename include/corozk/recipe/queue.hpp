@@ -5,6 +5,7 @@
 #include <corozk/compatibility.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
+#include <corozk/detail/queue_order.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
@@ -25,9 +26,6 @@ namespace corozk {
 namespace detail {
 class queue_impl;
 class claim_impl;
-
-/// What a queue's items come out by; within it, by the order of the puts.
-enum class queue_order : std::uint8_t { arrival, priority, due_time };
 }  // namespace detail
 
 /**

@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
+#include <corozk/recipe/rendezvous_types.hpp>
 #include <corozk/time_limit.hpp>
 #include <corozk/types.hpp>
 
@@ -20,16 +21,6 @@ namespace corozk {
 namespace detail {
 class rendezvous_impl;
 }
-
-/** @brief What is published at a meeting point. */
-struct rendezvous_point {
-    rendezvous_point() = default;
-
-    bool present = false;          ///< whether anybody is there
-    std::string data;              ///< such as the master's address
-    std::int64_t session_id = 0;   ///< of the one who published it
-    std::int64_t incarnation = 0;  ///< grows with each new publisher or session (the czxid)
-};
 
 /** @brief How a meeting point is kept. */
 struct rendezvous_options {

@@ -16,7 +16,7 @@ namespace corozk::detail {
 //     question is behind a sync.
 //   * A `set` whose answer was lost knows its node by the guid in it.
 //   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier
-//     that somebody has set meanwhile is another one (block/erase_one).
+//     that somebody has set meanwhile is another one (toolkit/delete_exact).
 
 enum class barrier_step : std::uint8_t {
     proceed,  ///< no barrier

@@ -35,8 +35,8 @@ void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> cal
 void configuration_core::answer_calls() {
     if (latest_.revision == 0 || !copy_ || copy_->owes())
         return;
-    auto ready = take_if(
-        calls_, [this](const waiting_reader& r) { return r.seen != latest_.revision; });
+    auto ready =
+        take_if(calls_, [this](const waiting_reader& r) { return r.seen != latest_.revision; });
     for (auto& [seen, call] : ready) {
         if (call->waiting())
             call->complete(error_code(), latest_);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/counter.hpp>
+#include <corozk/compatibility.hpp>
+#include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/deadlocks.hpp>
+#include <corozk/recipe/deadlocks_types.hpp>
 
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include "recipe/nodes/membership_rule.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include <corozk/recipe/membership.hpp>
 
 #include <deque>
 #include <set>

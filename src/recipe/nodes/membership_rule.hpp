@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/membership.hpp>
+#include <corozk/recipe/membership_types.hpp>
 #include <corozk/types.hpp>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace corozk::detail {
 //   folder/<name>   an ephemeral node with the member's data; children of other kinds are ignored
 //
 // Invariants:
-//   * A member's node is made again for as long as it is wanted (block/kept_node).
+//   * A member's node is made again for as long as it is wanted (toolkit/kept_node).
 //   * What an observer is told is always the difference between two states that were read from the
 //     server, the first of them being what it was told before: nothing is derived from events.
 //   * A member is one incarnation of a name: another czxid is another member, so that one that was

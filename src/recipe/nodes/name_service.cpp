@@ -7,7 +7,9 @@
 #include "operation/path.hpp"
 #include "recipe/nodes/name_service_rule.hpp"
 #include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
+#include <corozk/recipe/name_service.hpp>
 
 #include <deque>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/toolkit/followed_node.hpp"
-#include <corozk/recipe/name_service.hpp>
+#include "recipe/toolkit/node_view.hpp"
+#include <corozk/recipe/name_service_types.hpp>
 
 #include <optional>
 #include <string>
@@ -18,9 +18,9 @@ namespace corozk::detail {
 //     child.
 //   * Registering is idempotent: a lost answer is repeated, and a name that has the value already
 //     is as good as registered now.
-//   * A session-bound name is kept by block/kept_node: made again for as long as it is wanted.
+//   * A session-bound name is kept by toolkit/kept_node: made again for as long as it is wanted.
 //   * Unregistering erases the node that was there when it began, and no later one
-//     (block/erase_one).
+//     (toolkit/delete_exact).
 
 /// The path of a name's node; nothing if it cannot be one.
 std::optional<std::string> name_path(std::string_view root, std::string_view name);

@@ -3,7 +3,9 @@
 
 #include "driver/port.hpp"
 #include "recipe/nodes/rendezvous_rule.hpp"
+#include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
+#include <corozk/recipe/rendezvous.hpp>
 
 namespace corozk {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/toolkit/followed_node.hpp"
-#include <corozk/recipe/rendezvous.hpp>
+#include "recipe/toolkit/node_view.hpp"
+#include <corozk/recipe/rendezvous_types.hpp>
 
 namespace corozk::detail {
 
-// Rendezvous: one node, ephemeral, with the publisher's data (block/kept_node), followed by those
-// who look for it (block/followed_node).
+// Rendezvous: one node, ephemeral, with the publisher's data (toolkit/kept_node), followed by those
+// who look for it (toolkit/followed_node).
 //
 // Invariants:
 //   * The publisher's node is made again for as long as it is wanted.

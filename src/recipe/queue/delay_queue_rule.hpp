@@ -2,7 +2,7 @@
 #pragma once
 
 #include "recipe/queue/item_order.hpp"
-#include <corozk/recipe/delay_queue.hpp>
+#include <corozk/recipe/delay_queue_types.hpp>
 
 #include <chrono>
 #include <cstddef>

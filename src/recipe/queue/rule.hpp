@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/recipe/queue.hpp>
+#include <corozk/compatibility.hpp>
+#include <corozk/detail/queue_order.hpp>
+#include <corozk/types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -2,27 +2,11 @@
 #pragma once
 
 #include "driver/signal.hpp"
-#include <corozk/types.hpp>
+#include "recipe/toolkit/node_view.hpp"
 
 #include <string>
 
 namespace corozk::detail {
-
-/// What a node looked like.
-struct node_view {
-    node_view() = default;
-    bool present = false;
-    corozk::stat stat;
-    std::string data;
-
-    /// Whether it is another node, or the same with other data, or one is missing. The same data
-    /// written once more, as after a lost answer, is no difference.
-    bool differs(const node_view& other) const noexcept {
-        if (present != other.present)
-            return true;
-        return present && (stat.czxid != other.stat.czxid || data != other.data);
-    }
-};
 
 /// One node that is followed over its changes, its absence, reconnects and sessions.
 class followed_node {

@@ -6,6 +6,7 @@
 #include "driver/task.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/two_phase_commit/rule.hpp"
+#include <corozk/recipe/two_phase_commit.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <cstdint>

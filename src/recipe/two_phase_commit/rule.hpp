@@ -2,7 +2,7 @@
 #pragma once
 
 #include "operation/name_list.hpp"
-#include <corozk/recipe/two_phase_commit.hpp>
+#include <corozk/recipe/two_phase_commit_types.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+# usage: rules.sh COMPILER SOURCE_FOLDER
+#
+# The rules of the recipes are pure functions: none of them includes Asio, however indirectly.
+compiler=$1
+root=$2
+wrong=0
+checked=0
+for rule in "$root"/src/recipe/*/rule.cpp "$root"/src/recipe/*/*_rule.cpp; do
+    included=$("$compiler" -std=c++20 -M -I"$root/src" -I"$root/include" "$rule")
+    checked=$((checked + 1))
+    if [[ $included == *boost/asio* ]]; then
+        printf '%s includes %s\n' "${rule#"$root"/}" "$(grep -o '[^ ]*boost/asio[^ ]*' <<<"$included" | head -n 1)"
+        wrong=1
+    fi
+done
+printf '%s rules\n' "$checked"
+[ "$checked" -gt 0 ] && [ "$wrong" = 0 ]
