@@ -26,6 +26,13 @@ namespace corozk {
 namespace detail {
 class queue_impl;
 class claim_impl;
+
+struct new_queue_item {
+    new_queue_item() = default;
+    new_queue_item(std::string data_, std::int64_t rank_) : data(std::move(data_)), rank(rank_) {}
+    std::string data;
+    std::int64_t rank = 0;  // its priority, or when it is due
+};
 }  // namespace detail
 
 /**
@@ -421,12 +428,7 @@ protected:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    struct new_item {
-        new_item() = default;
-        new_item(std::string data_, std::int64_t rank_) : data(std::move(data_)), rank(rank_) {}
-        std::string data;
-        std::int64_t rank = 0;  // its priority, or when it is due
-    };
+    using new_item = detail::new_queue_item;
 
     // The time says what is due.
     basic_queue(const client& c,
@@ -473,8 +475,6 @@ protected:
     }
 
 private:
-    friend class detail::queue_impl;
-
     static void start_take(const session_ptr& session,
                            const impl_ptr& impl,
                            clock::time_point deadline,

@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a consumer does with an item that it has claimed.
+#include "recipe/queue/claim.hpp"
+
 #include "operation/path.hpp"
-#include "recipe/queue/queue_impl.hpp"
+#include "recipe/queue/consumer.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include "recipe/toolkit/synced_read.hpp"
 
 namespace corozk::detail {
 
 claim_impl::claim_impl(port& p,
-                       std::shared_ptr<queue_impl> queue,
+                       std::shared_ptr<queue_consumer> consumer,
                        queue_item item,
                        std::uint64_t generation,
                        const stat& record)
     : port_(p),
       wake_(p),
-      queue_(std::move(queue)),
+      consumer_(std::move(consumer)),
       item_(std::move(item)),
-      item_path_(join_path(queue_->path(), item_.name)),
+      item_path_(consumer_->settings().item_path(item_.name)),
       claim_path_(join_path(item_path_, "claim")),
       generation_(generation),
       token_(record.czxid),
       version_(record.version) {}
 
-bool claim_impl::valid() const noexcept {
-    bool ours = state_ == state_type::held || state_ == state_type::ending;
-    return ours && port_.alive(generation_);
+bool claim_impl::exists() const noexcept {
+    return state_ <= state_type::releasing && port_.alive(generation_);
 }
 
 void claim_impl::end(state_type state) {
-    if (state_ == state_type::lost || state_ == state_type::done)
+    if (has_ended())
         return;
     state_ = state;
     error_code ec;
-    if (state == state_type::done)
+    if (state != state_type::lost)
         ec = boost::asio::error::operation_aborted;
     for (auto& call : lost_calls_) {
         if (call->waiting())
             call->complete(ec);
     }
     wake_.set();
-    queue_->claim_ended(item_.name, acknowledged_);
+    consumer_->claim_ended(item_.name, state == state_type::acknowledged);
 }
 
 void claim_impl::stop() {
-    abandoned_ = true;
+    stopped_ = true;
     for (auto& call : lost_calls_) {
         if (call->waiting())
             call->fail(boost::asio::error::operation_aborted);
@@ -54,15 +56,15 @@ void claim_impl::stop() {
 }
 
 void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> call) {
-    if (state_ == state_type::ending)
+    if (is_ending())
         return call->fail(errc::busy);
-    if (!valid()) {
+    if (!exists()) {
         bool closed = port_.status().state == session_state::closed;
         if (state_ == state_type::held && !closed)
             end(state_type::lost);
         return call->fail(closed ? errc::closed : errc::ownership_lost);
     }
-    state_ = state_type::ending;
+    state_ = state_type::acknowledging;
     port_.spawn(run_acknowledge(shared_from_this(), std::move(extra), std::move(call)));
 }
 
@@ -103,8 +105,7 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
             continue;
         }
         if (!ec) {
-            me.acknowledged_ = true;
-            me.end(state_type::done);
+            me.end(state_type::acknowledged);
             call->complete(ec);
             co_return;
         }
@@ -115,84 +116,92 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
         }
         me.state_ = state_type::held;
         call->fail(ec);
-        if (me.abandoned_)
+        if (me.stopped_)
             me.release(nullptr);
         co_return;
     }
 }
 
-/// The answer to the acknowledgement was lost.
-task<claim_impl::verdict> claim_impl::find_out() {
-    for (;;) {
-        // The new server may lag behind the one that got the acknowledgement.
-        request sync(port_, op_code::sync, item_path_);
-        request claim(port_, op_code::get, claim_path_);
-        request item(port_, op_code::exists, item_path_);
-        sync.generation = claim.generation = item.generation = generation_;
+namespace {
+
+/// Reads an item and its claim, behind a sync: a server may lag behind the one that got the
+/// acknowledgement.
+struct claim_state {
+    claim_state(port& p, const std::string& claim_path, const std::string& item_path)
+        : sync(p, op_code::sync, item_path),
+          claim(p, op_code::get, claim_path),
+          item(p, op_code::exists, item_path) {}
+
+    task<> read() {
         sync.send();
         claim.send();
         item.send();
-        error_code sync_ec = co_await sync;
-        error_code ec = co_await claim;
-        error_code item_ec = co_await item;
-        if (sync_ec && port_.alive(generation_))
-            continue;
-        if (!ec)
-            co_return is_ours(claim) ? verdict::not_applied : verdict::ended;
-        if (ec == zk_errc::no_node && item_ec == zk_errc::no_node)
-            co_return verdict::applied;
-        if (ec == zk_errc::no_node && !item_ec)
-            co_return verdict::ended;
-        if (!port_.alive(generation_))
-            break;
+        co_await sync;
+        co_await claim;
+        co_await item;
     }
+
+    request sync;
+    request claim;
+    request item;
+};
+
+}  // namespace
+
+/// The response to the acknowledgement was lost.
+task<claim_impl::verdict> claim_impl::find_out() {
+    do {
+        claim_state now(port_, claim_path_, item_path_);
+        now.sync.generation = now.claim.generation = now.item.generation = generation_;
+        co_await now.read();
+        if (now.sync.error && port_.alive(generation_))
+            continue;
+        if (!now.claim.error)
+            co_return is_ours(now.claim) ? verdict::not_applied : verdict::ended;
+        if (now.claim.error == zk_errc::no_node && now.item.error == zk_errc::no_node)
+            co_return verdict::applied;
+        if (now.claim.error == zk_errc::no_node && !now.item.error)
+            co_return verdict::ended;
+    } while (port_.alive(generation_));
     // The session is lost. If the item is still there when the claim is not ours any more, it was
-    // not applied, and never will be. If it is gone, the next consumer may have done that.
+    // not applied, and never will be. If it is gone, the next consumer may have acknowledged it.
     watch_signal changed(wake_);
     session_signal states(port_, wake_);
     for (;;) {
-        request sync(port_, op_code::sync, item_path_);
-        request claim(port_, op_code::get, claim_path_);
-        request item(port_, op_code::exists, item_path_);
-        changed.disarm();  // of the last look, which another cause has ended
-        claim.attach(changed);
-        sync.send();
-        claim.send();
-        item.send();
-        error_code sync_ec = co_await sync;
-        error_code ec = co_await claim;
-        error_code item_ec = co_await item;
-        if (worth_another_try(sync_ec) || worth_another_try(ec) || worth_another_try(item_ec)) {
+        claim_state now(port_, claim_path_, item_path_);
+        changed.disarm();  // of the last read, which ended for another reason
+        now.claim.attach(changed);
+        co_await now.read();
+        error_code ec = now.claim.error;
+        if (worth_another_try(now.sync.error) || worth_another_try(ec) ||
+            worth_another_try(now.item.error))
             continue;
-        }
-        bool ours = !ec && is_ours(claim);
-        if (item_ec || (ec && ec != zk_errc::no_node))
+        if (now.item.error || (ec && ec != zk_errc::no_node))
             co_return verdict::unknown;
-        if (!ours) {
+        if (ec || !is_ours(now.claim)) {
             forget_watch(port_, changed, watch_kind::data, claim_path_);
             co_return verdict::ended;
         }
         co_await wake_.wait();
-        if (abandoned_)
+        if (stopped_)
             co_return verdict::unknown;
     }
 }
 
 void claim_impl::release(std::unique_ptr<pending_call<>> call) {
-    if (state_ == state_type::ending) {
+    if (is_ending()) {
         if (call)
             call->fail(errc::busy);
         return;
     }
-    if (!valid()) {
+    if (!exists()) {
         if (state_ == state_type::held)
             end(state_type::lost);
         if (call)
             call->complete(error_code());
         return;
     }
-    state_ = state_type::ending;
-    given_back_ = true;
+    state_ = state_type::releasing;
     port_.spawn(run_release(shared_from_this(), std::move(call)));
 }
 
@@ -226,19 +235,19 @@ task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
         !me.port_.alive(me.generation_)) {
         ec = error_code();
     }
-    me.end(state_type::done);
+    me.end(state_type::released);
     if (call)
         call->complete(ec);
 }
 
-void claim_impl::lost(std::unique_ptr<pending_call<>> call) {
+void claim_impl::wait_lost(std::unique_ptr<pending_call<>> call) {
     call->ahead_of_copies();
-    if (!valid()) {
+    if (!exists()) {
         if (state_ == state_type::held)
             end(state_type::lost);
-        bool ended = state_ == state_type::done;
-        return call->complete(ended ? make_error_code(boost::asio::error::operation_aborted)
-                                    : error_code());
+        if (has_ended() && state_ != state_type::lost)
+            return call->fail(boost::asio::error::operation_aborted);
+        return call->complete(error_code());
     }
     std::erase_if(lost_calls_, [](const auto& c) { return !c->waiting(); });
     lost_calls_.push_back(std::move(call));
@@ -259,17 +268,17 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
         }
         return false;
     };
-    while (me.valid() && wanted()) {
+    while (me.exists() && wanted()) {
         if (!changed.armed()) {
             request get(me.port_, op_code::get, me.claim_path_);
             get.attach(changed);
             get.generation = me.generation_;
             error_code ec = co_await get;
-            // An acknowledgement on its way takes the claim away, too: it decides.
+            // An acknowledgement in flight deletes the claim as well: its outcome decides.
             bool gone = ec == zk_errc::no_node || (!ec && !me.is_ours(get));
             if (gone && me.state_ == state_type::held)
                 me.end(state_type::lost);
-            bool settled = gone && me.state_ != state_type::ending;
+            bool settled = gone && !me.is_ending();
             bool again = is_recoverable(ec) || ec == errc::not_connected;
             if (ec && !settled && !again)
                 co_await me.wake_.wait();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the public objects to what is behind them.
-#include "driver/port.hpp"
+#include "recipe/queue/claim.hpp"
 #include "recipe/queue/queue_impl.hpp"
 #include <corozk/recipe/queue.hpp>
 
@@ -8,62 +8,47 @@
 
 namespace corozk {
 
-namespace detail {
+namespace {
 
-queue_impl::queue_impl(port& p,
-                       std::string path,
-                       queue_options options,
-                       queue_order order,
-                       wall_clock clock)
-    : port_(p),
-      wake_(p),
-      put_wake_(p),
-      path_(std::move(path)),
-      options_(std::move(options)),
-      names_(options_.compatibility, order),
-      clock_(std::move(clock)),
-      takes_(p, options_.control_path, options_.acl),
-      puts_(p, options_.control_path, options_.acl) {}
+using call_kind = detail::consumer_call::kind;
 
-void queue_impl::stop() {
-    stopped_ = true;
-    constexpr auto aborted = boost::asio::error::operation_aborted;
-    fail_consumers(aborted, false);
-    for (put_call& p : waiting_puts_) {
-        if (p.call->waiting())
-            p.call->fail(aborted);
-    }
-    wake_.set();
-    put_wake_.set();
-    if (!consuming_)
-        takes_.retire();
-    if (!producing_)
-        puts_.retire();
-}
-
-void queue_impl::count(std::unique_ptr<pending_call<std::size_t>> call) {
-    port_.spawn(run_count(shared_from_this(), std::move(call)));
-}
-
-task<> queue_impl::run_count(std::shared_ptr<queue_impl> self,
-                             std::unique_ptr<pending_call<std::size_t>> call) {
+detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
+                         std::unique_ptr<detail::pending_call<std::size_t>> call) {
     for (;;) {
-        request exists(self->port_, op_code::exists, self->path_);
+        detail::request exists(queue->owner(), detail::op_code::exists, queue->path());
         error_code ec = co_await exists;
-        bool again = is_recoverable(ec) || ec == zk_errc::session_expired;
-        if (again && call->waiting() && !self->stopped_)
+        const bool again = is_recoverable(ec) || ec == zk_errc::session_expired;
+        if (again && call->waiting() && !queue->stopped())
             continue;
         if (ec == zk_errc::no_node)
             ec = error_code();
-        std::size_t count = static_cast<std::size_t>(std::max(exists.record.num_children, 0));
-        if (self->stopped_)
+        if (queue->stopped())
             ec = boost::asio::error::operation_aborted;
-        call->complete(ec, ec ? 0 : count);
+        call->complete(ec,
+                       ec ? 0 : static_cast<std::size_t>(std::max(exists.record.num_children, 0)));
         co_return;
     }
 }
 
-}  // namespace detail
+/// The call of a consumer, if it can be made; otherwise the handler has been completed.
+template <class Result>
+void start_call(const std::shared_ptr<detail::session>& session,
+                const std::shared_ptr<detail::queue_impl>& impl,
+                detail::consumer_call::kind what,
+                bool no_wait,
+                detail::any_handler<void(error_code, Result)> handler,
+                detail::time_point deadline = detail::time_point::max()) {
+    if (!detail::ready_at_path(session, impl, handler))
+        return;
+    detail::queue_consumer& consumer = impl->consumer();
+    detail::consumer_call call;
+    call.what = what;
+    call.no_wait = no_wait;
+    call.result = detail::make_call(impl->owner(), consumer.wake(), std::move(handler), deadline);
+    consumer.enqueue(std::move(call));
+}
+
+}  // namespace
 
 // ---------------------------------------------------------------------------------------------
 // queue_claim
@@ -112,8 +97,7 @@ std::chrono::system_clock::time_point queue_claim::due() const noexcept {
 }
 
 bool queue_claim::valid() const noexcept {
-    // Whoever gives it back does not know when somebody else has it.
-    return impl_ && impl_->valid() && !impl_->given_back();
+    return impl_ && impl_->valid();
 }
 
 void queue_claim::start_acknowledge(const session_ptr& session,
@@ -139,7 +123,7 @@ void queue_claim::start_wait_lost(const session_ptr& session,
                                   plain_handler handler) {
     if (!detail::ready(session, impl, handler))
         return;
-    impl->lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    impl->wait_lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -155,9 +139,10 @@ basic_queue::basic_queue(const client& c,
         options.control_path = path_ + "-control";
     if (!session_)
         return;
+    const detail::queue_names names(options.compatibility, order);
+    detail::queue_settings settings{path_, std::move(options), names};
     impl_ = std::make_shared<detail::queue_impl>(
-        detail::port_of(*session_), path_, std::move(options), order, std::move(time));
-    impl_->belongs_to(session_);
+        detail::port_of(*session_), settings, std::move(time), session_);
 }
 
 basic_queue::basic_queue() noexcept = default;
@@ -178,11 +163,12 @@ void basic_queue::start_put(const session_ptr& session,
                             handler_of<> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    detail::queue_impl::put_call p;
-    p.items = std::move(items);
-    p.no_wait = no_wait;
-    p.call = detail::make_call(impl->owner(), impl->producer_wake(), std::move(handler), deadline);
-    impl->enqueue(std::move(p));
+    detail::queue_producer& producer = impl->producer();
+    detail::queue_producer::put_call put;
+    put.items = std::move(items);
+    put.no_wait = no_wait;
+    put.call = detail::make_call(impl->owner(), producer.wake(), std::move(handler), deadline);
+    producer.enqueue(std::move(put));
 }
 
 void basic_queue::start_take(const session_ptr& session,
@@ -190,24 +176,13 @@ void basic_queue::start_take(const session_ptr& session,
                              clock::time_point deadline,
                              bool no_wait,
                              handler_of<queue_item> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
-        return;
-    detail::queue_impl::consumer c;
-    c.no_wait = no_wait;
-    c.item = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler), deadline);
-    impl->enqueue(std::move(c));
+    start_call(session, impl, call_kind::take, no_wait, std::move(handler), deadline);
 }
 
 void basic_queue::start_peek(const session_ptr& session,
                              const impl_ptr& impl,
                              handler_of<queue_item> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
-        return;
-    detail::queue_impl::consumer c;
-    c.what = detail::queue_impl::wanted::peek;
-    c.no_wait = true;
-    c.item = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler));
-    impl->enqueue(std::move(c));
+    start_call(session, impl, call_kind::peek, true, std::move(handler));
 }
 
 void basic_queue::start_consume(const session_ptr& session,
@@ -215,13 +190,7 @@ void basic_queue::start_consume(const session_ptr& session,
                                 clock::time_point deadline,
                                 bool no_wait,
                                 handler_of<queue_claim> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
-        return;
-    detail::queue_impl::consumer c;
-    c.what = detail::queue_impl::wanted::consume;
-    c.no_wait = no_wait;
-    c.claim = detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler), deadline);
-    impl->enqueue(std::move(c));
+    start_call(session, impl, call_kind::consume, no_wait, std::move(handler), deadline);
 }
 
 void basic_queue::start_size(const session_ptr& session,
@@ -229,7 +198,8 @@ void basic_queue::start_size(const session_ptr& session,
                              handler_of<std::size_t> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    impl->count(detail::make_call(impl->owner(), impl->consumer_wake(), std::move(handler)));
+    auto call = detail::make_call(impl->owner(), impl->consumer().wake(), std::move(handler));
+    impl->owner().spawn(run_count(impl, std::move(call)));
 }
 
 }  // namespace corozk
