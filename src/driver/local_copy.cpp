@@ -57,11 +57,12 @@ void local_copy::own_change(const operation& op) noexcept {
             note(answered);
         return;
     }
-    bool concerned = op.code == op_code::multi
-                         ? std::any_of(op.steps.begin(),
-                                       op.steps.end(),
-                                       [this](const auto& step) { return covers(step.path, step.mode); })
-                         : covers(op.path, op.mode);
+    bool concerned =
+        op.code == op_code::multi
+            ? std::any_of(op.steps.begin(),
+                          op.steps.end(),
+                          [this](const auto& step) { return covers(step.path, step.mode); })
+            : covers(op.path, op.mode);
     if (concerned)
         note(answered);
 }
