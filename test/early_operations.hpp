@@ -125,6 +125,9 @@ private:
         transaction steps;
         steps.create(path_ + "-committed", "x");
         zk_.commit(steps, answered("commit"));
+        zk_.commit(transaction(), answered("commit of nothing"));
+        zk_.add_auth("digest", "user:password", answered("add_auth"));
+        zk_.watch_exists(at("watched"), answered("watch_exists"));
     }
 
     void ask_owners() {

@@ -78,11 +78,11 @@ private:
 
     awaitable<response> route(const request& asked) {
         std::string_view target(asked.target().data(), asked.target().size());
-        if (asked.method() == http::verb::get)
-            co_return look(asked, target);
+        if (asked.method() == http::verb::get || asked.method() == http::verb::head)
+            co_return look(asked, target.substr(0, target.find('?')));
         constexpr std::string_view accounts = "/accounts/", deposit = "/deposit/";
         if (asked.method() != http::verb::post)
-            co_return text(asked, http::status::method_not_allowed, "GET or POST\n");
+            co_return text(asked, http::status::method_not_allowed, "GET, HEAD or POST\n");
         if (target == "/jobs") {
             if (!jobs::read(asked.body()))
                 co_return text(asked, http::status::bad_request, "a job is ACCOUNT AMOUNT\n");

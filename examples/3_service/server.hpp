@@ -72,11 +72,12 @@ private:
             parser.body_limit(64 * 1024);
             auto [ec, read] = co_await http::async_read(stream, buffer, parser, quietly);
             if (is_bad_request(ec)) {
-                bool long_one = ec == http::error::body_limit || ec == http::error::header_limit;
-                response reply = router::text(
-                    request(),
-                    long_one ? http::status::payload_too_large : http::status::bad_request,
-                    ec.message() + "\n");
+                auto status = http::status::bad_request;
+                if (ec == http::error::body_limit)
+                    status = http::status::payload_too_large;
+                if (ec == http::error::header_limit)
+                    status = http::status::request_header_fields_too_large;
+                response reply = router::text(request(), status, ec.message() + "\n");
                 reply.keep_alive(false);
                 co_await http::async_write(stream, reply, quietly);
             }
@@ -89,6 +90,8 @@ private:
             }
             work under_way(*this);
             response reply = co_await router_.answer(asked);
+            if (asked.method() == http::verb::head)
+                reply.body().clear();
             reply.keep_alive(reply.keep_alive() && !ending_);
             auto [failed, written] = co_await http::async_write(stream, reply, quietly);
             go_on = reply.keep_alive() && !failed;

@@ -171,6 +171,9 @@ public:
      * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (with a chroot, which is looked for). After an error the
      * client is closed, and `connect` may be called again.
+     *
+     * On a client that has a session, or had one and goes on to the next, it waits for the connection. An
+     * error (`connect_timeout`) or a cancellation then ends that wait alone.
      */
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {

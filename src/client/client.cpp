@@ -456,8 +456,6 @@ void client::start_commit(const impl_ptr& impl,
             return fail<results>(impl, std::move(handler), errc::bad_option);
         }
     }
-    if (steps.empty())
-        return fail<results>(impl, std::move(handler), error_code());
     start_operation<results>(
         impl,
         op_code::multi,

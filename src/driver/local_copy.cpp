@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/local_copy.hpp"
 
+#include "operation/step_path.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -55,11 +57,12 @@ void local_copy::own_change(const operation& op) noexcept {
             note(answered);
         return;
     }
-    bool concerned = op.code == op_code::multi
-                         ? std::any_of(op.steps.begin(),
-                                       op.steps.end(),
-                                       [this](const auto& step) { return covers(step.path); })
-                         : covers(op.path);
+    bool concerned =
+        op.code == op_code::multi
+            ? std::any_of(op.steps.begin(),
+                          op.steps.end(),
+                          [this](const auto& step) { return covers(step.path, step.mode); })
+            : covers(op.path, op.mode);
     if (concerned)
         note(answered);
 }
@@ -74,6 +77,15 @@ bool local_copy::covers(std::string_view path) const noexcept {
     }
     auto levels = std::count(path.begin() + static_cast<std::ptrdiff_t>(prefix), path.end(), '/');
     return static_cast<std::size_t>(levels) <= depth_;
+}
+
+/// To a path with a sequence the server appends ten digits or more.
+bool local_copy::covers(std::string_view path, create_mode mode) const noexcept {
+    if (covers(path))
+        return true;
+    return is_sequential(mode) && root_.size() > path.size() &&
+           root_.compare(0, path.size(), path) == 0 &&
+           root_.find_first_not_of("0123456789-", path.size()) == std::string::npos;
 }
 
 /// Everything is read again after a reconnect, which brings what is owed.

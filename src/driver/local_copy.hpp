@@ -60,6 +60,7 @@ private:
     };
 
     bool covers(std::string_view path) const noexcept;
+    bool covers(std::string_view path, create_mode mode) const noexcept;
     void note(bool answered) noexcept;
 
     const std::string root_;

@@ -72,6 +72,15 @@ std::string no_command_in(const std::vector<std::string>& unknown) {
     return fmt::format("{}; the commands are {}: see corozk --help", problem, names);
 }
 
+std::string one_too_many(const std::string& word) {
+    if (!word.starts_with('-'))
+        return fmt::format("'{}' is one word too many; a command stands behind --", word);
+    return fmt::format(
+        "there is no option '{}'; another word that begins with a dash stands "
+        "behind --, or behind the '=' of its option",
+        word);
+}
+
 }  // namespace
 
 application::application() : app_(about, "corozk") {
@@ -130,8 +139,8 @@ void application::add_settings() {
     add_duration(app_,
                  "--connect-timeout",
                  settings_.connect_timeout,
-                 "how long to try to connect; 0 for ever (default 10s, and never longer than "
-                 "--deadline)");
+                 "how long to try to connect; 0 for ever (default 10s, or --deadline; never longer "
+                 "than that)");
     app_.add_option("--tls-ca", settings_.tls.ca_file, "certificates that servers are checked with")
         ->type_name("FILE");
     app_.add_option("--tls-certificate", settings_.tls.certificate_file, "our own certificate")
@@ -157,9 +166,6 @@ void application::parse(std::vector<std::string> words) {
         settings_.command.assign(dashes + 1, words.end());
         words.erase(dashes, words.end());
     }
-    read_environment();
-    std::vector<auth_info> from_environment;
-    from_environment.swap(settings_.auth);
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     try {
         app_.parse(std::move(words));
@@ -167,14 +173,10 @@ void application::parse(std::vector<std::string> words) {
         if (app_.get_subcommands().empty())
             throw bad_word(no_command_in(app_.remaining()));
         throw;
-    } catch (const CLI::ExtrasError& e) {
-        throw bad_word(
-            fmt::format("{}; what begins with a dash and is no option stands behind --, "
-                        "or behind the '=' of its option",
-                        e.what()));
+    } catch (const CLI::ExtrasError&) {
+        throw bad_word(one_too_many(app_.remaining(true).front()));
     }
-    if (settings_.auth.empty())
-        settings_.auth = std::move(from_environment);
+    read_environment();
     if (has_command && settings_.command.empty())
         throw bad_word("there is no command behind --");
     // The server decides between bounds of its own, which are minutes; the C client's arithmetic
@@ -188,8 +190,11 @@ void application::parse(std::vector<std::string> words) {
 }
 
 void application::read_environment() {
-    if (const char* hosts = std::getenv("COROZK_HOSTS"); hosts && *hosts)
+    const char* hosts = std::getenv("COROZK_HOSTS");
+    if (hosts && *hosts && app_.get_option("--hosts")->empty())
         settings_.hosts = hosts;
+    if (!settings_.auth.empty())
+        return;
     if (const char* name = std::getenv("COROZK_AUTH_FILE"); name && *name)
         settings_.auth = parse_auth_file(name);
     if (const char* auth = std::getenv("COROZK_AUTH"); auth && *auth)

@@ -27,8 +27,8 @@ public:
     void describe(CLI::App& app) override {
         words_.describe(app);
         wait_.describe_deadline(app, "wait at most so long, then end with 75");
-        app.add_option("-c,--count", count_, "enter: how many members begin and end together")
-            ->check(CLI::PositiveNumber);
+        add_number<std::uint32_t>(
+            app, "-c,--count", count_, "enter: how many members begin and end together", 1);
         run_.describe(app);
         app.footer(
             "Actions\n"

@@ -133,6 +133,8 @@ child_process::~child_process() {
 void child_process::give_sign() {
     char sign = 'x';
     static_cast<void>(::send(reports_.native_handle(), &sign, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+    if (!guard_is_gone_)
+        ::kill(guard_, SIGCONT);  // who has stopped it would hold up everything
     sign_due_.expires_after(lease_ / 5);
     sign_due_.async_wait([this](const boost::system::error_code& ec) {
         if (!ec)
@@ -200,6 +202,8 @@ void child_process::pass_on(const signal_request& request) const {
         // What the terminal has sent, those have got who are in our group.
         if (!request.from_terminal || d.group != ::getpgrp())
             ::kill(d.pid, request.number);
+        if (request.asks_to_end())
+            ::kill(d.pid, SIGCONT);
     }
 }
 

@@ -57,8 +57,8 @@ public:
     /// Whether it was stopped because this process did nothing for too long.
     bool lapsed() const noexcept { return lapsed_; }
 
-    /// Passes a request on: one to end to all that descends from the command, as a terminal would;
-    /// any other to the command alone.
+    /// Passes a request on: one to end to all that descends from the command, as a terminal would,
+    /// and also to what is stopped; any other to the command alone.
     void pass_on(const signal_request& request) const;
 
     /// SIGTERM for all, and SIGKILL after the grace time, or at once when we are asked to end

@@ -52,6 +52,7 @@ public:
     [[noreturn]] void run(const command_start& command) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1);
         ::prctl(PR_SET_NAME, "corozk-guard");
+        ::prctl(PR_SET_PDEATHSIG, SIGCONT);  // it may be stopped when the supervisor dies
         start(command);
         leave_surroundings();
         heard_ = std::chrono::steady_clock::now();

@@ -28,7 +28,8 @@ public:
                        "single (the default): one value in one node; ready: several parts behind a "
                        "'ready' node; versioned: several parts, switched at once")
             ->check(CLI::IsMember({"single", "ready", "versioned"}));
-        app.add_option("-c,--count", count_, "watch: end after so many values (default: never)");
+        add_number<std::uint64_t>(
+            app, "-c,--count", count_, "watch: end after so many values (default: never)");
         app.footer(
             "Actions\n"
             "  get      prints the value; exit code 1 if there is none\n"
@@ -59,8 +60,13 @@ public:
             }
             if (values_.empty())
                 throw bad_word("publish needs NAME=VALUE or NAME=@FILE");
-            for (const std::string& word : values_)
-                parts_.insert(parse_part(word));
+            for (const std::string& word : values_) {
+                auto [part, added] = parts_.insert(parse_part(word));
+                if (!added)
+                    throw bad_word(fmt::format("'{}' is there twice", part->first));
+            }
+            if (layout_ == "ready" && parts_.contains("ready"))
+                throw bad_word("'ready' is the name of the layout's own node");
         } else if (!words_.rest().empty()) {
             throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
         }

@@ -21,11 +21,12 @@ public:
             "-s,--shared", shared_, "a reader: together with other readers, never with a writer");
         app.add_flag("-x,--exclusive", exclusive_, "a writer, alone, of a lock that has readers")
             ->excludes(shared);
-        auto* priority =
-            app.add_option("-p,--priority",
-                           priority_,
-                           "a lock by priority: the lower number comes first, never before one who "
-                           "holds");
+        auto* priority = add_number<std::int32_t>(
+            app,
+            "-p,--priority",
+            priority_,
+            "a lock by priority: the lower number comes first, never before one who "
+            "holds");
         add_compatibility(app,
                           compatibility_,
                           "native, curator or kazoo: to exclude programs that use these libraries")

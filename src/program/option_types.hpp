@@ -6,7 +6,7 @@
 #include <corozk/compatibility.hpp>
 
 #include <chrono>
-#include <optional>
+#include <limits>
 #include <string>
 
 #include <CLI/App.hpp>
@@ -30,6 +30,20 @@ CLI::Option* add_duration(CLI::App& app, std::string name, Duration& into, std::
         parse_word(name, [&] { into = parse_duration(text); });
     };
     return app.add_option_function<std::string>(name, set, help)->type_name("DURATION");
+}
+
+/// A whole number, also where `into` is optional. What it may be is said where it is not.
+template <class Number, class Into>
+CLI::Option* add_number(CLI::App& app,
+                        std::string name,
+                        Into& into,
+                        std::string help,
+                        Number least = std::numeric_limits<Number>::lowest(),
+                        Number most = std::numeric_limits<Number>::max()) {
+    auto set = [&into, name, least, most](const std::string& text) {
+        parse_word(name, [&] { into = parse_number<Number>(text, least, most); });
+    };
+    return app.add_option_function<std::string>(name, set, help)->type_name("NUMBER");
 }
 
 /// --compatibility: whose nodes the command's recipe works with.

@@ -19,6 +19,8 @@ asio::awaitable<void> is_connected(client& zk) {
         status = co_await zk.next_state(status);
 }
 
+}  // namespace
+
 asio::awaitable<void> connected_or_late(client& zk, std::chrono::steady_clock::time_point until) {
     using namespace asio::experimental::awaitable_operators;
     auto tuple = asio::as_tuple(asio::use_awaitable);
@@ -33,8 +35,6 @@ asio::awaitable<void> connected_or_late(client& zk, std::chrono::steady_clock::t
         throw boost::system::system_error(errc::not_connected);
     connected.take();
 }
-
-}  // namespace
 
 bool is_outage(const error_code& ec) noexcept {
     return is_recoverable(ec) || ec == zk_errc::session_expired || ec == errc::not_connected;

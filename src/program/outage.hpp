@@ -13,7 +13,12 @@ namespace corozk::program {
 /// Whether this is the servers' absence (or ours), which passes.
 bool is_outage(const error_code& ec) noexcept;
 
-/// Returns when there is a connection (again).
+/// Returns when there is a connection (again), also when we are asked to end.
+/// @throws system_error not_connected when there is none until then
+boost::asio::awaitable<void> connected_or_late(client& zk,
+                                               std::chrono::steady_clock::time_point until);
+
+/// The same, unless we are asked to end.
 /// @throws system_error not_connected when there is none until then, interrupted
 boost::asio::awaitable<void> connected_again(surroundings& here,
                                              std::chrono::steady_clock::time_point until);

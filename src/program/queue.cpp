@@ -31,9 +31,10 @@ public:
     void describe(CLI::App& app) override {
         words_.describe(app);
         auto* priority =
-            app.add_option("-p,--priority",
-                           priority_,
-                           "put: the items' priority; the lower number is taken first");
+            add_number<std::int32_t>(app,
+                                     "-p,--priority",
+                                     priority_,
+                                     "put: the items' priority; the lower number is taken first");
         auto* prioritized =
             app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
         auto* delay = add_duration(
@@ -43,13 +44,13 @@ public:
         for (auto* option : {priority, prioritized})
             option->excludes(delay)->excludes(delayed);
         app.add_flag("--whole", whole_, "put: standard input is one item, not one in each line");
-        app.add_option(
-               "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)")
-            ->check(CLI::NonNegativeNumber);
+        add_number<std::uint64_t>(
+            app, "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)");
         wait_.describe(app,
                        "do not wait: end with 75 if there is no item, with 69 if no server answers "
                        "within a second");
-        app.add_option("--bound", bound_, "put: wait while so many items are in the queue");
+        add_number<std::size_t>(
+            app, "--bound", bound_, "put: wait while so many items are in the queue");
         add_compatibility(app, compatibility_, "native, curator or kazoo: how items are named");
         run_.describe(app);
         app.footer(
@@ -243,6 +244,14 @@ private:
         }
     }
 
+    /// Whoever asks us to end waits for some seconds more: something would be lost.
+    static asio::awaitable<void> connected_at_last(surroundings& here) {
+        ending<void> connected;
+        co_await run_to_end<void>(connected_again(here, clock::time_point::max()), connected);
+        if (connected.failure)
+            co_await connected_or_late(here.zk, clock::now() + std::chrono::seconds(10));
+    }
+
     /// Prints an item that was removed. If that cannot be done it goes back to its old place.
     asio::awaitable<void> hand_over(surroundings& here, const queue_item& item) const {
         std::exception_ptr failure;
@@ -262,11 +271,13 @@ private:
                 node, item.data, options, asio::as_tuple(asio::use_awaitable));
             if (!ec || ec == zk_errc::node_exists)
                 break;
-            if (!is_outage(ec)) {
+            ending<void> connected;
+            if (is_outage(ec))
+                co_await run_to_end<void>(connected_at_last(here), connected);
+            if (!is_outage(ec) || connected.failure) {
                 complain(fmt::format("{} is lost: {}", node, ec.message()), here.options.json);
                 break;
             }
-            co_await connected_again(here, clock::time_point::max());
         }
         std::rethrow_exception(failure);
     }

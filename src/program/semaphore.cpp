@@ -18,11 +18,11 @@ public:
     void describe(CLI::App& app) override {
         app.add_option("PATH", path_, "the semaphore's folder; created when it is needed")
             ->required();
-        app.add_option("-l,--limit", limit_, "how many permits there are; the same for everybody")
-            ->required()
-            ->check(CLI::PositiveNumber);
-        app.add_option("-k,--permits", permits_, "how many the command needs (default 1)")
-            ->check(CLI::PositiveNumber);
+        add_number<std::int32_t>(
+            app, "-l,--limit", limit_, "how many permits there are; the same for everybody", 1)
+            ->required();
+        add_number<std::int32_t>(
+            app, "-k,--permits", permits_, "how many the command needs (default 1)", 1);
         app.add_flag(
             "--change-limit", change_, "make --limit the limit for everybody, and run nothing");
         app.add_flag("--available", show_, "print how many permits are free, and run nothing");

@@ -24,7 +24,8 @@ public:
 
     void describe(CLI::App& app) override {
         app.add_option("PATH", path_, "where to begin (default /)");
-        app.add_option("-d,--depth", depth_, "how many levels below it (default: all)");
+        add_number<std::size_t>(
+            app, "-d,--depth", depth_, "how many levels below it (default: all)");
         app.add_flag("--data", data_, "show what is in the nodes");
         app.footer(
             "A node that goes with a session shows which one. Nodes that may not be read are\n"

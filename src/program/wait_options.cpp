@@ -24,10 +24,12 @@ void wait_options::describe(CLI::App& app, const char* try_help) {
 }
 
 void wait_options::describe_conflict_code(CLI::App& app) {
-    app.add_option("-E,--conflict-exit-code",
-                   conflict_code,
-                   "the exit code in place of 75, without a message")
-        ->check(CLI::Range(1, 255));
+    add_number<int>(app,
+                    "-E,--conflict-exit-code",
+                    conflict_code,
+                    "the exit code in place of 75, without a message",
+                    1,
+                    255);
 }
 
 std::chrono::steady_clock::time_point wait_options::until() const {

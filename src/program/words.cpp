@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "words.hpp"
 
-#include <fmt/format.h>
+#include "json_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <fcntl.h>
+#include <limits>
 #include <sstream>
 #include <unistd.h>
 
@@ -56,6 +56,19 @@ permission parse_permissions(std::string_view letters) {
     return result;
 }
 
+/// @return errno, or 0
+int read_all(int fd, std::string& text) {
+    char part[65536];
+    for (;;) {
+        ssize_t size = ::read(fd, part, sizeof part);
+        if (size == 0)
+            return 0;
+        if (size < 0 && errno != EINTR)
+            return errno;
+        text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
+    }
+}
+
 }  // namespace
 
 std::chrono::milliseconds parse_duration(std::string_view text) {
@@ -65,13 +78,15 @@ std::chrono::milliseconds parse_duration(std::string_view text) {
     // More than a double holds is a number all the same.
     if (ec == std::errc::result_out_of_range && !text.starts_with('-')) {
         ec = std::errc();
-        number = text.find("e-") == std::string_view::npos ? limit : 0;
+        number = std::max(std::strtod(std::string(text).c_str(), nullptr),
+                          std::numeric_limits<double>::min());
     }
     std::string_view rest(end, text.data() + text.size());
     for (const unit& u : units) {
         double value = number * u.milliseconds;
         if (ec == std::errc() && rest == u.name && value >= 0)
-            return value < limit ? std::chrono::milliseconds(std::llround(value)) : for_ever;
+            return value < limit ? std::chrono::milliseconds(std::llrint(std::ceil(value)))
+                                 : for_ever;
     }
     throw bad_word(fmt::format("'{}' is no duration; say 250ms, 30s, 5m or 2h", text));
 }
@@ -84,9 +99,17 @@ void check_path(std::string_view path) {
         refuse("paths begin with '/'");
     if (path.size() > 1 && path.ends_with('/'))
         refuse("it ends with '/'");
-    for (char c : path) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+    if (!is_utf8(path))
+        refuse("it is no UTF-8");
+    // The servers' rule (PathUtils.validatePath), which thinks in UTF-16.
+    auto byte = [&](std::size_t i) { return i < path.size() ? path[i] & 0xff : 0; };
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        int first = byte(i), second = byte(i + 1);
+        if (first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0))
             refuse("it has a control character");
+        bool last_ones = first == 0xef && second == 0xbf && byte(i + 2) >= 0xb0;
+        if (first >= 0xf0 || first == 0xee || (first == 0xef && second < 0xa4) || last_ones)
+            refuse("it has a character that ZooKeeper does not allow");
     }
     for (std::string_view rest = path.substr(1); !rest.empty();) {
         std::string_view name = rest.substr(0, rest.find('/'));
@@ -151,6 +174,9 @@ std::pair<std::string, std::string> parse_part(std::string_view text) {
     if (equals == std::string_view::npos || equals == 0)
         throw bad_word(fmt::format("'{}' is no part; say NAME=VALUE or NAME=@FILE", text));
     std::string name(text.substr(0, equals));
+    if (name.find('/') != std::string::npos)
+        throw bad_word(fmt::format("'{}' is no name of a part: it has a '/'", name));
+    check_path("/" + name);
     std::string value(text.substr(equals + 1));
     if (value.starts_with('@'))
         value = read_file(value.substr(1));
@@ -158,24 +184,21 @@ std::pair<std::string, std::string> parse_part(std::string_view text) {
 }
 
 std::string read_file(const std::string& name) {
-    std::ifstream file(name, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file.is_open() || file.bad())
-        throw bad_word(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+    int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    std::string text;
+    int problem = fd < 0 ? errno : read_all(fd, text);
+    if (fd >= 0)
+        ::close(fd);
+    if (problem != 0)
+        throw bad_word(fmt::format("cannot read {}: {}", name, std::strerror(problem)));
     return text;
 }
 
 std::string read_standard_input() {
     std::string text;
-    char part[65536];
-    for (;;) {
-        ssize_t size = ::read(STDIN_FILENO, part, sizeof part);
-        if (size < 0 && errno != EINTR)
-            throw bad_word(fmt::format("cannot read standard input: {}", std::strerror(errno)));
-        if (size == 0)
-            return text;
-        text.append(part, size > 0 ? static_cast<std::size_t>(size) : 0);
-    }
+    if (int problem = read_all(STDIN_FILENO, text))
+        throw bad_word(fmt::format("cannot read standard input: {}", std::strerror(problem)));
+    return text;
 }
 
 }  // namespace corozk::program

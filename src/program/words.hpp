@@ -5,6 +5,9 @@
 #include <corozk/options.hpp>
 #include <corozk/types.hpp>
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -22,7 +25,8 @@ public:
 /// A hundred years: whoever adds it to a moment still gets one.
 inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
 
-/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. At most `for_ever`.
+/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. At most `for_ever`; what is more
+/// than nothing is a millisecond at least.
 std::chrono::milliseconds parse_duration(std::string_view text);
 
 /// Whether this can be a node's path; the text says why not.
@@ -30,6 +34,17 @@ void check_path(std::string_view path);
 
 /// The same for the folder of a recipe, which cannot be the root.
 void check_recipe_path(std::string_view path);
+
+/// A whole number between these two.
+template <class Number>
+Number parse_number(std::string_view text, Number least, Number most) {
+    Number number{};
+    const char* behind = text.data() + text.size();
+    auto [end, ec] = std::from_chars(text.data(), behind, number);
+    if (ec != std::errc() || end != behind || number < least || number > most)
+        throw bad_word(fmt::format("'{}' is no whole number from {} to {}", text, least, most));
+    return number;
+}
 
 /// "digest:user:password"; the credential is what stands behind the first colon.
 auth_info parse_auth(std::string_view text);

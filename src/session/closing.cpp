@@ -61,6 +61,7 @@ void session::begin_closing() {
     if (closing() || phase_ == phase_type::closed)
         return;
     bool connected = handle_ && handle_->connected();
+    bool had_session = status_.generation != 0 && status_.state != session_state::connecting;
     phase_ = phase_type::draining;
     close_deadline_ = time_limit(options_.close_timeout).from(now());
     forget_lookups();
@@ -72,7 +73,6 @@ void session::begin_closing() {
     watches_.drop_all(errc::closed);
     fail_queued(errc::closed);
     if (!connected) {
-        bool had_session = status_.generation != 0;
         finish_closing(had_session ? make_error_code(errc::session_left_to_expire) : error_code());
     }
 }

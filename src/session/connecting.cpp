@@ -148,20 +148,19 @@ void session::connect(user_call<> call) {
                                 : time_limit(options_.connect_timeout).from(now());
     }
     auto shared = std::make_shared<user_call<>>(std::move(call));
-    // When nobody waits any more, nobody wants the session either.
+    // When nobody waits for the first session any more, nobody wants it either.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
         session& s = *this;  // completing the call destroys this function
         if (auto c = weak.lock())
             c->fail(boost::asio::error::operation_aborted);
         std::erase_if(s.connect_calls_, [](const auto& c) { return !c->waiting(); });
         if (s.connect_calls_.empty())
-            s.connect_failed(boost::asio::error::operation_aborted);
+            s.give_up_connecting(boost::asio::error::operation_aborted);
         s.wake();
     });
     connect_calls_.push_back(std::move(shared));
     if (ended) {
-        refused_connection_ = silent_server_ = false;
-        problems_.clear();
+        forget_problems();
         failed_rounds_ = short_connections_ = 0;
         timeout_ = options_.session_timeout;
         set_state(session_state::connecting);
@@ -361,6 +360,11 @@ void session::limit_attempt() {
         attempt_deadline_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
 }
 
+void session::forget_problems() {
+    refused_connection_ = silent_server_ = false;
+    problems_.clear();
+}
+
 /// Of one that is given up.
 void session::note_attempt() {
     bool accepted = handle_ && handle_->state() == handle_state::associating;
@@ -447,7 +451,7 @@ void session::established(bool read_only) {
         return;
     failed_rounds_ = 0;
     servers_.clear();
-    problems_.clear();
+    forget_problems();
     timeout_ = handle_->negotiated_timeout();
     keeps_session_ = !read_only || fresh_handle_;
     if (keeps_session_)
@@ -603,6 +607,14 @@ error_code session::connect_problem() const {
     if (refused_connection_ || phase_ == phase_type::attempting)
         return errc::no_server;
     return errc::host_not_found;
+}
+
+/// Who has had a session goes on without those who wait.
+void session::give_up_connecting(error_code reason) {
+    if (status_.state == session_state::connecting)
+        return connect_failed(reason);
+    for (auto& call : std::exchange(connect_calls_, {}))
+        call->fail(reason);
 }
 
 void session::connect_failed(error_code reason) {

@@ -128,6 +128,7 @@ private:
     bool looking_up() const noexcept;
     void next_attempt();
     void limit_attempt();
+    void forget_problems();
     void note_attempt();
     void note_problem(const std::string& where, const std::string& what);
     void round_over();
@@ -141,6 +142,7 @@ private:
     void stop_looking() noexcept;
     void notice_silence();
     std::vector<boost::asio::ip::tcp::endpoint> known_servers() const;
+    void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();

@@ -82,7 +82,7 @@ void session::on_timer() {
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     if (!connect_calls_.empty() && current >= connect_deadline_ && phase_ != phase_type::open) {
-        connect_failed(connect_problem());
+        give_up_connecting(connect_problem());
     }
     if (phase_ == phase_type::attempting && current >= attempt_deadline_ && !arrivals_left())
         attempt_failed();

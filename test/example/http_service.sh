@@ -95,7 +95,11 @@ done
 [ "$(code POST --data 'otto much' "${url[one]}jobs")" = 400 ] || fail "400: a job"
 head -c 100000 /dev/zero | tr '\0' x >"$work/large"
 [ "$(code POST --data-binary "@$work/large" "${url[one]}jobs")" = 413 ] || fail "413"
+[ "$(code GET --header "Long: $(head -c 10000 "$work/large")" "${url[one]}")" = 431 ] || fail "431"
 [ "$(code "B@D" "${url[one]}")" = 400 ] || fail "400: no HTTP"
+# A body behind the answer to HEAD would be taken for the next answer.
+[ "$(curl --silent --head "${url[one]}health" --next --silent "${url[one]}health?probe=1" |
+    tail -n 2 | tr -d '\r\n')" = healthy ] || fail "HEAD"
 get one health >"$work/health" || fail "still healthy"
 
 # What somebody has written where there should be a number costs who needs it one answer.

@@ -476,6 +476,29 @@ TEST_CASE("cache: shows each change by its client when that completes") {
     });
 }
 
+TEST_CASE("cache: shows a node whose name the server has completed") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.create(path);
+        create_options numbered;
+        numbered.mode = create_mode::persistent_sequential;
+        for (std::string stem : {"/a-", "/"}) {
+            std::string number = stem == "/" ? "0000000002" : "0000000000";
+            node_cache first(zk, path + stem + number);
+            number.back() += 1;
+            node_cache second(zk, path + stem + number);
+            co_await first.next();
+            co_await second.next();
+            created_node made = co_await zk.create(path + stem, "created", numbered);
+            REQUIRE(made.path == first.path());
+            CHECK(first.current().data == "created");
+            transaction steps;
+            steps.create(path + stem, "committed", numbered);
+            co_await zk.commit(steps);
+            CHECK(second.current().data == "committed");
+        }
+    });
+}
+
 TEST_CASE("cache: shows its client's changes while others change it, too") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand(shared_server().port());

@@ -423,6 +423,45 @@ TEST_CASE("connect: several calls wait for the same session") {
     run_to_idle(context);
 }
 
+TEST_CASE("connect: who has had a session goes on, however a later call ends") {
+    client_options options = hasty_options("");
+    options.session_timeout = 2'000ms;
+    with_proxy(
+        [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            for (session_state without : {session_state::suspended, session_state::lost}) {
+                proxy.set_acceptance(acceptance::not_listening);
+                proxy.cut();
+                co_await reach(zk, without);
+                outcome<> cancelled, late;
+                zk.connect(cancelled.handler());
+                cancelled.cancel(cancellation_type::terminal);
+                zk.connect(late.handler());
+                error_code ec = co_await cancelled.wait();
+                CHECK(ec == boost::asio::error::operation_aborted);
+                ec = co_await late.wait();
+                CHECK(ec == errc::no_server);
+                CHECK(zk.state() != session_state::closed);
+                outcome<> patient;
+                zk.connect(patient.handler());
+                proxy.set_acceptance(acceptance::normal);
+                ec = co_await patient.wait();
+                CHECK_FALSE(ec);
+                co_await zk.exists(path);
+            }
+            CHECK(zk.generation() == 2);
+            // Once it was closed it has no session until the next.
+            co_await zk.close();
+            proxy.set_acceptance(acceptance::not_listening);
+            outcome<> connecting;
+            zk.connect(connecting.handler());
+            auto [closed] = co_await zk.close(as_tuple());
+            CHECK_FALSE(closed);
+            error_code ec = co_await connecting.wait();
+            CHECK(ec == errc::closed);
+        },
+        options);
+}
+
 TEST_CASE("connect: waits for a server that comes later") {
     boost::asio::io_context context;
     fault_proxy proxy(the_server().port());

@@ -365,6 +365,11 @@ TEST_CASE("priority lock: another node in the place of one of its two is a loss"
             auto [ec, results] = co_await held.commit(late, as_tuple());
             CHECK(ec == errc::ownership_lost);
             CHECK_FALSE(hand.exists(path + "/written"));
+            // Of what was ours nothing is left; the other node is not ours to erase.
+            co_await settle(zk);
+            CHECK(hand.exists(node));
+            for (const auto& [left, session] : ephemerals(shared_server().port()))
+                CHECK_FALSE(left.starts_with(path + "/"));
         }
     });
 }

@@ -494,6 +494,13 @@ TEST_CASE("corozk: values that begin with a dash") {
     CHECK(run_program({"config", "get", path, "--", "two"}).code == 64);
 }
 
+TEST_CASE("corozk: what the environment says counts where the words do not") {
+    program_run::variables bad{{"COROZK_AUTH", "word"}, {"COROZK_AUTH_FILE", "/none/such"}};
+    CHECK(run_program({"--help"}, "", bad).code == 0);
+    CHECK(run_program({"queue", "size", fresh_path()}, "", bad).code == 64);
+    CHECK(run_program({"queue", "size", fresh_path(), "--auth", "digest:a:b"}, "", bad).code == 0);
+}
+
 TEST_CASE("corozk: what is wrong is said in the program's own words") {
     std::string path = fresh_path();
     auto says = [](const std::vector<std::string>& words, int code, const std::string& text) {
@@ -514,6 +521,28 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     says({"config", "get", path + "//x"}, 64, "nothing between");
     says({"contenders", path + "/./x"}, 64, "'.' and '..'");
     says({"tree", path + "/a\n"}, 64, "control character");
+    for (const char* name :
+         {"\xff", "\xed\xa0\x80", "\xc2\x9b", "\xf0\x9f\x98\x80", "\xee\x80\x80"})
+        says({"queue", "size", path + name}, 64, "is no path: it ");
+    for (const char* part : {"a/b=1", "..=1", "ready=1", "\xff=1"})
+        says({"config", "publish", "--layout", "ready", path, part}, 64, "'");
+    says({"config", "publish", "--layout", "ready", path, "a/b=1"}, 64, "no name of a part");
+    says({"config", "publish", "--layout", "ready", path, "a=1", "a=2"}, 64, "twice");
+    says({"config", "publish", "--layout", "ready", path, "a=@/"}, 64, "cannot read /");
+    says({"queue", "size", path, "--auth-file", "/"}, 64, "cannot read /");
+    says({"tree", path, path}, 64, "one word too many");
+    says({"lock", path, "true"}, 64, "a command stands behind --");
+    for (std::vector<std::string> number :
+         {std::vector<std::string>{"semaphore", "-l", "0", path, "--", "true"},
+          {"semaphore", "-l", "2", "-k", "x", path, "--", "true"},
+          {"barrier", "enter", "-c", "99999999999", path, "--", "true"},
+          {"queue", "put", "--bound", "-1", path, "x"},
+          {"queue", "put", "-p", "1.5", path, "x"},
+          {"queue", "take", "-c", "99999999999999999999999", path},
+          {"config", "watch", "-c", "-1", path},
+          {"tree", "--depth", "-1", path},
+          {"lock", "-E", "256", path, "--", "true"}})
+        says(number, 64, "is no whole number from");
     says({"--session-timeout", "1ms", "tree"}, 64, "--session-timeout");
     std::string secret = "digest:user:word";
     CHECK(

@@ -56,6 +56,14 @@ std::string fugitives(const std::string& file) {
            one + " & (" + one + " &) ; ";
 }
 
+char state_of(pid_t pid) {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    auto behind_name = line.rfind(')');
+    return behind_name == std::string::npos ? 'X' : line.at(behind_name + 2);
+}
+
 pid_t guard_of(pid_t supervisor) {
     pid_t guard = 0;
     std::string id = std::to_string(supervisor);
@@ -262,6 +270,34 @@ TEST_CASE("corozk lock: the guard's death changes nothing") {
     all_end(all);
 }
 
+TEST_CASE("corozk lock: whoever is stopped does not hold up an end") {
+    temporary_directory folder;
+    std::string file = folder.path() / "started";
+    program_run told(under_lock(fresh_path(), "echo $$ > " + file + "; kill -STOP $$"));
+    pid_t command = processes_in(file, 1).front();
+    eventually([&] { return state_of(command) == 'T'; }, program_limit, "the command to stop");
+    told.process().signal(SIGTERM);
+    CHECK(told.ended_by() == SIGTERM);
+
+    std::string go = folder.path() / "go";
+    REQUIRE(::mkfifo(go.c_str(), 0600) == 0);
+    for (bool killed : {false, true}) {
+        program_run run(under_lock(
+            fresh_path(), "echo runs; read a < " + go + "; exit 7", {"--session-timeout", "2s"}));
+        run.says("runs");
+        pid_t guard = guard_of(run.process().pid());
+        ::kill(guard, SIGSTOP);
+        eventually([&] { return state_of(guard) == 'T'; }, program_limit, "the guard to stop");
+        if (killed) {
+            run.process().kill();
+            all_end({guard});
+        } else {
+            std::ofstream(go) << "go\n";
+            CHECK(run.end() == 7);
+        }
+    }
+}
+
 TEST_CASE("corozk lock: a program that is stopped has no command that runs on") {
     temporary_directory folder;
     std::string file = folder.path() / "started";
@@ -343,6 +379,14 @@ TEST_CASE("corozk: durations that are longer than anything mean for ever") {
     CHECK(waiter.end() == 0);
 }
 
+TEST_CASE("corozk: a duration that is shorter than anything is not for ever") {
+    for (const char* limit : {"0.4ms", "1e-9", "1E-999h"}) {
+        CHECK(run_program(
+                  {"--hosts", "127.0.0.1:1", "--connect-timeout", limit, "queue", "size", "/a"})
+                  .code == 69);
+    }
+}
+
 TEST_CASE("corozk queue consume: a signal that the job survives ends the program behind it") {
     std::string path = fresh_path();
     CHECK(run_program({"queue", "put", path, "1", "2", "3"}).code == 0);
@@ -360,6 +404,25 @@ TEST_CASE("corozk queue consume: a signal that the job survives ends the program
     CHECK(run.ended_by() == SIGTERM);
     CHECK(run.out() == "runs\ntold\n");
     CHECK(run_program({"queue", "size", path}).out == "2\n");
+}
+
+TEST_CASE("corozk queue take: an item that nobody reads is not lost with the connection") {
+    temporary_directory folder;
+    std::string unread = folder.path() / "unread";
+    REQUIRE(::mkfifo(unread.c_str(), 0600) == 0);
+    std::fstream reader(unread);
+    std::string path = fresh_path();
+    CHECK(run_program({"queue", "put", "--whole", path}, std::string(200'000, 'x')).code == 0);
+    fault_proxy proxy(the_server().port());
+    program_run run({"queue", "take", "--hosts", proxy.hosts(), path}, "", {{"RUN_OUT", unread}});
+    eventually(
+        [&] { return observer().children(path).empty(); }, program_limit, "the item to be taken");
+    proxy.set_acceptance(acceptance::not_listening);
+    proxy.cut();
+    run.process().signal(SIGTERM);
+    proxy.set_acceptance(acceptance::normal);
+    CHECK(run.ended_by() == SIGTERM);
+    CHECK(run_program({"queue", "size", path}).out == "1\n");
 }
 
 TEST_CASE("corozk barrier enter: a signal that the command survives does not wait for the others") {

@@ -80,13 +80,6 @@ void priority_hold::lose(error_code reason) {
         return;
     stage_ = stage::lost;
     calls_.lose(reason);
-    if (port_.alive(generation_))
-        port_.spawn(clear(shared_from_this()));
-}
-
-task<> priority_hold::clear(std::shared_ptr<priority_hold> self) {
-    priority_hold& me = *self;
-    co_await dismantle(me.port_, me.contender_, me.record_, me.generation_);
 }
 
 task<> priority_hold::give_back(std::shared_ptr<priority_hold> self,
@@ -141,6 +134,10 @@ task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, wat
     error_code ec = co_await read;
     bool another = !ec && czxid != 0 && czxid != read.record.czxid;
     if (ec == zk_errc::no_node || another) {
+        // What has its name now is not ours to erase; the other one goes.
+        if (stage_ == stage::held)
+            port_.use_service<janitor>().erase(&path == &record_ ? contender_ : record_,
+                                               generation_);
         lose(errc::ownership_lost);
     } else if (ec) {
         bool again = is_recoverable(ec) || ec == errc::not_connected;

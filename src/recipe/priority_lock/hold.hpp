@@ -50,7 +50,6 @@ private:
 
     static task<> keep_watch(std::shared_ptr<priority_hold> self);
     static task<> give_back(std::shared_ptr<priority_hold> self, std::shared_ptr<user_call<>> call);
-    static task<> clear(std::shared_ptr<priority_hold> self);
     task<bool> look(const std::string& path, std::int64_t& czxid, watch_node& watch);
     void lose(error_code reason);
     void end(std::shared_ptr<user_call<>> call);
