@@ -398,11 +398,11 @@ namespace {
 
 template <class Result>
 void start_operation(const std::shared_ptr<detail::session>& session,
-           const std::shared_ptr<detail::counter_impl>& impl,
-           detail::counter_operation operation,
-           std::int64_t operand,
-           std::int64_t expected,
-           detail::any_handler<void(error_code, Result)> handler) {
+                     const std::shared_ptr<detail::counter_impl>& impl,
+                     detail::counter_operation operation,
+                     std::int64_t operand,
+                     std::int64_t expected,
+                     detail::any_handler<void(error_code, Result)> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
     detail::counter_impl::entry e;
@@ -430,7 +430,8 @@ void counter::start_exchange(const session_ptr& session,
                              const impl_ptr& impl,
                              std::int64_t value,
                              value_handler handler) {
-    start_operation(session, impl, detail::counter_operation::exchange, value, 0, std::move(handler));
+    start_operation(
+        session, impl, detail::counter_operation::exchange, value, 0, std::move(handler));
 }
 
 void counter::start_compare_and_set(const session_ptr& session,
@@ -439,7 +440,8 @@ void counter::start_compare_and_set(const session_ptr& session,
                                     std::int64_t desired,
                                     exchange_handler handler) {
     using operation = detail::counter_operation;
-    start_operation(session, impl, operation::compare_and_set, desired, expected, std::move(handler));
+    start_operation(
+        session, impl, operation::compare_and_set, desired, expected, std::move(handler));
 }
 
 }  // namespace corozk
