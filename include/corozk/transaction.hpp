@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk {
@@ -61,7 +62,8 @@ public:  /// @brief What a step does.
 
     std::size_t size() const noexcept { return steps_.size(); }         ///< How many steps.
     bool empty() const noexcept { return steps_.empty(); }              ///< Whether there is none.
-    const std::vector<step>& steps() const noexcept { return steps_; }  ///< In their order.
+    const std::vector<step>& steps() const& noexcept { return steps_; }  ///< In their order.
+    std::vector<step> steps() && noexcept { return std::move(steps_); }  ///< The same.
 
 private:
     std::vector<step> steps_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a queue's consumer knows and decides, event by event, as shipped.
 #include "recipe/queue/item_index.hpp"
+
 #include "session/watch_registry.hpp"
 
 #include <catch2/catch.hpp>
@@ -36,7 +37,9 @@ struct fixture {
     explicit fixture(queue_order order = queue_order::arrival)
         : index(queue_names(compatibility::native, order)) {}
 
-    next_step decide() { return index.decide(revision); }
+    next_step decide(bool all_calls_can_wait = false) {
+        return index.decide(revision, all_calls_can_wait);
+    }
 
     void list(const names& children) {
         index.listing_begins();
@@ -122,12 +125,12 @@ TEST_CASE("item index: one listing serves until it is used up") {
     CHECK(f.next(1) == names{nth(1)});
     CHECK(f.next(2, 1) == names{nth(2), nth(3)});
     CHECK(f.next(0).empty());
-    f.index.deleted(f.index.next(2));
+    f.index.delete_tried(f.index.next(2), true);
     CHECK(f.next() == names{nth(3)});
     f.index.call_begins(false);
     CHECK(f.index.last_covered_call() == 2);
     REQUIRE(f.decide() == next_step::get_available);
-    f.index.deleted(f.index.next(1));
+    f.index.delete_tried(f.index.next(1), true);
     CHECK(f.decide() == next_step::list);
 }
 
@@ -179,7 +182,7 @@ TEST_CASE("item index: what another client has claimed comes back into its place
     f.list({nth(1), nth(2), nth(3)});
     f.claimed_elsewhere(nth(1));
     CHECK(f.next() == names{nth(2), nth(3)});
-    f.index.deleted(f.index.next(1));
+    f.index.delete_tried(f.index.next(1), true);
     SECTION("the claim ends") {
         f.index.claim_elsewhere_ended(nth(1), false);
         CHECK(f.next() == names{nth(1), nth(3)});
@@ -195,7 +198,7 @@ TEST_CASE("item index: what another client has claimed comes back into its place
     SECTION("a batch is deleted across it") {
         f.claimed_elsewhere(nth(3));
         f.list({nth(1), nth(2), nth(3), nth(4)});
-        f.index.deleted(f.index.next(2));
+        f.index.delete_tried(f.index.next(2), true);
         CHECK(f.next().empty());
         f.index.claim_elsewhere_ended(nth(3), false);
         CHECK(f.next() == names{nth(3)});
@@ -257,7 +260,7 @@ TEST_CASE("item index: content that was read is used once") {
     REQUIRE(items[0].content);
     CHECK(items[0].content->data == "data");
     CHECK_FALSE(items[1].content);
-    f.index.delete_tried(items);
+    f.index.delete_tried(items, false);
     CHECK_FALSE(f.index.next(1).front().content);
 }
 
@@ -265,7 +268,8 @@ TEST_CASE("item index: what is not due is not available") {
     fixture f(queue_order::due_time);
     auto at = [](int seconds) { return system_clock::time_point(std::chrono::seconds(seconds)); };
     f.index.call_begins(false);
-    CHECK(f.decide() == next_step::list_or_wait);
+    CHECK(f.decide() == next_step::list);
+    CHECK(f.decide(true) == next_step::wait);
     f.list({"queue-0000000001000-0000000002", "queue-0000000002000-0000000001"});
     CHECK(f.next().empty());  // the clock was not read
     f.index.time_is(at(0));
@@ -317,7 +321,7 @@ TEST_CASE("item index: any order of events") {
                     auto items = f.index.next(static_cast<std::size_t>(1 + any(3)));
                     if (items.empty())
                         break;
-                    f.index.deleted(items);
+                    f.index.delete_tried(items, true);
                     for (const auto& item : items) {
                         server.erase(item.name);
                         listed.erase(item.name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drivers behind a queue, as shipped, against a script of answers.
+#include "recipe/queue/claim.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/queue/producer.hpp"
 #include "scripted_port.hpp"
@@ -56,6 +57,43 @@ struct fixture {
         consumer->enqueue(std::move(call));
     }
 
+    void consume(time_point deadline = time_point::max()) {
+        consumer_call call;
+        call.what = consumer_call::kind::consume;
+        any_handler<void(error_code, queue_claim)> handler = [this](error_code ec, queue_claim c) {
+            claim_error = ec;
+            claim = std::move(c);
+        };
+        call.result = make_call(p, consumer->wake(), std::move(handler), deadline);
+        consumer->enqueue(std::move(call));
+    }
+
+    /// A claim that is held, with the czxid 9.
+    std::shared_ptr<claim_impl> held_claim() {
+        queue_item item;
+        item.name = "queue-0000000001";
+        claim_node node{p, claim_path, "guid", 1, stat()};
+        node.record.czxid = 9;
+        return std::make_shared<claim_impl>(consumer, std::move(item), std::move(node));
+    }
+
+    std::unique_ptr<pending_call<>> call_of(claim_impl& claimed, result& r) {
+        any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
+        return make_call(p, claimed.wake(), std::move(handler));
+    }
+
+    void answer_sync() {
+        REQUIRE(p.asked().starts_with("sync "));
+        p.answer();
+    }
+
+    /// What a read of the claim shows.
+    void read_claim(std::int64_t czxid) {
+        REQUIRE(p.asked() == "get " + claim_path);
+        p.front().record.czxid = czxid;
+        p.answer(czxid == 0 ? make_error_code(zk_errc::no_node) : error_code());
+    }
+
     void open_ledger() {
         REQUIRE(p.asked().starts_with(ledger_node));
         p.answer();
@@ -97,7 +135,10 @@ struct fixture {
         CHECK(p.front().steps[1].version == 3);
     }
 
+    const std::string claim_path = "/q/queue-0000000001/claim";
     scripted_port p;
+    std::optional<error_code> claim_error;
+    queue_claim claim;
     std::shared_ptr<queue_producer> producer;
     std::shared_ptr<queue_consumer> consumer;
 };
@@ -326,6 +367,127 @@ TEST_CASE("queue, take: an empty queue") {
         CHECK(f.p.front().watch);
     }
     CHECK(f.p.asked().empty() == r.error.has_value());
+}
+
+TEST_CASE("queue, consume: claim the first item, then read it") {
+    fixture f;
+    f.consume();
+    f.list({"queue-0000000001"});
+    REQUIRE(f.p.asked() == "create " + f.claim_path);
+    const std::string guid = f.p.front().data;
+    CHECK(f.p.front().mode == create_mode::ephemeral);
+    CHECK(f.p.front().generation == 1);
+    auto read_item = [&](std::int32_t earlier_claims = 0) {
+        f.p.front().record.cversion = 2 * earlier_claims + 1;
+        f.p.front().record.num_children = 1;
+        f.read("queue-0000000001");
+    };
+    auto answer_create = [&] {
+        f.p.front().record.czxid = 9;
+        f.p.answer();
+    };
+    SECTION("it is ours") {
+        answer_create();
+        read_item();
+        CHECK(f.claim_error == error_code());
+        CHECK(f.claim.data() == "data of queue-0000000001");
+        CHECK(f.claim.fencing_token() == 9);
+    }
+    SECTION("its version differs from that of the claim before it") {
+        answer_create();
+        read_item(1);
+        REQUIRE(f.p.asked() == "set " + f.claim_path);
+        CHECK(f.p.front().data == guid);
+        CHECK(f.p.front().version == 0);
+        f.p.answer();
+        CHECK(f.claim_error == error_code());
+    }
+    SECTION("the response is lost: the GUID says whose it is") {
+        f.p.answer(zk_errc::connection_loss);
+        read_item();
+        f.answer_sync();
+        f.p.front().record.ephemeral_owner = 1;
+        SECTION("ours") {
+            f.p.front().answer = guid;
+            f.read_claim(9);
+            CHECK(f.claim_error == error_code());
+            CHECK(f.claim.fencing_token() == 9);
+        }
+        SECTION("another client's: waits for its end") {
+            f.p.front().answer = "guid";
+            f.read_claim(8);
+            CHECK(f.p.asked() == "children /q/queue-0000000001");
+        }
+    }
+    SECTION("the object is destroyed meanwhile: the claim is deleted, and no other") {
+        f.consumer->stop();
+        answer_create();
+        CHECK(f.claim_error == boost::asio::error::operation_aborted);
+        read_item();
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer(zk_errc::connection_loss);
+        f.answer_sync();
+        SECTION("it was not deleted") {
+            f.read_claim(9);
+            CHECK(f.p.asked() == "erase " + f.claim_path);
+        }
+        SECTION("another one is there") {
+            f.read_claim(10);
+            CHECK(f.p.asked().empty());
+        }
+    }
+    f.claim = queue_claim();
+}
+
+TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transaction") {
+    fixture f;
+    result r;
+    auto claimed = f.held_claim();
+    claimed->acknowledge(transaction(), f.call_of(*claimed, r));
+    REQUIRE(f.p.front().steps.size() == 2);
+    CHECK(f.p.front().steps[0].path == f.claim_path);
+    CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+    CHECK(claimed->valid());
+    auto lost = [&](std::int64_t czxid, error_code item) {
+        f.p.answer(zk_errc::connection_loss);
+        f.answer_sync();
+        f.read_claim(czxid);
+        REQUIRE(f.p.asked() == "exists /q/queue-0000000001");
+        f.p.answer(item);
+    };
+    SECTION("applied") {
+        f.commit();
+        CHECK(r.error == error_code());
+        CHECK_FALSE(claimed->valid());
+    }
+    SECTION("the claim has ended") {
+        f.commit(zk_errc::no_node, 0);
+        CHECK(r.error == errc::ownership_lost);
+    }
+    SECTION("response lost, applied") {
+        lost(0, zk_errc::no_node);
+        CHECK(r.error == error_code());
+    }
+    SECTION("response lost, not applied: once more") {
+        lost(9, {});
+        CHECK(f.p.asked() == "commit ");
+        f.commit();
+        CHECK(r.error == error_code());
+    }
+    SECTION("response lost, another claim") {
+        lost(10, {});
+        CHECK(r.error == errc::ownership_lost);
+    }
+    SECTION("response lost, and the session: the claim may still end in one way or the other") {
+        f.p.set_state(session_state::lost, 2);
+        lost(9, {});
+        CHECK_FALSE(r.error);
+    }
+    SECTION("response lost, and the session; the item is gone: unknown") {
+        f.p.set_state(session_state::lost, 2);
+        lost(0, zk_errc::no_node);
+        CHECK(r.error == zk_errc::connection_loss);
+    }
 }
 
 TEST_CASE("queue: a destroyed object leaves nothing behind") {

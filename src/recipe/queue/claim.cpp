@@ -2,31 +2,35 @@
 // What a consumer does with an item that it has claimed.
 #include "recipe/queue/claim.hpp"
 
-#include "operation/path.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
+
+#include <algorithm>
 
 namespace corozk::detail {
 
-claim_impl::claim_impl(port& p,
-                       std::shared_ptr<queue_consumer> consumer,
-                       queue_item item,
-                       std::uint64_t generation,
-                       const stat& record)
-    : port_(p),
-      wake_(p),
+claim_impl::claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node)
+    : port_(node.owner),
+      wake_(port_),
       consumer_(std::move(consumer)),
       item_(std::move(item)),
       item_path_(consumer_->settings().item_path(item_.name)),
-      claim_path_(join_path(item_path_, "claim")),
-      generation_(generation),
-      token_(record.czxid),
-      version_(record.version) {}
+      node_(std::move(node)) {}
 
 bool claim_impl::exists() const noexcept {
-    return state_ <= state_type::releasing && port_.alive(generation_);
+    return state_ <= state_type::releasing && port_.alive(node_.generation);
+}
+
+bool claim_impl::still_exists() {
+    if (!exists() && state_ == state_type::held)
+        end(state_type::lost);
+    return exists();
+}
+
+void claim_impl::complete_lost_calls(error_code ec) {
+    for (auto& call : lost_calls_)
+        call->complete(ec);
 }
 
 void claim_impl::end(state_type state) {
@@ -36,20 +40,14 @@ void claim_impl::end(state_type state) {
     error_code ec;
     if (state != state_type::lost)
         ec = boost::asio::error::operation_aborted;
-    for (auto& call : lost_calls_) {
-        if (call->waiting())
-            call->complete(ec);
-    }
+    complete_lost_calls(ec);
     wake_.set();
     consumer_->claim_ended(item_.name, state == state_type::acknowledged);
 }
 
 void claim_impl::stop() {
     stopped_ = true;
-    for (auto& call : lost_calls_) {
-        if (call->waiting())
-            call->fail(boost::asio::error::operation_aborted);
-    }
+    complete_lost_calls(boost::asio::error::operation_aborted);
     wake_.set();
     if (state_ == state_type::held)
         release(nullptr);
@@ -58,10 +56,8 @@ void claim_impl::stop() {
 void claim_impl::acknowledge(transaction extra, std::unique_ptr<pending_call<>> call) {
     if (is_ending())
         return call->fail(errc::busy);
-    if (!exists()) {
+    if (!still_exists()) {
         bool closed = port_.status().state == session_state::closed;
-        if (state_ == state_type::held && !closed)
-            end(state_type::lost);
         return call->fail(closed ? errc::closed : errc::ownership_lost);
     }
     state_ = state_type::acknowledging;
@@ -73,118 +69,84 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
                                    std::shared_ptr<pending_call<>> call) {
     claim_impl& me = *self;
     transaction all;
-    all.erase(me.claim_path_, me.version_).erase(me.item_path_).append(extra);
+    all.erase(me.node_.path, me.node_.record.version).erase(me.item_path_).append(extra);
     bool doubtful = false;  // an attempt may have been applied
     for (;;) {
         request multi(me.port_, op_code::multi, std::string());
         multi.steps = all.steps();
-        multi.generation = me.generation_;
+        multi.generation = me.node_.generation;
         error_code ec = co_await multi;
         std::size_t failed = 0;
         while (failed < multi.results.size() && multi.results[failed].error != ec)
             ++failed;
-        bool another = ec == zk_errc::bad_version && failed == 0;
-        bool gone = another || (ec == zk_errc::no_node && failed < 2);
-        if (is_outcome_unknown(ec) || (gone && doubtful)) {
+        const bool another = ec == zk_errc::bad_version && failed == 0;
+        const bool gone = another || (ec == zk_errc::no_node && failed < 2);
+        const bool unknown = is_outcome_unknown(ec) || (gone && doubtful);
+        if (unknown) {
             doubtful = true;
-            switch (co_await me.find_out()) {
-                case verdict::applied:
-                    ec = error_code();
-                    break;
-                case verdict::not_applied:
-                    continue;
-                case verdict::ended:
-                    ec = errc::ownership_lost;
-                    break;
-                case verdict::unknown:
-                    me.end(state_type::lost);
-                    call->fail(zk_errc::connection_loss);
-                    co_return;
-            }
-        } else if (is_recoverable(ec)) {
-            continue;
+            ec = co_await me.find_out();
         }
+        if (ec == boost::asio::error::try_again || (is_recoverable(ec) && !unknown))
+            continue;
         if (!ec) {
             me.end(state_type::acknowledged);
-            call->complete(ec);
-            co_return;
-        }
-        if (gone || ec == errc::ownership_lost || (is_session_lost(ec) && ec != errc::closed)) {
+        } else if (gone || unknown || (is_session_lost(ec) && ec != errc::closed)) {
             me.end(state_type::lost);
-            call->fail(errc::ownership_lost);
-            co_return;
+            if (ec != zk_errc::connection_loss)
+                ec = errc::ownership_lost;
+        } else {
+            me.state_ = state_type::held;
         }
-        me.state_ = state_type::held;
-        call->fail(ec);
-        if (me.stopped_)
+        call->complete(ec);
+        if (me.stopped_ && me.state_ == state_type::held)
             me.release(nullptr);
         co_return;
     }
 }
 
-namespace {
-
-/// Reads an item and its claim, behind a sync: a server may lag behind the one that got the
-/// acknowledgement.
-struct claim_state {
-    claim_state(port& p, const std::string& claim_path, const std::string& item_path)
-        : sync(p, op_code::sync, item_path),
-          claim(p, op_code::get, claim_path),
-          item(p, op_code::exists, item_path) {}
-
-    task<> read() {
-        sync.send();
-        claim.send();
-        item.send();
-        co_await sync;
-        co_await claim;
-        co_await item;
-    }
-
-    request sync;
-    request claim;
-    request item;
-};
-
-}  // namespace
-
 /// The response to the acknowledgement was lost.
-task<claim_impl::verdict> claim_impl::find_out() {
-    do {
-        claim_state now(port_, claim_path_, item_path_);
-        now.sync.generation = now.claim.generation = now.item.generation = generation_;
-        co_await now.read();
-        if (now.sync.error && port_.alive(generation_))
-            continue;
-        if (!now.claim.error)
-            co_return is_ours(now.claim) ? verdict::not_applied : verdict::ended;
-        if (now.claim.error == zk_errc::no_node && now.item.error == zk_errc::no_node)
-            co_return verdict::applied;
-        if (now.claim.error == zk_errc::no_node && !now.item.error)
-            co_return verdict::ended;
-    } while (port_.alive(generation_));
-    // The session is lost. If the item is still there when the claim is not ours any more, it was
-    // not applied, and never will be. If it is gone, the next consumer may have acknowledged it.
+/// @return no error: it was applied; `try_again`: it was not; `ownership_lost`: it never will be;
+/// `connection_loss`: unknown
+task<error_code> claim_impl::find_out() {
     watch_signal changed(wake_);
     session_signal states(port_, wake_);
     for (;;) {
-        claim_state now(port_, claim_path_, item_path_);
-        changed.disarm();  // of the last read, which ended for another reason
-        now.claim.attach(changed);
-        co_await now.read();
-        error_code ec = now.claim.error;
-        if (worth_another_try(now.sync.error) || worth_another_try(ec) ||
-            worth_another_try(now.item.error))
+        // Behind a sync: a server may lag behind the one that got the acknowledgement.
+        request sync(port_, op_code::sync, item_path_);
+        request claim(port_, op_code::get, node_.path);
+        request item(port_, op_code::exists, item_path_);
+        const bool alive = port_.alive(node_.generation);
+        if (alive) {
+            sync.generation = claim.generation = item.generation = node_.generation;
+        } else {
+            changed.disarm();  // of the last read, which ended for another reason
+            claim.attach(changed);
+        }
+        sync.send();
+        claim.send();
+        item.send();
+        error_code ec = co_await sync;
+        error_code claim_ec = co_await claim;
+        error_code item_ec = co_await item;
+        if (worth_another_try(ec) || worth_another_try(claim_ec) || worth_another_try(item_ec))
             continue;
-        if (now.item.error || (ec && ec != zk_errc::no_node))
-            co_return verdict::unknown;
-        if (ec || !is_ours(now.claim)) {
-            forget_watch(port_, changed, watch_kind::data, claim_path_);
-            co_return verdict::ended;
+        const bool ours = !claim_ec && node_.is(claim.record);
+        if (alive && ours)
+            co_return error_code(boost::asio::error::try_again);
+        if (alive && claim_ec == zk_errc::no_node && item_ec == zk_errc::no_node)
+            co_return error_code();
+        // If the item is still there when the claim is not ours any more, it was not applied, and never
+        // will be. If it is gone after the session, the next consumer may have acknowledged it.
+        if (item_ec || (claim_ec && claim_ec != zk_errc::no_node))
+            co_return make_error_code(zk_errc::connection_loss);
+        if (!ours) {
+            if (!alive)
+                forget_watch(port_, changed, watch_kind::data, node_.path);
+            co_return make_error_code(errc::ownership_lost);
         }
         co_await wake_.wait();
         if (stopped_)
-            co_return verdict::unknown;
+            co_return make_error_code(zk_errc::connection_loss);
     }
 }
 
@@ -194,9 +156,7 @@ void claim_impl::release(std::unique_ptr<pending_call<>> call) {
             call->fail(errc::busy);
         return;
     }
-    if (!exists()) {
-        if (state_ == state_type::held)
-            end(state_type::lost);
+    if (!still_exists()) {
         if (call)
             call->complete(error_code());
         return;
@@ -207,44 +167,18 @@ void claim_impl::release(std::unique_ptr<pending_call<>> call) {
 
 task<> claim_impl::run_release(std::shared_ptr<claim_impl> self,
                                std::shared_ptr<pending_call<>> call) {
-    claim_impl& me = *self;
-    bool certain = true;
-    error_code ec;
-    for (;;) {
-        if (!certain) {
-            // A server that lags behind would show ours where there is the next one's.
-            request get(me.port_, op_code::get, me.claim_path_);
-            get.generation = me.generation_;
-            ec = co_await behind_sync(me.port_, get);
-            if (!ec && !me.is_ours(get))
-                break;
-            me.version_ = get.record.version;
-        }
-        if (certain || !ec) {
-            request erase(me.port_, op_code::erase, me.claim_path_);
-            erase.version = me.version_;
-            erase.generation = me.generation_;
-            ec = co_await erase;
-        }
-        certain = false;
-        bool again = ask_again(me.port_, me.generation_, ec) || ec == zk_errc::bad_version;
-        if (!again)
-            break;
-    }
-    if (ec == zk_errc::no_node || (is_session_lost(ec) && ec != errc::closed) ||
-        !me.port_.alive(me.generation_)) {
-        ec = error_code();
-    }
-    me.end(state_type::released);
+    error_code ec = co_await self->node_.erase();
+    const bool ended = ec == zk_errc::no_node || ec == zk_errc::node_exists ||
+                       (is_session_lost(ec) && ec != errc::closed) ||
+                       !self->port_.alive(self->node_.generation);
+    self->end(state_type::released);
     if (call)
-        call->complete(ec);
+        call->complete(ended ? error_code() : ec);
 }
 
 void claim_impl::wait_lost(std::unique_ptr<pending_call<>> call) {
     call->ahead_of_copies();
-    if (!exists()) {
-        if (state_ == state_type::held)
-            end(state_type::lost);
+    if (!still_exists()) {
         if (has_ended() && state_ != state_type::lost)
             return call->fail(boost::asio::error::operation_aborted);
         return call->complete(error_code());
@@ -259,23 +193,22 @@ void claim_impl::wait_lost(std::unique_ptr<pending_call<>> call) {
 
 task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
     claim_impl& me = *self;
+    const claim_node& node = me.node_;
     watch_signal changed(me.wake_);
     session_signal states(me.port_, me.wake_);
     auto wanted = [&me] {
-        for (auto& call : me.lost_calls_) {
-            if (call->waiting())
-                return true;
-        }
-        return false;
+        return std::any_of(me.lost_calls_.begin(), me.lost_calls_.end(), [](const auto& call) {
+            return call->waiting();
+        });
     };
     while (me.exists() && wanted()) {
         if (!changed.armed()) {
-            request get(me.port_, op_code::get, me.claim_path_);
+            request get(me.port_, op_code::get, node.path);
             get.attach(changed);
-            get.generation = me.generation_;
+            get.generation = node.generation;
             error_code ec = co_await get;
             // An acknowledgement in flight deletes the claim as well: its outcome decides.
-            bool gone = ec == zk_errc::no_node || (!ec && !me.is_ours(get));
+            bool gone = ec == zk_errc::no_node || (!ec && !node.is(get.record));
             if (gone && me.state_ == state_type::held)
                 me.end(state_type::lost);
             bool settled = gone && !me.is_ending();
@@ -286,11 +219,9 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             co_await me.wake_.wait();
         }
     }
-    forget_watch(me.port_, changed, watch_kind::data, me.claim_path_);
+    forget_watch(me.port_, changed, watch_kind::data, node.path);
     me.watching_ = false;
-    if (me.state_ == state_type::held && !me.port_.alive(me.generation_)) {
-        me.end(state_type::lost);
-    }
+    me.still_exists();
 }
 
 }  // namespace corozk::detail

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/request.hpp"
 #include "driver/signal.hpp"
+#include "recipe/queue/claim_node.hpp"
 #include "recipe/toolkit/pending_call.hpp"
 #include <corozk/recipe/queue.hpp>
 
@@ -18,17 +18,13 @@ class queue_consumer;
 /// What is behind a claim.
 class claim_impl final : public std::enable_shared_from_this<claim_impl> {
 public:
-    claim_impl(port& p,
-               std::shared_ptr<queue_consumer> consumer,
-               queue_item item,
-               std::uint64_t generation,
-               const stat& record);
+    claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node);
 
     port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     const queue_item& item() const noexcept { return item_; }
-    const std::string& path() const noexcept { return claim_path_; }
-    std::int64_t token() const noexcept { return token_; }
+    const std::string& path() const noexcept { return node_.path; }
+    std::int64_t token() const noexcept { return node_.record.czxid; }
     bool stopped() const noexcept { return stopped_; }
 
     /// A client that gives its claim back does not know when another client has it.
@@ -58,29 +54,25 @@ private:
                               std::shared_ptr<pending_call<>> call);
     static task<> run_watch(std::shared_ptr<claim_impl> self);
 
-    enum class verdict : std::uint8_t { applied, not_applied, ended, unknown };
-    task<verdict> find_out();
+    task<error_code> find_out();
 
     /// As far as this client knows.
     bool exists() const noexcept;
+    /// The same; a claim that was held and does not exist any more is lost.
+    bool still_exists();
     bool is_ending() const noexcept {
         return state_ == state_type::acknowledging || state_ == state_type::releasing;
     }
     bool has_ended() const noexcept { return state_ >= state_type::acknowledged; }
-
-    /// Whether what was read is this claim: another one may have its name, and its data.
-    bool is_ours(const request& read) const noexcept { return read.record.czxid == token_; }
     void end(state_type state);
+    void complete_lost_calls(error_code ec);
 
     port& port_;
     signal wake_;
     std::shared_ptr<queue_consumer> consumer_;
     queue_item item_;
     std::string item_path_;
-    std::string claim_path_;
-    std::uint64_t generation_;
-    std::int64_t token_;
-    std::int32_t version_;  ///< of the claim's node
+    claim_node node_;
     state_type state_ = state_type::held;
     bool watching_ = false;
     bool stopped_ = false;

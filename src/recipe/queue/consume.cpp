@@ -1,90 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // Consuming items: claim the first ones, then read them; they stay until they are acknowledged.
-#include "operation/path.hpp"
 #include "recipe/queue/claim.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
-
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace corozk::detail {
 
-namespace {
-
-/// So many successive claims of an item can be told apart.
-constexpr std::int64_t different_claims = 4;
-
-}  // namespace
-
-/// A claim on an item: an ephemeral child of it. All claims have the same name, so that there is one at a
-/// time; its GUID and its czxid say whose it is.
+/// An item that may become ours.
 struct claim_attempt {
     claim_attempt(port& p, const queue_settings& settings, available_item item_)
-        : owner(p),
-          item(std::move(item_)),
-          generation(p.status().generation),
-          create(p, op_code::create, join_path(settings.item_path(item.name), "claim")),
-          get(p, op_code::get, settings.item_path(item.name)) {
-        create.data = p.new_guid();
+        : item(std::move(item_)),
+          get(p, op_code::get, settings.item_path(item.name)),
+          create(p, op_code::create, join_path(get.path, "claim")),
+          node{p, create.path, p.new_guid(), p.status().generation, stat()} {
+        create.data = node.guid;
         create.mode = create_mode::ephemeral;
         create.entries = settings.options.acl;
-        create.generation = get.generation = generation;
+        create.generation = get.generation = node.generation;
     }
 
     task<error_code> claim();
-    task<error_code> find();
     task<error_code> read_item();
-    task<error_code> tell_apart();
-    task<> give_back();
 
-    port& owner;
     available_item item;
-    std::uint64_t generation;
-    request create;  ///< its `record` is the claim's
-    request get;     ///< of the item
+    request get;
+    request create;
+    claim_node node;
 };
 
-/// @return no error: the claim is ours
+/// @return no error: the claim is ours; `node_exists`: another one is there; `no_node`: the item is not
 task<error_code> claim_attempt::claim() {
     error_code ec = co_await create;
     if (get.state != operation::progress::idle)
         co_await get;  // also if the claim failed: `get` must not be destroyed before
+    node.record = create.record;
     if (is_outcome_unknown(ec))
-        ec = co_await find();
+        ec = co_await node.find();
     co_return ec;
-}
-
-/// After a lost response.
-/// @return no error: it is ours; `node_exists`: another claim is there; `no_node`: none is
-task<error_code> claim_attempt::find() {
-    for (;;) {
-        // The server may lag behind the one that created the claim.
-        request read(owner, op_code::get, create.path);
-        read.generation = generation;
-        error_code ec = co_await behind_sync(owner, read);
-        if (ask_again(owner, generation, ec))
-            continue;
-        if (ec)
-            co_return ec;
-        const bool ours =
-            read.answer == create.data && read.record.ephemeral_owner == owner.status().session_id;
-        if (!ours)
-            co_return make_error_code(zk_errc::node_exists);
-        create.record = read.record;
-        co_return error_code();
-    }
 }
 
 task<error_code> claim_attempt::read_item() {
     error_code ec = co_await get;
-    while (ask_again(owner, generation, ec)) {
-        request again(owner, op_code::get, get.path);
-        again.generation = generation;
+    while (ask_again(node.owner, node.generation, ec)) {
+        request again(node.owner, op_code::get, get.path);
+        again.generation = node.generation;
         ec = co_await again;
         get.answer = std::move(again.answer);
         get.record = again.record;
@@ -92,50 +51,6 @@ task<error_code> claim_attempt::read_item() {
     if (!ec)
         item.content.emplace().data = std::move(get.answer);
     co_return ec;
-}
-
-/// If a claim is deleted by another client, the next one has its name. The nodes' versions differ, by how
-/// often the item has been claimed, so that the first consumer cannot end the next one's claim.
-/// @return `no_node`: the claim is not there any more
-task<error_code> claim_attempt::tell_apart() {
-    // Both numbers may be those of other children.
-    std::int64_t claims = (std::int64_t{get.record.cversion} + get.record.num_children) / 2;
-    std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
-    while (create.record.version < version) {
-        request set(owner, op_code::set, create.path);
-        set.data = create.data;
-        set.version = create.record.version;
-        set.generation = generation;
-        error_code ec = co_await set;
-        if (!ec) {
-            ++create.record.version;
-            continue;
-        }
-        if (ec == zk_errc::no_auth)
-            break;  // the ACL does not let this client write the claim: they cannot be told apart
-        if (ec == zk_errc::bad_version)
-            co_return make_error_code(zk_errc::no_node);
-        if (!ask_again(owner, generation, ec))
-            co_return ec;
-        ec = co_await find();
-        if (ec)
-            co_return ec == zk_errc::node_exists ? make_error_code(zk_errc::no_node) : ec;
-    }
-    co_return error_code();
-}
-
-/// Never deletes another claim.
-task<> claim_attempt::give_back() {
-    for (;;) {
-        request erase(owner, op_code::erase, create.path);
-        erase.version = create.record.version;
-        erase.generation = generation;
-        error_code ec = co_await erase;
-        if (!ask_again(owner, generation, ec))
-            co_return;
-        if (co_await find())
-            co_return;
-    }
 }
 
 task<error_code> queue_consumer::claim() {
@@ -147,7 +62,7 @@ task<error_code> queue_consumer::claim() {
     if (!sure)
         parent.send();
     std::vector<std::unique_ptr<claim_attempt>> attempts;
-    for (available_item& item : index_.next(batch_size(consumer_call::kind::consume))) {
+    for (available_item& item : index_.next(batch_size(kind::consume))) {
         auto attempt = std::make_unique<claim_attempt>(port_, *settings_, std::move(item));
         attempt->create.send();
         if (read_at_once)
@@ -167,9 +82,9 @@ task<error_code> queue_consumer::claim() {
         error_code ec = co_await parent;
         if (!ec || ec == zk_errc::no_node)
             other_parent = parent_seen(parent.record);
+        if (other_parent)
+            index_.forget_listing();
     }
-    if (other_parent)
-        index_.forget_listing();
 
     error_code result;
     std::size_t claimed = 0;
@@ -205,17 +120,17 @@ task<error_code> queue_consumer::claim() {
 task<error_code> queue_consumer::hand_out(claim_attempt& attempt, bool other_parent) {
     error_code ec = co_await attempt.read_item();
     if (!ec)
-        ec = co_await attempt.tell_apart();
-    consumer_call* call = next_call(consumer_call::kind::consume);
+        ec = co_await attempt.node.tell_apart(attempt.get.record);
+    consumer_call* call = next_call(kind::consume);
     if (ec || !call || other_parent) {
-        co_await attempt.give_back();
+        co_await attempt.node.erase();
         index_.forget_listing();
         co_return ec;
     }
     index_.claimed(attempt.item.name);
-    queue_item item = make_item(settings_->names, std::move(attempt.item));
+    auto self = std::static_pointer_cast<queue_consumer>(shared_from_this());
     auto claim = std::make_shared<claim_impl>(
-        port_, shared_from_this(), std::move(item), attempt.generation, attempt.create.record);
+        std::move(self), to_item(std::move(attempt.item)), std::move(attempt.node));
     call->result.get<queue_claim>()->complete(error_code(),
                                               queue_claim(session_.lock(), std::move(claim)));
     co_return ec;

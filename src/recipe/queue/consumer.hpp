@@ -4,9 +4,8 @@
 #include "driver/request.hpp"
 #include "recipe/queue/consumer_calls.hpp"
 #include "recipe/queue/item_index.hpp"
-#include "recipe/queue/settings.hpp"
+#include "recipe/queue/side.hpp"
 #include "recipe/toolkit/backoff.hpp"
-#include "recipe/toolkit/exactly_once.hpp"
 
 #include <chrono>
 #include <functional>
@@ -19,10 +18,8 @@ namespace corozk::detail {
 class session;
 struct claim_attempt;
 
-queue_item make_item(const queue_names& names, available_item item);
-
 /// The consumers' side of a queue: one driver for all calls of an object.
-class queue_consumer final : public std::enable_shared_from_this<queue_consumer> {
+class queue_consumer final : public queue_side {
 public:
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
 
@@ -30,21 +27,20 @@ public:
     queue_consumer(port& p,
                    std::shared_ptr<const queue_settings> settings,
                    wall_clock clock,
-                   std::weak_ptr<session> s);
-
-    signal& wake() noexcept { return wake_; }
-    const queue_settings& settings() const noexcept { return *settings_; }
-    bool stopped() const noexcept { return is_stopped(state_); }
+                   std::weak_ptr<session> s)
+        : queue_side(p, std::move(settings)),
+          clock_(std::move(clock)),
+          session_(std::move(s)),
+          index_(settings_->names) {}
 
     void enqueue(consumer_call call);
-
-    /// The object is destroyed.
-    void stop();
 
     /// A claim of this object has ended; the item is gone (acknowledged), or available again.
     void claim_ended(const std::string& name, bool acknowledged);
 
 private:
+    using kind = consumer_call::kind;
+
     /// How the last attempt at the first items ended.
     enum class attempt_result : std::uint8_t {
         succeeded,
@@ -52,8 +48,8 @@ private:
         failed_paused  ///< the same, and the pause after that is over
     };
 
-    static task<> run(std::shared_ptr<queue_consumer> self);
-    task<> serve();
+    task<> serve() override;
+    void fail(error_code ec) override { calls_.fail(ec); }
     task<error_code> take_next_step();
     void succeeded(time_point begin);
     void failed();
@@ -67,29 +63,28 @@ private:
     void drop_claim_watches();
     void doubt_parent_soon();
     void read_clock();
-    bool sure_of_parent() const noexcept;
+    bool sure_of_parent() const noexcept {
+        return index_.is_sure_of_parent(port_.status().revision);
+    }
 
     // Getting them.
     task<error_code> peek();
     task<error_code> take();
-    error_code take_failed(const std::vector<available_item>& batch, const ledger_outcome& outcome);
     task<error_code> read(std::vector<available_item>& batch);
     task<> give_out(std::vector<available_item> batch, error_code ec);
     task<> put_back(available_item item);
     task<error_code> claim();
     task<error_code> hand_out(claim_attempt& attempt, bool other_parent);
-    std::size_t batch_size(consumer_call::kind what) const;
-    consumer_call* next_call(consumer_call::kind what);
+    queue_item to_item(available_item item) const;
+    std::size_t batch_size(kind what) const {
+        return calls_.batch_size(what, index_.last_covered_call());
+    }
+    consumer_call* next_call(kind what) { return calls_.next(what, index_.last_covered_call()); }
 
-    port& port_;
-    std::shared_ptr<const queue_settings> settings_;
     wall_clock clock_;
     std::weak_ptr<session> session_;
-    signal wake_;
-    driver_state state_ = driver_state::idle;
     consumer_calls calls_;
     item_index index_;
-    ledger takes_;
     backoff backoff_{std::chrono::milliseconds(1)};
     attempt_result last_attempt_ = attempt_result::succeeded;
 };

@@ -4,9 +4,11 @@
 #include "recipe/toolkit/either_call.hpp"
 #include <corozk/recipe/queue.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 namespace corozk::detail {
 
@@ -32,19 +34,68 @@ public:
     bool empty() const noexcept { return calls_.empty(); }
     kind first() const noexcept { return calls_.front().what; }
 
-    void push(consumer_call call);
-    void drop_finished();
-    void fail(error_code ec);
-    void fail_those_that_cannot_wait(error_code ec);
-    bool some_cannot_wait() const;
+    void push(consumer_call call) {
+        drop_finished();
+        calls_.push_back(std::move(call));
+    }
+
+    /// Finished calls behind one that waits are swept only when the number of calls has doubled:
+    /// amortised O(1).
+    void drop_finished() {
+        while (!calls_.empty() && !calls_.front().waiting())
+            calls_.pop_front();
+        if (calls_.size() < sweep_at_)
+            return;
+        std::erase_if(calls_, [](const consumer_call& c) { return !c.waiting(); });
+        sweep_at_ = std::max(least_sweep, 2 * calls_.size());
+    }
+
+    void fail(error_code ec) {
+        for (consumer_call& c : calls_)
+            c.result.fail(ec);
+    }
+
+    void fail_those_that_cannot_wait(error_code ec) {
+        for (consumer_call& c : calls_) {
+            if (c.no_wait)
+                c.result.fail(ec);
+        }
+    }
+
+    bool some_cannot_wait() const {
+        return std::any_of(calls_.begin(), calls_.end(), [](const consumer_call& c) {
+            return c.no_wait && c.waiting();
+        });
+    }
 
     /// How many calls at the front are of this kind; at most a batch.
-    std::size_t batch_size(kind what, std::uint64_t covered) const;
+    std::size_t batch_size(kind what, std::uint64_t covered) const {
+        std::size_t count = 0;
+        for (const consumer_call& c : calls_) {
+            if (c.number > covered || count == largest_batch)
+                break;
+            if (c.waiting() && c.what != what)
+                break;
+            count += c.waiting() ? 1 : 0;
+        }
+        return count;
+    }
 
     /// The call that gets what was deleted or claimed; null if there is none.
-    consumer_call* next(kind what, std::uint64_t covered);
+    consumer_call* next(kind what, std::uint64_t covered) {
+        for (consumer_call& c : calls_) {
+            if (c.number > covered)
+                break;
+            if (c.what == what && c.waiting())
+                return &c;
+        }
+        return nullptr;
+    }
 
 private:
+    static constexpr std::size_t largest_batch = 64;
+    static constexpr std::size_t least_sweep = 16;  ///< fewer are not swept
+
     std::deque<consumer_call> calls_;
     std::size_t sweep_at_ = 0;
 };

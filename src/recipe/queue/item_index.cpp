@@ -22,12 +22,7 @@ void item_index::listing_begins() noexcept {
 
 void item_index::listed(name_list names) {
     listing_ = std::move(names);
-    order_ = item_order(names_, listing_);
-    next_ = 0;
-    passed_.clear();
-    due_ = due_items();
-    if (!names_.timed())
-        due_.count = order_.size();
+    set_order(item_order(names_, listing_));
     if (claims_elsewhere_.empty() && contents_.empty() && own_claims_.empty())
         return;
     // What is not listed is gone.
@@ -46,10 +41,16 @@ void item_index::listed(name_list names) {
 
 void item_index::forget_listing() noexcept {
     state_ = listing_state::outdated;
-    order_.clear();
+    set_order(item_order());
+}
+
+void item_index::set_order(item_order order) {
+    order_ = std::move(order);
     next_ = 0;
     passed_.clear();
     due_ = due_items();
+    if (!names_.timed())
+        due_.count = order_.size();
 }
 
 void item_index::watch_begins() noexcept {
@@ -76,14 +77,13 @@ bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
     return true;
 }
 
-next_step item_index::decide(std::uint64_t revision) {
+next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
     const bool none = available(1).empty();
     const bool outdated = state_ == listing_state::outdated;
-    if (none && outdated)
-        return names_.timed() ? next_step::list_or_wait : next_step::list;
-    if (none)
+    // In a queue with due times one listing would be followed by another one with a watch.
+    if (none && (!outdated || (names_.timed() && all_calls_can_wait)))
         return next_step::wait;
-    if (names_.ranked() && outdated)
+    if (outdated && (none || names_.ranked()))
         return next_step::list;
     return is_sure_of_parent(revision) ? next_step::get_available : next_step::check_parent;
 }
@@ -154,14 +154,14 @@ void item_index::round_begins() noexcept {
         state_ = listing_state::outdated;
 }
 
-void item_index::delete_tried(const std::vector<available_item>& items) {
-    for (const available_item& item : items)
+void item_index::delete_tried(const std::vector<available_item>& items, bool deleted) {
+    for (const available_item& item : items) {
         contents_.erase(item.name);
-}
-
-void item_index::deleted(const std::vector<available_item>& items) {
-    for (const available_item& item : items)
-        std::erase(passed_, item.place);
+        if (deleted)
+            std::erase(passed_, item.place);
+    }
+    if (!deleted)
+        return;
     for (; next_ < order_.size() && next_ <= items.back().place; ++next_) {
         if (claims_elsewhere_.contains(name_at(next_)))
             passed_.push_back(next_);

@@ -8,8 +8,6 @@
 #include "recipe/queue/rule.hpp"
 
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,9 +42,8 @@ struct claimed_item {
 
 /// What a consumer does next.
 enum class next_step : std::uint8_t {
-    list,          ///< the listing is outdated or used up
-    list_or_wait,  ///< the same, but unless a call cannot wait, the listing may as well leave a watch
-    wait,          ///< no item is available to any of the calls
+    list,           ///< the listing is outdated or used up
+    wait,           ///< list, and leave a watch: no item is available to any of the calls
     check_parent,   ///< is the parent znode still the one that was listed?
     get_available,  ///< read, delete or claim the items of `next`
 };
@@ -103,7 +100,7 @@ public:
 
     // Decisions.
 
-    next_step decide(std::uint64_t revision);
+    next_step decide(std::uint64_t revision, bool all_calls_can_wait);
 
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
@@ -119,9 +116,8 @@ public:
     /// A round of deletes or claims begins.
     void round_begins() noexcept;
 
-    /// A delete was tried: what was read of these items is not valid any more.
-    void delete_tried(const std::vector<available_item>& items);
-    void deleted(const std::vector<available_item>& items);
+    /// What was read of these items is not valid any more, even if they were not deleted.
+    void delete_tried(const std::vector<available_item>& items, bool deleted);
 
     void claimed(const std::string& name) { own_claims_.insert(name); }
     void claim_ended(const std::string& name, bool acknowledged);
@@ -154,6 +150,7 @@ private:
         watched,   ///< the same, and a watch shows changes
     };
 
+    void set_order(item_order order);
     std::string_view name_at(std::size_t place) { return listing_[order_[place].index]; }
     bool is_available(std::size_t place);
     std::vector<std::size_t> available(std::size_t count);

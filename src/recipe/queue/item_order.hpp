@@ -22,7 +22,6 @@ public:
     item_order(const queue_names& names, const name_list& listing);
 
     std::size_t size() const noexcept { return items_.size(); }
-    void clear() noexcept;
 
     const queue_entry& operator[](std::size_t i) {
         if (i >= arranged_)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which items there are: lists them, watches what could make one available, and reads the clock.
-#include "driver/ensure_path.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
 #include <limits>
-#include <memory>
-#include <utility>
-#include <vector>
 
 namespace corozk::detail {
 
@@ -19,8 +15,7 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
         index_.listing_begins();
         error_code ec = co_await children;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(
-                port_, settings_->path, settings_->options.acl, create_mode::persistent);
+            ec = co_await create_parent();
             if (!ec)
                 continue;
         }
@@ -72,30 +67,24 @@ task<error_code> queue_consumer::wait_for_items() {
 /// An item is available again when it has no children any more, whoever created them.
 /// @param most  so many are watched
 task<error_code> queue_consumer::watch_claims_elsewhere(std::size_t most) {
-    struct claims_read {
-        claims_read(port& p, claimed_item item_, std::string path)
-            : item(std::move(item_)), children(p, op_code::children, std::move(path)) {
-            children.attach(*item.watch);
-            children.send();
-        }
-        claimed_item item;
-        request children;
-    };
-    std::vector<std::unique_ptr<claims_read>> reads;
-    for (claimed_item& item : index_.unwatched(most)) {
+    std::vector<claimed_item> items = index_.unwatched(most);
+    std::vector<std::unique_ptr<request>> reads;
+    for (const claimed_item& item : items) {
         std::string path = settings_->item_path(item.name);
-        reads.push_back(std::make_unique<claims_read>(port_, std::move(item), std::move(path)));
+        reads.push_back(std::make_unique<request>(port_, op_code::children, std::move(path)));
+        reads.back()->attach(*item.watch);
+        reads.back()->send();
     }
     error_code result;
-    for (auto& r : reads) {
-        request& children = r->children;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        request& children = *reads[i];
         error_code ec = co_await children;
         const bool gone = ec == zk_errc::no_node;
         if (ec && !gone) {
             result = ec;
         } else if (gone || children.names.empty()) {
-            forget_watch(port_, *r->item.watch, watch_kind::children, children.path);
-            index_.claim_elsewhere_ended(r->item.name, gone);
+            forget_watch(port_, *items[i].watch, watch_kind::children, children.path);
+            index_.claim_elsewhere_ended(items[i].name, gone);
         }
     }
     co_return result;
@@ -125,15 +114,11 @@ bool queue_consumer::parent_seen(const stat& record) {
     return other;
 }
 
-bool queue_consumer::sure_of_parent() const noexcept {
-    return index_.is_sure_of_parent(port_.status().revision);
-}
-
 /// Unless those that were served call again at once.
 void queue_consumer::doubt_parent_soon() {
     port_.complete([weak = weak_from_this()] {
-        auto self = weak.lock();
-        if (self && self->state_ != driver_state::running)
+        auto self = std::static_pointer_cast<queue_consumer>(weak.lock());
+        if (self && !self->running())
             self->index_.doubt_parent();
     });
 }

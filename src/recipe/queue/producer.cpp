@@ -2,14 +2,12 @@
 // Putting items: the recipe's sequential create, in a transaction that is applied exactly once.
 #include "recipe/queue/producer.hpp"
 
-#include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "recipe/toolkit/delete_exact.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 
 namespace corozk::detail {
 
@@ -35,29 +33,7 @@ error_code unless_transient(error_code ec) {
     return is_recoverable(ec) || ec == zk_errc::session_expired ? error_code() : ec;
 }
 
-std::size_t count_items(const std::vector<queue_producer::put_call>& batch) {
-    std::size_t count = 0;
-    for (const auto& put : batch)
-        count += put.items.size();
-    return count;
-}
-
 }  // namespace
-
-queue_producer::queue_producer(port& p, std::shared_ptr<const queue_settings> settings)
-    : port_(p),
-      settings_(std::move(settings)),
-      wake_(p),
-      puts_(p, settings_->options.control_path, settings_->options.acl) {}
-
-void queue_producer::stop() {
-    const bool idle = state_ == driver_state::idle;
-    state_ = idle ? driver_state::stopped : driver_state::stopping;
-    fail(boost::asio::error::operation_aborted);
-    wake_.set();
-    if (idle)
-        puts_.retire();
-}
 
 void queue_producer::enqueue(put_call put) {
     const queue_options& options = settings_->options;
@@ -77,21 +53,10 @@ void queue_producer::enqueue(put_call put) {
     if (!fits || (bounded() && put.items.size() > options.bound))
         return put.call->fail(errc::too_large);
     waiting_.push_back(std::move(put));
-    if (state_ != driver_state::idle)
-        return wake_.set();
-    state_ = driver_state::running;
-    port_.spawn(run(shared_from_this()));
+    start();
 }
 
-task<> queue_producer::run(std::shared_ptr<queue_producer> self) {
-    co_await self->produce();
-    const bool stopped = is_stopped(self->state_);
-    if (stopped)
-        self->puts_.retire();
-    self->state_ = stopped ? driver_state::stopped : driver_state::idle;
-}
-
-task<> queue_producer::produce() {
+task<> queue_producer::serve() {
     session_signal states(port_, wake_);
     for (;;) {
         std::erase_if(waiting_, [](const put_call& put) { return !put.call->waiting(); });
@@ -107,15 +72,14 @@ task<> queue_producer::produce() {
                 fail(ec);
             continue;
         }
-        std::vector<put_call> batch = next_batch();
-        std::vector<transaction::step> steps = steps_of(batch);
-        ledger_outcome outcome = co_await puts_.commit(std::move(steps));
+        batch_type batch = next_batch();
+        transaction puts = transaction_of(batch);
+        ledger_outcome outcome = co_await ledger_.commit(std::move(puts).steps());
         if (!outcome.error) {
             applied(batch, outcome);
             continue;
         }
-        error_code ec = co_await refused(std::move(outcome));
-        if (ec) {
+        if (error_code ec = co_await refused(std::move(outcome))) {
             for (put_call& put : batch)
                 put.call->fail(ec);
             continue;
@@ -126,8 +90,8 @@ task<> queue_producer::produce() {
 }
 
 /// The first calls, as many as one request has room for.
-std::vector<queue_producer::put_call> queue_producer::next_batch() {
-    std::vector<put_call> batch;
+queue_producer::batch_type queue_producer::next_batch() {
+    batch_type batch;
     std::size_t bytes = batch_overhead;
     std::size_t count = 0;
     while (!waiting_.empty()) {
@@ -144,41 +108,43 @@ std::vector<queue_producer::put_call> queue_producer::next_batch() {
     return batch;
 }
 
-std::vector<transaction::step> queue_producer::steps_of(const std::vector<put_call>& batch) const {
+transaction queue_producer::transaction_of(const batch_type& batch) const {
     const queue_options& options = settings_->options;
-    std::vector<transaction::step> steps;
-    if (bounded()) {
-        transaction::step& mark = steps.emplace_back();
-        mark.kind = transaction::step_kind::set;
-        mark.path = bound_path();
-        mark.data = std::to_string(options.bound);
-        mark.version = capacity_->version;
-    }
+    const create_options item_options{.mode = options.ephemeral_items
+                                                  ? create_mode::ephemeral_sequential
+                                                  : create_mode::persistent_sequential,
+                                      .acl = &options.acl};
+    transaction puts;
+    if (bounded())
+        puts.set(bound_path(), std::to_string(options.bound), capacity_->version);
     for (const put_call& put : batch) {
         for (const new_queue_item& item : put.items) {
-            transaction::step& create = steps.emplace_back();
-            create.kind = transaction::step_kind::create;
-            create.path = settings_->item_path(settings_->names.prefix(item.rank));
-            create.data = item.data;
-            create.mode = options.ephemeral_items ? create_mode::ephemeral_sequential
-                                                  : create_mode::persistent_sequential;
-            create.entries = options.acl;
+            std::string path = settings_->item_path(settings_->names.prefix(item.rank));
+            puts.create(std::move(path), item.data, item_options);
         }
     }
-    return steps;
+    return puts;
 }
 
-void queue_producer::applied(const std::vector<put_call>& batch, const ledger_outcome& outcome) {
-    if (bounded() && !outcome.blank) {
-        capacity_->left -= count_items(batch);
-        capacity_->version = outcome.results.front().stat.version;
-    } else {
-        capacity_.reset();
-    }
+void queue_producer::applied(const batch_type& batch, const ledger_outcome& outcome) {
     for (const put_call& put : batch)
         put.call->complete(error_code());
-    if (!outcome.blank)
-        delete_late(batch, outcome);
+    if (outcome.blank)
+        return capacity_.reset();
+    auto result = outcome.results.begin();
+    if (bounded())
+        capacity_->version = (result++)->stat.version;
+    std::vector<std::string> late;  // their calls have ended at their deadlines
+    for (const put_call& put : batch) {
+        if (bounded())
+            capacity_->left -= put.items.size();
+        for (std::size_t i = 0; i < put.items.size(); ++i, ++result) {
+            if (put.call->late())
+                late.push_back(result->path);
+        }
+    }
+    if (!late.empty())
+        port_.spawn(delete_items(port_, std::move(late)));
 }
 
 /// Nothing was put.
@@ -190,24 +156,8 @@ task<error_code> queue_producer::refused(ledger_outcome outcome) {
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
         co_return error_code();  // another producer has put something
     if (not_there)
-        ec = co_await ensure_folder(
-            port_, settings_->path, settings_->options.acl, create_mode::persistent);
+        ec = co_await create_parent();
     co_return ec == zk_errc::session_expired ? error_code() : ec;
-}
-
-/// Deletes what was put although its calls had ended at their deadlines.
-void queue_producer::delete_late(const std::vector<put_call>& batch,
-                                 const ledger_outcome& outcome) {
-    std::vector<std::string> late;
-    auto created = outcome.results.begin() + (bounded() ? 1 : 0);
-    for (const put_call& put : batch) {
-        for (std::size_t i = 0; i < put.items.size(); ++i, ++created) {
-            if (put.call->late())
-                late.push_back(created->path);
-        }
-    }
-    if (!late.empty())
-        port_.spawn(delete_items(port_, std::move(late)));
 }
 
 /// Reads the version that a put has to name and counts the items; or waits until there may be room.
@@ -232,25 +182,24 @@ task<error_code> queue_producer::find_capacity() {
     if (capacity_)
         co_return error_code();
     fail_those_that_cannot_wait();
+    if (!waiting_.front().call->waiting())
+        co_return error_code();
     co_return co_await wait_for_capacity(bound.record.version);
 }
 
 task<error_code> queue_producer::create_bound() {
+    const queue_options& options = settings_->options;
     request create(port_, op_code::create, bound_path());
-    create.data = std::to_string(settings_->options.bound);
-    create.entries = settings_->options.acl;
+    create.data = std::to_string(options.bound);
+    create.entries = options.acl;
     error_code ec = co_await create;
     if (ec == zk_errc::no_node)
-        ec = co_await ensure_folder(port_, settings_->options.control_path, settings_->options.acl);
-    if (ec == zk_errc::node_exists)
-        ec = error_code();
-    co_return unless_transient(ec);
+        ec = co_await ensure_folder(port_, options.control_path, options.acl);
+    co_return ec == zk_errc::node_exists ? error_code() : unless_transient(ec);
 }
 
 /// The queue is full: waits for any change of its children.
 task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
-    if (!waiting_.front().call->waiting())
-        co_return error_code();
     watch_signal changed(wake_);
     request children(port_, op_code::children, settings_->path);
     children.attach(changed);
@@ -260,8 +209,8 @@ task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
     if (ec)
         co_return ec;
     counted(children.names.size(), version);
-    while (!capacity_ && changed.armed() && waiting_.front().call->waiting() &&
-           state_ == driver_state::running && port_.status().state != session_state::closed) {
+    while (!capacity_ && changed.armed() && waiting_.front().call->waiting() && !stopped() &&
+           port_.status().state != session_state::closed) {
         co_await wake_.wait();
         fail_those_that_cannot_wait();
     }
@@ -285,10 +234,6 @@ void queue_producer::fail_those_that_cannot_wait() {
         if (put.no_wait)
             put.call->fail(errc::would_block);
     }
-}
-
-std::string queue_producer::bound_path() const {
-    return join_path(settings_->options.control_path, "bound");
 }
 
 }  // namespace corozk::detail

@@ -40,12 +40,12 @@ void start_call(const std::shared_ptr<detail::session>& session,
                 detail::time_point deadline = detail::time_point::max()) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    detail::queue_consumer& consumer = impl->consumer();
     detail::consumer_call call;
     call.what = what;
     call.no_wait = no_wait;
-    call.result = detail::make_call(impl->owner(), consumer.wake(), std::move(handler), deadline);
-    consumer.enqueue(std::move(call));
+    call.result =
+        detail::make_call(impl->owner(), impl->consumer->wake(), std::move(handler), deadline);
+    impl->consumer->enqueue(std::move(call));
 }
 
 }  // namespace
@@ -140,9 +140,11 @@ basic_queue::basic_queue(const client& c,
     if (!session_)
         return;
     const detail::queue_names names(options.compatibility, order);
-    detail::queue_settings settings{path_, std::move(options), names};
     impl_ = std::make_shared<detail::queue_impl>(
-        detail::port_of(*session_), settings, std::move(time), session_);
+        detail::port_of(*session_),
+        detail::queue_settings{path_, std::move(options), names},
+        std::move(time),
+        session_);
 }
 
 basic_queue::basic_queue() noexcept = default;
@@ -163,12 +165,12 @@ void basic_queue::start_put(const session_ptr& session,
                             handler_of<> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    detail::queue_producer& producer = impl->producer();
     detail::queue_producer::put_call put;
     put.items = std::move(items);
     put.no_wait = no_wait;
-    put.call = detail::make_call(impl->owner(), producer.wake(), std::move(handler), deadline);
-    producer.enqueue(std::move(put));
+    put.call =
+        detail::make_call(impl->owner(), impl->producer->wake(), std::move(handler), deadline);
+    impl->producer->enqueue(std::move(put));
 }
 
 void basic_queue::start_take(const session_ptr& session,
@@ -198,7 +200,7 @@ void basic_queue::start_size(const session_ptr& session,
                              handler_of<std::size_t> handler) {
     if (!detail::ready_at_path(session, impl, handler))
         return;
-    auto call = detail::make_call(impl->owner(), impl->consumer().wake(), std::move(handler));
+    auto call = detail::make_call(impl->owner(), impl->consumer->wake(), std::move(handler));
     impl->owner().spawn(run_count(impl, std::move(call)));
 }
 
