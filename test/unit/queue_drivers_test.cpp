@@ -39,7 +39,7 @@ struct fixture {
 
     void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
         queue_producer::put_call put;
-        put.items.emplace_back("data", 0);
+        put.items.emplace_back("data");
         put.no_wait = no_wait;
         any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
         put.call = make_call(p, producer->wake(), std::move(handler), deadline);

@@ -33,6 +33,8 @@ public:
           session_(std::move(s)),
           index_(settings_->names) {}
 
+    const wall_clock& clock() const noexcept { return clock_; }
+
     void enqueue(consumer_call call);
 
     /// A claim of this object has ended; the item is gone (acknowledged), or available again.
@@ -57,7 +59,7 @@ private:
     // Which items there are.
     task<error_code> list(watch_signal* newcomers);
     task<error_code> wait_for_items();
-    task<error_code> watch_claims_elsewhere(std::size_t most);
+    task<error_code> watch_claims_elsewhere(std::size_t most = std::string::npos);
     task<error_code> check_parent();
     bool parent_seen(const stat& record);
     void drop_claim_watches();

@@ -53,16 +53,6 @@ void item_index::set_order(item_order order) {
         due_.count = order_.size();
 }
 
-void item_index::watch_begins() noexcept {
-    if (state_ == listing_state::fresh)
-        state_ = listing_state::watched;
-}
-
-void item_index::watch_ended() noexcept {
-    if (state_ == listing_state::watched)
-        state_ = listing_state::fresh;
-}
-
 void item_index::time_is(std::chrono::system_clock::time_point now) noexcept {
     if (names_.timed())
         due_ = find_due(order_, now);
@@ -103,10 +93,7 @@ std::vector<available_item> item_index::next(std::size_t count, std::size_t skip
 }
 
 bool item_index::is_waiting() {
-    return state_ == listing_state::watched && available(1).empty() &&
-           std::all_of(claims_elsewhere_.begin(), claims_elsewhere_.end(), [](const auto& claim) {
-               return claim.second->armed();
-           });
+    return state_ == listing_state::watched && available(1).empty() && unwatched().empty();
 }
 
 bool item_index::is_available(std::size_t place) {
@@ -145,15 +132,6 @@ void item_index::skip_unavailable() {
     }
 }
 
-void item_index::keep_content(const available_item& item) {
-    contents_.emplace(item.name, *item.content);
-}
-
-void item_index::round_begins() noexcept {
-    if (names_.ranked())
-        state_ = listing_state::outdated;
-}
-
 void item_index::delete_tried(const std::vector<available_item>& items, bool deleted) {
     for (const available_item& item : items) {
         contents_.erase(item.name);
@@ -175,10 +153,6 @@ void item_index::claim_ended(const std::string& name, bool acknowledged) {
     } else {
         forget_listing();
     }
-}
-
-void item_index::claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch) {
-    claims_elsewhere_.emplace(name, std::move(watch));
 }
 
 void item_index::claim_elsewhere_ended(const std::string& name, bool item_is_gone) {

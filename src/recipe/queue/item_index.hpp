@@ -79,8 +79,14 @@ public:
     void forget_listing() noexcept;
 
     /// Nothing is available, and a watch shows what is added.
-    void watch_begins() noexcept;
-    void watch_ended() noexcept;
+    void watch_begins() noexcept {
+        if (state_ == listing_state::fresh)
+            state_ = listing_state::watched;
+    }
+    void watch_ended() noexcept {
+        if (state_ == listing_state::watched)
+            state_ = listing_state::fresh;
+    }
 
     /// What is due by this clock; in queues without due times everything is.
     void time_is(std::chrono::system_clock::time_point now) noexcept;
@@ -111,10 +117,13 @@ public:
     // What became of items.
 
     /// Something was read before it is needed.
-    void keep_content(const available_item& item);
+    void keep_content(const available_item& item) { contents_.emplace(item.name, *item.content); }
 
     /// A round of deletes or claims begins.
-    void round_begins() noexcept;
+    void round_begins() noexcept {
+        if (names_.ranked())
+            state_ = listing_state::outdated;
+    }
 
     /// What was read of these items is not valid any more, even if they were not deleted.
     void delete_tried(const std::vector<available_item>& items, bool deleted);
@@ -122,11 +131,13 @@ public:
     void claimed(const std::string& name) { own_claims_.insert(name); }
     void claim_ended(const std::string& name, bool acknowledged);
 
-    void claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch);
+    void claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch) {
+        claims_elsewhere_.emplace(name, std::move(watch));
+    }
     void claim_elsewhere_ended(const std::string& name, bool item_is_gone);
 
     /// Those without a watch, so that at most `most` are watched.
-    std::vector<claimed_item> unwatched(std::size_t most) const;
+    std::vector<claimed_item> unwatched(std::size_t most = std::string::npos) const;
     std::vector<claimed_item> forget_claims_elsewhere();
 
     /// All claims have ended, or will soon.

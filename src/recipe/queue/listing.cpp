@@ -3,8 +3,6 @@
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
-#include <limits>
-
 namespace corozk::detail {
 
 task<error_code> queue_consumer::list(watch_signal* newcomers) {
@@ -38,8 +36,7 @@ task<error_code> queue_consumer::wait_for_items() {
     if (calls_.empty())
         co_return error_code();
     watch_signal newcomers(wake_);
-    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-    error_code ec = co_await watch_claims_elsewhere(all);
+    error_code ec = co_await watch_claims_elsewhere();
     if (!ec)
         ec = co_await list(&newcomers);
     const std::uint64_t generation = port_.status().generation;

@@ -37,18 +37,15 @@ error_code unless_transient(error_code ec) {
 
 void queue_producer::enqueue(put_call put) {
     const queue_options& options = settings_->options;
-    if (!settings_->names.exist())
+    if (!settings_->names.allows(put.rank))
         return put.call->fail(errc::bad_option);
     if (put.items.empty())
         return put.call->complete(error_code());
-    std::size_t acl_bytes = 0;
+    std::size_t overhead = settings_->path.size() + overhead_per_item;
     for (const acl_entry& e : options.acl)
-        acl_bytes += e.scheme.size() + e.id.size() + 16;
-    for (const auto& item : put.items) {
-        if (!settings_->names.allows(item.rank))
-            return put.call->fail(errc::bad_option);
-        put.bytes += item.data.size() + settings_->path.size() + overhead_per_item + acl_bytes;
-    }
+        overhead += e.scheme.size() + e.id.size() + 16;
+    for (const std::string& data : put.items)
+        put.bytes += data.size() + overhead;
     const bool fits = put.bytes + batch_overhead <= port_.max_request_size();
     if (!fits || (bounded() && put.items.size() > options.bound))
         return put.call->fail(errc::too_large);
@@ -118,10 +115,9 @@ transaction queue_producer::transaction_of(const batch_type& batch) const {
     if (bounded())
         puts.set(bound_path(), std::to_string(options.bound), capacity_->version);
     for (const put_call& put : batch) {
-        for (const new_queue_item& item : put.items) {
-            std::string path = settings_->item_path(settings_->names.prefix(item.rank));
-            puts.create(std::move(path), item.data, item_options);
-        }
+        const std::string path = settings_->item_path(settings_->names.prefix(put.rank));
+        for (const std::string& data : put.items)
+            puts.create(path, data, item_options);
     }
     return puts;
 }

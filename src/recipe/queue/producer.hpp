@@ -18,7 +18,8 @@ namespace corozk::detail {
 class queue_producer final : public queue_side {
 public:
     struct put_call {
-        std::vector<new_queue_item> items;
+        std::vector<std::string> items;
+        std::int64_t rank = 0;
         bool no_wait = false;
         std::unique_ptr<pending_call<>> call;
         std::size_t bytes = 0;

@@ -63,37 +63,17 @@ queue_claim::queue_claim(queue_claim&&) noexcept = default;
 queue_claim& queue_claim::operator=(queue_claim&&) noexcept = default;
 queue_claim::~queue_claim() = default;
 
-namespace {
-
-const queue_item& item_of(const std::shared_ptr<detail::claim_impl>& impl) noexcept {
+const queue_item& queue_claim::item() const noexcept {
     static const queue_item none;
-    return impl ? impl->item() : none;
-}
-
-}  // namespace
-
-const std::string& queue_claim::name() const noexcept {
-    return item_of(impl_).name;
-}
-
-const std::string& queue_claim::data() const noexcept {
-    return item_of(impl_).data;
-}
-
-std::int32_t queue_claim::priority() const noexcept {
-    return item_of(impl_).priority;
+    return impl_ ? impl_->item() : none;
 }
 
 const std::string& queue_claim::path() const noexcept {
-    return impl_ ? impl_->path() : item_of(impl_).name;
+    return impl_ ? impl_->path() : name();
 }
 
 std::int64_t queue_claim::fencing_token() const noexcept {
     return impl_ ? impl_->token() : 0;
-}
-
-std::chrono::system_clock::time_point queue_claim::due() const noexcept {
-    return item_of(impl_).due;
 }
 
 bool queue_claim::valid() const noexcept {
@@ -159,7 +139,8 @@ basic_queue& basic_queue::operator=(basic_queue&& other) noexcept {
 
 void basic_queue::start_put(const session_ptr& session,
                             const impl_ptr& impl,
-                            std::vector<new_item> items,
+                            std::vector<std::string> items,
+                            std::int64_t rank,
                             clock::time_point deadline,
                             bool no_wait,
                             handler_of<> handler) {
@@ -167,6 +148,7 @@ void basic_queue::start_put(const session_ptr& session,
         return;
     detail::queue_producer::put_call put;
     put.items = std::move(items);
+    put.rank = rank;
     put.no_wait = no_wait;
     put.call =
         detail::make_call(impl->owner(), impl->producer->wake(), std::move(handler), deadline);
