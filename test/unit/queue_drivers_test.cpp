@@ -26,12 +26,10 @@ struct result {
 
 struct fixture {
     explicit fixture(std::size_t bound = 0) {
-        queue_settings s{
-            "/q", queue_options(), queue_names(compatibility::native, queue_order::arrival)};
-        s.options.control_path = "/q-control";
-        s.options.bound = bound;
+        queue_options options;
+        options.bound = bound;
         p.set_state(session_state::connected, 1);
-        auto shared = std::make_shared<const queue_settings>(s);
+        auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
         producer = std::make_shared<queue_producer>(p, shared);
         consumer = std::make_shared<queue_consumer>(
             p, shared, queue_consumer::wall_clock(), std::weak_ptr<session>());

@@ -94,20 +94,10 @@ struct queue_item {
  * @par Lifetime
  * May outlive the queue object and the client object.
  */
-class COROZK_DECL queue_claim : detail::recipe_object<detail::claim_impl> {
+class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:
-    /// Empty: as after a move.
-    queue_claim() noexcept;
-    queue_claim(std::shared_ptr<detail::session> session,
-                std::shared_ptr<detail::claim_impl> impl) noexcept;
-    queue_claim(queue_claim&&) noexcept;
-    queue_claim& operator=(queue_claim&&) noexcept;
-    ~queue_claim();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
+    queue_claim() noexcept = default;
+    queue_claim(std::shared_ptr<detail::session> session, impl_ptr impl);
 
     const queue_item& item() const noexcept;                            ///< What is claimed.
     const std::string& name() const noexcept { return item().name; }    ///< Of its node.
@@ -116,9 +106,6 @@ public:
 
     /** @brief Of the item, in a `delay_queue`. */
     std::chrono::system_clock::time_point due() const noexcept { return item().due; }
-
-    /** @brief The claim's node; a transaction can `check` it. */
-    const std::string& path() const noexcept;
 
     /** @brief Grows with every claim on this server ensemble: the claim's czxid. */
     std::int64_t fencing_token() const noexcept;
@@ -153,14 +140,15 @@ public:
      * CURATOR-605 (two consumers of one message).
      */
     template <class Token = default_token>
-    auto acknowledge(transaction extra = transaction(), Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("queue_claim.acknowledge", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, extra = std::move(extra)](auto handler) mutable {
-                start_acknowledge(session, impl, std::move(extra), std::move(handler));
-            });
+    auto acknowledge(transaction extra, Token&& token = Token{}) {
+        return initiate<&start_acknowledge>(
+            "queue_claim.acknowledge", std::forward<Token>(token), std::move(extra));
+    }
+
+    /** @brief The same, without further operations. */
+    template <detail::token_not<transaction> Token = default_token>
+    auto acknowledge(Token&& token = Token{}) {
+        return acknowledge(transaction(), std::forward<Token>(token));
     }
 
     /**
@@ -174,13 +162,7 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(detail::call_site("queue_claim.release", path()),
-                                                  session_.get(),
-                                                  std::forward<Token>(token),
-                                                  [session = session_, impl = impl_](auto handler) {
-                                                      start_release(
-                                                          session, impl, std::move(handler));
-                                                  });
+        return initiate<&start_release>("queue_claim.release", std::forward<Token>(token));
     }
 
     /**
@@ -195,30 +177,13 @@ public:
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("queue_claim.wait_lost", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_wait_lost(session, impl, std::move(handler));
-            });
+        return initiate<&start_wait_lost>("queue_claim.wait_lost", std::forward<Token>(token));
     }
 
 private:
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<detail::claim_impl>;
-    using plain_handler = detail::any_handler<void(error_code)>;
-
-    static void start_acknowledge(const session_ptr& session,
-                                  const impl_ptr& impl,
-                                  transaction extra,
-                                  plain_handler handler);
-    static void start_release(const session_ptr& session,
-                              const impl_ptr& impl,
-                              plain_handler handler);
-    static void start_wait_lost(const session_ptr& session,
-                                const impl_ptr& impl,
-                                plain_handler handler);
+    static void start_acknowledge(const impl_ptr& impl, transaction extra, handler_of<> handler);
+    static void start_release(const impl_ptr& impl, handler_of<> handler);
+    static void start_wait_lost(const impl_ptr& impl, handler_of<> handler);
 };
 
 /**
@@ -242,21 +207,11 @@ private:
  * @par Origin
  * "Queues" and "Priority Queues" of the recipes page.
  */
-class COROZK_DECL basic_queue : protected detail::recipe_object<detail::queue_impl> {
+class COROZK_DECL basic_queue : public detail::recipe_object<detail::queue_impl> {
 public:
     using clock = std::chrono::steady_clock;  ///< Of deadlines.
 
-    basic_queue() noexcept;
-    basic_queue(basic_queue&&) noexcept;
-    basic_queue& operator=(basic_queue&&) noexcept;
-    ~basic_queue();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    const std::string& path() const noexcept { return path_; }  ///< Of the parent znode.
+    basic_queue() noexcept = default;
 
     /**
      * @brief Waits for an item, and removes the first one.
@@ -279,26 +234,14 @@ public:
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.take", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_take(session, impl, clock::time_point::max(), false, std::move(handler));
-            });
+        return take_until(clock::time_point::max(), std::forward<Token>(token));
     }
 
     /** @brief As `take`, but at most until then: `errc::deadline_exceeded` (see
      *  `time_limit`). */
     template <class Token = default_token>
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.take", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, deadline](auto handler) {
-                start_take(session, impl, deadline, false, std::move(handler));
-            });
+        return initiate<&start_take>("queue.take", std::forward<Token>(token), deadline, false);
     }
 
     /** @brief The same, at most that long from now on. */
@@ -310,13 +253,8 @@ public:
     /** @brief As `take`, but `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_take(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.try_take", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_take(session, impl, clock::time_point::max(), true, std::move(handler));
-            });
+        return initiate<&start_take>(
+            "queue.try_take", std::forward<Token>(token), clock::time_point::max(), true);
     }
 
     /**
@@ -330,13 +268,7 @@ public:
      */
     template <class Token = default_token>
     auto peek(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_item)>(
-            detail::call_site("queue.peek", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_peek(session, impl, std::move(handler));
-            });
+        return initiate<&start_peek>("queue.peek", std::forward<Token>(token));
     }
 
     /**
@@ -356,26 +288,15 @@ public:
      */
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.consume", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_consume(session, impl, clock::time_point::max(), false, std::move(handler));
-            });
+        return consume_until(clock::time_point::max(), std::forward<Token>(token));
     }
 
     /** @brief As `consume`, but at most until then: `errc::deadline_exceeded` (see
      *  `time_limit`). */
     template <class Token = default_token>
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.consume", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, deadline](auto handler) {
-                start_consume(session, impl, deadline, false, std::move(handler));
-            });
+        return initiate<&start_consume>(
+            "queue.consume", std::forward<Token>(token), deadline, false);
     }
 
     /** @brief The same, at most that long from now on. */
@@ -387,13 +308,8 @@ public:
     /** @brief As `consume`, but `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_consume(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, queue_claim)>(
-            detail::call_site("queue.try_consume", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_consume(session, impl, clock::time_point::max(), true, std::move(handler));
-            });
+        return initiate<&start_consume>(
+            "queue.try_consume", std::forward<Token>(token), clock::time_point::max(), true);
     }
 
     /**
@@ -409,21 +325,10 @@ public:
      */
     template <class Token = default_token>
     auto size(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::size_t)>(
-            detail::call_site("queue.size", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_size(session, impl, std::move(handler));
-            });
+        return initiate<&start_size>("queue.size", std::forward<Token>(token));
     }
 
 protected:
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<detail::queue_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
     // The time says what is due.
     basic_queue(const client& c,
                 std::string path,
@@ -431,9 +336,8 @@ protected:
                 detail::queue_order order,
                 std::function<std::chrono::system_clock::time_point()> time = {});
 
-    static void start_put(const session_ptr& session,
-                          const impl_ptr& impl,
-                          std::vector<std::string> data,
+    static void start_put(const impl_ptr& impl,
+                          std::vector<std::string> items,
                           std::int64_t rank,
                           clock::time_point deadline,
                           bool no_wait,
@@ -445,24 +349,16 @@ protected:
     std::int64_t rank_of(due_time when) const;
 
 private:
-    static void start_take(const session_ptr& session,
-                           const impl_ptr& impl,
+    static void start_take(const impl_ptr& impl,
                            clock::time_point deadline,
                            bool no_wait,
                            handler_of<queue_item> handler);
-    static void start_peek(const session_ptr& session,
-                           const impl_ptr& impl,
-                           handler_of<queue_item> handler);
-    static void start_consume(const session_ptr& session,
-                              const impl_ptr& impl,
+    static void start_peek(const impl_ptr& impl, handler_of<queue_item> handler);
+    static void start_consume(const impl_ptr& impl,
                               clock::time_point deadline,
                               bool no_wait,
                               handler_of<queue_claim> handler);
-    static void start_size(const session_ptr& session,
-                           const impl_ptr& impl,
-                           handler_of<std::size_t> handler);
-
-    std::string path_;
+    static void start_size(const impl_ptr& impl, handler_of<std::size_t> handler);
 };
 
 /**
@@ -505,12 +401,12 @@ public:
                    Rank... rank,
                    clock::time_point deadline,
                    Token&& token = Token{}) {
-        return put_items("queue.put",
-                         one(std::move(data)),
-                         rank...,
-                         deadline,
-                         false,
-                         std::forward<Token>(token));
+        return initiate<&basic_queue::start_put>("queue.put",
+                                                 std::forward<Token>(token),
+                                                 one(std::move(data)),
+                                                 rank_of(rank...),
+                                                 deadline,
+                                                 false);
     }
 
     /** @brief The same, at most that long from now on. */
@@ -522,23 +418,23 @@ public:
     /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, Rank... rank, Token&& token = Token{}) {
-        return put_items("queue.try_put",
-                         one(std::move(data)),
-                         rank...,
-                         clock::time_point::max(),
-                         true,
-                         std::forward<Token>(token));
+        return initiate<&basic_queue::start_put>("queue.try_put",
+                                                 std::forward<Token>(token),
+                                                 one(std::move(data)),
+                                                 rank_of(rank...),
+                                                 clock::time_point::max(),
+                                                 true);
     }
 
     /** @brief As `put`, for all of them in one transaction: all or none. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, Rank... rank, Token&& token = Token{}) {
-        return put_items("queue.put_many",
-                         std::move(data),
-                         rank...,
-                         clock::time_point::max(),
-                         false,
-                         std::forward<Token>(token));
+        return initiate<&basic_queue::start_put>("queue.put_many",
+                                                 std::forward<Token>(token),
+                                                 std::move(data),
+                                                 rank_of(rank...),
+                                                 clock::time_point::max(),
+                                                 false);
     }
 
 protected:
@@ -549,28 +445,6 @@ private:
         std::vector<std::string> items;
         items.push_back(std::move(data));
         return items;
-    }
-
-    template <class Token>
-    auto put_items(const char* operation,
-                   std::vector<std::string> items,
-                   Rank... rank,
-                   clock::time_point deadline,
-                   bool no_wait,
-                   Token&& token) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site(operation, path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_,
-             impl = impl_,
-             items = std::move(items),
-             rank = rank_of(rank...),
-             deadline,
-             no_wait](auto handler) mutable {
-                start_put(
-                    session, impl, std::move(items), rank, deadline, no_wait, std::move(handler));
-            });
     }
 };
 

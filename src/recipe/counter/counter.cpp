@@ -377,33 +377,17 @@ private:
 }  // namespace detail
 
 counter::counter(const client& c, std::string path, counter_options options)
-    : recipe_object(c.implementation()), path_(std::move(path)) {
-    if (session_) {
-        impl_ = std::make_shared<detail::counter_impl>(
-            detail::port_of(*session_), path_, std::move(options));
-    }
-}
-
-counter::counter() noexcept = default;
-counter::counter(counter&&) noexcept = default;
-counter::~counter() = default;
-
-counter& counter::operator=(counter&& other) noexcept {
-    recipe_object::operator=(std::move(other));
-    path_.swap(other.path_);  // which may be the same object
-    return *this;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 namespace {
 
 template <class Result>
-void start_operation(const std::shared_ptr<detail::session>& session,
-                     const std::shared_ptr<detail::counter_impl>& impl,
+void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
                      detail::counter_operation operation,
                      std::int64_t operand,
                      std::int64_t expected,
                      detail::any_handler<void(error_code, Result)> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = operation;
@@ -415,33 +399,24 @@ void start_operation(const std::shared_ptr<detail::session>& session,
 
 }  // namespace
 
-void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
-    start_operation(session, impl, detail::counter_operation::read, 0, 0, std::move(handler));
+void counter::start_get(const impl_ptr& impl, value_handler handler) {
+    start_operation(impl, detail::counter_operation::read, 0, 0, std::move(handler));
 }
 
-void counter::start_add(const session_ptr& session,
-                        const impl_ptr& impl,
-                        std::int64_t delta,
-                        value_handler handler) {
-    start_operation(session, impl, detail::counter_operation::add, delta, 0, std::move(handler));
+void counter::start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler) {
+    start_operation(impl, detail::counter_operation::add, delta, 0, std::move(handler));
 }
 
-void counter::start_exchange(const session_ptr& session,
-                             const impl_ptr& impl,
-                             std::int64_t value,
-                             value_handler handler) {
-    start_operation(
-        session, impl, detail::counter_operation::exchange, value, 0, std::move(handler));
+void counter::start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler) {
+    start_operation(impl, detail::counter_operation::exchange, value, 0, std::move(handler));
 }
 
-void counter::start_compare_and_set(const session_ptr& session,
-                                    const impl_ptr& impl,
+void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
     using operation = detail::counter_operation;
-    start_operation(
-        session, impl, operation::compare_and_set, desired, expected, std::move(handler));
+    start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
 }
 
 }  // namespace corozk

@@ -10,11 +10,13 @@ namespace corozk::detail {
 class queue_impl final {
 public:
     queue_impl(port& p,
-               queue_settings settings,
+               const std::string& path,
+               queue_options options,
+               queue_order order,
                queue_consumer::wall_clock clock,
                std::weak_ptr<session> s)
         : port_(p),
-          settings_(std::make_shared<const queue_settings>(std::move(settings))),
+          settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
           producer(std::make_shared<queue_producer>(p, settings_)),
           consumer(std::make_shared<queue_consumer>(p, settings_, std::move(clock), std::move(s))) {
     }

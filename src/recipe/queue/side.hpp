@@ -21,6 +21,14 @@ namespace corozk::detail {
 
 /// What the producer and the consumer of a queue object have in common.
 struct queue_settings {
+    queue_settings(std::string path_, queue_options options_, queue_order order)
+        : path(std::move(path_)),
+          options(std::move(options_)),
+          names(options.compatibility, order) {
+        if (options.control_path.empty())
+            options.control_path = path + "-control";
+    }
+
     std::string path;  ///< of the parent znode
     queue_options options;
     queue_names names;
