@@ -91,8 +91,8 @@ public:
     std::string path() const;
 
 private:
-    static void start_next(const std::shared_ptr<detail::user_watch>& impl,
-                           detail::any_handler<void(error_code, watch_event)> handler);
+    static void start_next(const std::shared_ptr<detail::user_watch>&,
+                           detail::any_handler<void(error_code, watch_event)>);
 
     std::shared_ptr<detail::user_watch> impl_;
 };
