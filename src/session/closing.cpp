@@ -21,9 +21,8 @@ namespace corozk::detail {
 void session::close(user_call<> call) {
     heed_fork();
     call.ahead_of_copies();
-    if (abandoned_ || phase_ == phase_type::closed || phase_ == phase_type::idle) {
-        if (phase_ == phase_type::idle)
-            begin_closing();
+    if (over()) {
+        begin_closing();
         return call.complete(error_code());
     }
     auto shared = cancellable(std::move(call), stops_waiting);
@@ -33,10 +32,8 @@ void session::close(user_call<> call) {
 }
 
 void session::release() noexcept {
-    if (abandoned_)
-        return;
     heed_fork();
-    if (phase_ == phase_type::closed)
+    if (status_.state == session_state::closed)
         return;
     begin_closing();
     wake();
@@ -50,54 +47,64 @@ void session::heed_fork() {
         return;
     process_ = forks();
     monitor_.leave_to_parent();
-    if (closing()) {
-        finish_closing(errc::session_left_to_expire);
-    } else if (phase_ != phase_type::idle && phase_ != phase_type::closed) {
+    if (closing_.active()) {
+        closing_.fail();
+        finish_closing();
+    } else if (!connector_.idle()) {
         fail_for_good(errc::closed);
     }
 }
 
+/// Neither connected nor connecting nor closing.
+bool session::over() const noexcept {
+    return abandoned_ || (connector_.idle() && !closing_.active());
+}
+
 void session::begin_closing() {
-    if (closing() || phase_ == phase_type::closed)
+    if (status_.state == session_state::closed)
         return;
-    bool connected = handle_ && handle_->connected();
     bool had_session = status_.generation != 0 && status_.state != session_state::connecting;
-    phase_ = phase_type::draining;
-    close_deadline_ = time_limit(options_.close_timeout).from(now());
-    forget_lookups();
-    auto calls = std::move(connect_calls_);
-    connect_calls_.clear();
-    for (auto& call : calls)
+    closing_.begin(handle_ && handle_->connected(),
+                   had_session,
+                   time_limit(options_.close_timeout).from(now()));
+    stop_connecting();
+    for (auto& call : std::exchange(connect_calls_, {}))
         call->fail(errc::closed);
     set_state(session_state::closed, errc::closed);
     watches_.drop_all(errc::closed);
     fail_queued(errc::closed);
-    if (!connected) {
-        finish_closing(had_session ? make_error_code(errc::session_left_to_expire) : error_code());
+    if (!closing_.active())
+        finish_closing();
+}
+
+void session::go_on_closing() {
+    closing_steps::connection_type connection;
+    connection.connected = handle_ && handle_->connected();
+    connection.settled = in_flight_ == 0 && !watches_.telling();
+    connection.half_packet =
+        connection.connected && connection.settled && handle_->interest().write;
+    switch (closing_.next(connection, now())) {
+        case closing_steps::action::wait:
+            break;
+        case closing_steps::action::say_goodbye:
+            say_goodbye();
+            break;
+        case closing_steps::action::finish:
+            finish_closing();
+            break;
     }
 }
 
-/// Until the last answer has come: the C client aborts the program when it gets one that it does
-/// not expect, so nothing of ours may be on its way that it does not know of.
-void session::drain() {
-    if (in_flight_ > 0 || watches_.telling())
-        return;
-    if (!handle_ || !handle_->connected()) {
-        finish_closing(errc::session_left_to_expire);
-        return;
-    }
-    if (handle_->interest().write)
-        return;  // half a packet of the C client's is still to be sent
+void session::say_goodbye() {
     monitor_.cork(false);
     if (options_.tls) {
         // Only the C client can encrypt. It waits for the server's answer, elsewhere.
         handle_->part_when_destroyed();
         reap(std::move(handle_));
     } else if (!send_close_packet()) {
-        finish_closing(errc::session_left_to_expire);
-        return;
+        closing_.fail();
+        return finish_closing();
     }
-    phase_ = phase_type::parting;
     readable_ = false;
     monitor_.wait_readable(shared_from_this());
 }
@@ -125,36 +132,30 @@ void session::part() {
         break;
     }
     readable_ = false;
-    finish_closing(error_code());
+    closing_.hung_up();
+    finish_closing();
 }
 
-void session::finish_closing(error_code result) {
+void session::finish_closing() {
     retire_handle();
     monitor_.close();
-    phase_ = phase_type::closed;
-    close_result_ = result;
     complete_close_calls();
 }
 
 /// Whoever waited for a watch is told before whoever waits for the end.
 void session::complete_close_calls() {
-    if (phase_ != phase_type::closed || watches_.telling())
+    if (closing_.active() || watches_.telling())
         return;
-    auto calls = std::move(close_calls_);
-    close_calls_.clear();
-    for (auto& call : calls)
-        call->complete(close_result_);
+    for (auto& call : std::exchange(close_calls_, {}))
+        call->complete(closing_.result());
 }
 
 void session::fail_for_good(error_code reason) {
-    forget_lookups();
+    stop_connecting();
     retire_handle();
     monitor_.close();
     readable_ = writable_ = false;
-    phase_ = phase_type::closed;
-    chroot_verified_ = false;
-    auto calls = std::move(connect_calls_);
-    connect_calls_.clear();
+    auto calls = std::exchange(connect_calls_, {});
     set_state(session_state::closed, reason);
     watches_.drop_all(reason);
     fail_queued(errc::closed);

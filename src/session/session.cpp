@@ -20,6 +20,16 @@
 
 namespace corozk::detail {
 
+namespace {
+
+std::mt19937_64 seeded() {
+    std::random_device source;
+    std::seed_seq seed{source(), source(), source(), source(), source(), source()};
+    return std::mt19937_64(seed);
+}
+
+}  // namespace
+
 std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
                                        client_options options) {
     std::shared_ptr<session> s(new session(std::move(executor), std::move(options)));
@@ -39,13 +49,11 @@ port& port_of(session& s) noexcept {
 session::session(boost::asio::any_io_executor executor, client_options options)
     : executor_(std::move(executor)),
       options_(std::move(options)),
+      random_(seeded()),
+      connector_(options_, parse_hosts(options_.hosts), random_),
       monitor_(executor_),
       process_(forks()),
-      timer_(std::in_place, executor_),
-      timeout_(options_.session_timeout) {
-    std::random_device source;
-    std::seed_seq seed{source(), source(), source(), source(), source(), source()};
-    random_.seed(seed);
+      timer_(std::in_place, executor_) {
     handle::raise_log_level(options_.logger.level);
     monitor_.on_ready(
         [this] {
@@ -64,7 +72,6 @@ session::~session() {
 
 void session::abandon() noexcept {
     abandoned_ = true;
-    phase_ = phase_type::closed;
     if (status_.state != session_state::closed) {
         status_.state = session_state::closed;
         status_.reason = errc::closed;
@@ -75,7 +82,7 @@ void session::abandon() noexcept {
         monitor_.leave_to_parent();
     monitor_.abandon();
     timer_.reset();
-    forget_lookups();
+    stop_connecting();
     stop_looking();
     // Handlers may own coroutines that own us: they are taken out before they are destroyed.
     auto connecting = std::move(connect_calls_);
@@ -111,18 +118,10 @@ void session::start(operation& op) noexcept {
     op.queued_at = now();
     if (op.watch)
         ++arming_[op.path];
-    switch (phase_) {
-        case phase_type::idle:
-        case phase_type::draining:
-        case phase_type::parting:
-        case phase_type::closed:
-            refuse(op, errc::closed);
-            return;
-        default:
-            break;
-    }
+    if (connector_.idle())
+        return refuse(op, errc::closed);
     // The server would close the connection, and whoever asks again would make it do so for ever.
-    if (request_size(op, hosts_.chroot.size()) > options_.max_request_size) {
+    if (request_size(op, connector_.hosts().chroot.size()) > options_.max_request_size) {
         refuse(op, errc::too_large);
         return;
     }
@@ -231,8 +230,8 @@ void session::set_state(session_state state, error_code reason) {
     if (logs(log_level::info)) {
         std::string text("session ");
         text += to_string(state);
-        if (!tried_.empty() && state == session_state::connected)
-            text += " at " + to_text(tried_.back());
+        if (state == session_state::connected)
+            text += " at " + to_text(connector_.tried().back());
         if (reason)
             text += ": " + reason.message();
         log(log_level::info, text);

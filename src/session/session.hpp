@@ -5,8 +5,9 @@
 #include "c_client/socket_monitor.hpp"
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
+#include "session/closing_steps.hpp"
+#include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
-#include "session/hosts.hpp"
 #include "session/name_lookup.hpp"
 #include "session/quorum_question.hpp"
 #include "session/watch_registry.hpp"
@@ -14,7 +15,6 @@
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/set.hpp>
 
@@ -82,18 +82,6 @@ public:
     void log(log_level level, std::string_view text) noexcept override;
 
 private:
-    enum class phase_type : std::uint8_t {
-        idle,
-        resolving,   ///< asking for the servers' addresses
-        waiting,     ///< between two rounds of attempts
-        attempting,  ///< the C client connects
-        verifying,   ///< connected; asking whether the chroot exists
-        open,        ///< connected
-        draining,    ///< closing: the last answers
-        parting,     ///< closing: waiting for the server to hang up
-        closed,
-    };
-
     using operation_list =
         boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
 
@@ -117,48 +105,35 @@ private:
     void on_timer();
 
     // Connecting.
-    void begin_round();
-    void resolve(std::size_t index);
-    void resolved(std::size_t index,
-                  const std::string& problem,
-                  const std::vector<boost::asio::ip::address>& addresses);
-    void use_known_addresses();
-    void use(std::size_t index, std::vector<boost::asio::ip::address> addresses);
-    void forget_lookups();
-    bool looking_up() const noexcept;
-    void next_attempt();
-    void limit_attempt();
-    void forget_problems();
-    void note_attempt();
-    void note_problem(const std::string& where, const std::string& what);
-    void round_over();
-    void pause(std::size_t failures);
+    error_code unusable_options();
+    void advance();
+    void look_up(std::size_t host);
+    void attempt(const connector::endpoint& server);
+    void stop_connecting() noexcept;
     void reconnect();
-    void attempt_failed();
     void established(bool read_only);
     void verify_chroot();
-    void session_ready();
-    void look_for_quorum();
+    void session_ready(bool read_only);
+    void ask_for_quorum();
     void stop_looking() noexcept;
     void notice_silence();
-    std::vector<boost::asio::ip::tcp::endpoint> known_servers() const;
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();
     void authentication_demanded();
     void refused_for_good(error_code reason, std::string_view why);
-    error_code connect_problem() const;
 
     // Ending.
     void session_over();
     void session_lost(error_code reason);
     void fail_for_good(error_code reason);
     void begin_closing();
-    void drain();
+    void go_on_closing();
+    void say_goodbye();
     bool send_close_packet();
     void part();
-    void finish_closing(error_code result);
+    void finish_closing();
     void complete_close_calls();
     void retire_handle();
     void reap(std::unique_ptr<handle> last);
@@ -171,16 +146,13 @@ private:
     void read_ended(const std::string& path);
     void retry_drop();
     void rearm(const watch_registry::surplus& watch);
+    bool submit_at_once(operation& op);
     void apply_auth(const auth_info& auth);
     bool past_deadline() noexcept;
     void heed_fork();
-    bool closing() const noexcept {
-        return phase_ == phase_type::draining || phase_ == phase_type::parting;
-    }
-    bool connection_made() const noexcept {
-        return phase_ == phase_type::verifying || phase_ == phase_type::open ||
-               phase_ == phase_type::draining;
-    }
+    bool over() const noexcept;
+    bool connection_made() const noexcept;
+    bool follow_socket();
     bool can_send() const noexcept;
     bool sends_left() const noexcept { return !outbox_.empty() && can_send(); }
     bool arrivals_left() const noexcept { return !inbox_.empty() || next_arrival_ < batch_.size(); }
@@ -188,9 +160,10 @@ private:
 
     boost::asio::any_io_executor executor_;
     client_options options_;
-    host_list hosts_;
     session_status status_;
-    phase_type phase_ = phase_type::idle;
+    std::mt19937_64 random_;
+    connector connector_;
+    closing_steps closing_;
 
     std::vector<arrival> inbox_;
     std::vector<arrival> batch_;
@@ -236,42 +209,13 @@ private:
     time_point timer_due_ = time_point::max();
     std::uint64_t timer_epoch_ = 0;
 
-    /// What is known of a host's addresses.
-    struct host_addresses {
-        host_addresses() = default;
-        std::unique_ptr<name_lookup> asked;           ///< no answer yet
-        std::vector<boost::asio::ip::address> known;  ///< kept for when a look-up fails, or lasts
-        bool fresh = false;                           ///< not used yet
-    };
-    std::vector<host_addresses> addresses_;         ///< by host
-    std::uint64_t lookups_ = 0;                     ///< an answer to an earlier number is ignored
-    time_point patience_ends_ = time_point::max();  ///< with look-ups of names that are known
-
-    using endpoint = boost::asio::ip::tcp::endpoint;
-    std::vector<endpoint> servers_;  ///< this round's, the next attempt's last
-    std::vector<endpoint> tried_;    ///< likewise, the attempt under way last
-    std::vector<std::shared_ptr<quorum_question>> questions_;  ///< to the others, while read-only
-    time_point ask_at_ = time_point::max();
-    std::chrono::milliseconds ask_after_{};
-    std::optional<endpoint> with_quorum_;          ///< to be tried first
-    std::map<std::string, std::string> problems_;  ///< why not, in words, by server or name
-    std::size_t failed_rounds_ = 0;
-    std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
-    bool refused_connection_ = false;    ///< nobody listened at one of the servers
-    bool silent_server_ = false;         ///< one of them accepted, and gave no session
-    bool fresh_handle_ = true;           ///< its session has not been established yet
-    bool chroot_verified_ = false;
-    time_point attempt_started_{};
-    time_point attempt_deadline_ = time_point::max();
-    time_point retry_at_ = time_point::max();
-    time_point connect_deadline_ = time_point::max();
-    time_point close_deadline_ = time_point::max();
+    std::vector<std::unique_ptr<name_lookup>> lookups_;        ///< under way, by host
+    std::vector<std::shared_ptr<quorum_question>> questions_;  ///< under way, while read-only
+    bool fresh_handle_ = true;  ///< its session has not been established yet
     time_point last_sent_{};
-    std::chrono::milliseconds timeout_;
 
     std::vector<std::shared_ptr<user_call<>>> connect_calls_;
     std::vector<std::shared_ptr<user_call<>>> close_calls_;
-    error_code close_result_;
     struct state_call {
         session_status seen;
         std::shared_ptr<user_call<session_status>> call;
@@ -284,7 +228,6 @@ private:
 
     client_counters counters_;
     time_point arrived_at_{};  ///< the answers of this turn
-    std::mt19937_64 random_;
 };
 
 }  // namespace corozk::detail

@@ -10,10 +10,10 @@ namespace corozk::detail {
 
 /// Until when it waits for a connection. For the first one: as long as the client tries.
 time_point session::queue_deadline(const operation& op) const noexcept {
-    if (phase_ == phase_type::open || status_.state == session_state::connecting)
+    if (connector_.open() || status_.state == session_state::connecting)
         return time_point::max();
     bool given = options_.queue_timeout.count() > 0;
-    return time_limit(given ? options_.queue_timeout : timeout_).from(op.queued_at);
+    return time_limit(given ? options_.queue_timeout : connector_.timeout()).from(op.queued_at);
 }
 
 void session::arm_timer() {
@@ -21,30 +21,12 @@ void session::arm_timer() {
     time_point due = time_point::max();
     auto sooner = [&due](time_point t) { due = std::min(due, t); };
     time_point current = now();
-    switch (phase_) {
-        case phase_type::attempting:
-            sooner(attempt_deadline_);
-            break;
-        case phase_type::verifying:
-        case phase_type::open:
-        case phase_type::draining:
-            // Often enough for heartbeats and for the C client to notice a silent server.
-            sooner(current + std::max<std::chrono::milliseconds>(timeout_ / 10, 10ms));
-            break;
-        case phase_type::waiting:
-            sooner(retry_at_);
-            break;
-        case phase_type::resolving:
-            sooner(patience_ends_);
-            break;
-        default:
-            break;
+    if (connection_made()) {
+        // Often enough for heartbeats and for the C client to notice a silent server.
+        sooner(current + std::max<std::chrono::milliseconds>(connector_.timeout() / 10, 10ms));
     }
-    sooner(ask_at_);
-    if (!connect_calls_.empty())
-        sooner(connect_deadline_);
-    if (phase_ == phase_type::draining || phase_ == phase_type::parting)
-        sooner(close_deadline_);
+    sooner(connector_.deadline());
+    sooner(closing_.deadline());
     if (alive(status_.generation))
         sooner(clock_.deadline());
     if (!outbox_.empty())
@@ -81,25 +63,13 @@ void session::on_timer() {
     time_point current = now();
     if (past_deadline())
         session_lost(zk_errc::session_expired);
-    if (!connect_calls_.empty() && current >= connect_deadline_ && phase_ != phase_type::open) {
-        give_up_connecting(connect_problem());
-    }
-    if (phase_ == phase_type::attempting && current >= attempt_deadline_ && !arrivals_left())
-        attempt_failed();
-    if (phase_ == phase_type::waiting && current >= retry_at_)
-        begin_round();
-    if (phase_ == phase_type::resolving && current >= patience_ends_)
-        use_known_addresses();
-    if (current >= ask_at_)
-        look_for_quorum();
-    if (phase_ == phase_type::open) {
+    advance();
+    if (connector_.open()) {
         notice_silence();
         heartbeat();
     }
-    if ((phase_ == phase_type::draining || phase_ == phase_type::parting) &&
-        current >= close_deadline_) {
-        finish_closing(errc::session_left_to_expire);
-    }
+    if (closing_.active())
+        go_on_closing();
     while (!outbox_.empty() && current >= queue_deadline(outbox_.front())) {
         operation& op = outbox_.front();
         outbox_.pop_front();
@@ -118,13 +88,13 @@ void session::on_timer() {
 void session::notice_silence() {
     bool waiting = heartbeat_ && heartbeat_->state == operation::progress::sent;
     if (waiting && handle_->state() == handle_state::read_only &&
-        now() - heartbeat_->sent_at >= timeout_ / 3)
+        now() - heartbeat_->sent_at >= connector_.timeout() / 3)
         handle_->abort();
 }
 
 void session::heartbeat() {
     // Ours come before the C client's own pings, whose answers it keeps to itself.
-    if (now() - last_sent_ < timeout_ * 3 / 10)
+    if (now() - last_sent_ < connector_.timeout() * 3 / 10)
         return;
     if (heartbeat_ && heartbeat_->state != operation::progress::done &&
         heartbeat_->state != operation::progress::idle) {

@@ -83,7 +83,7 @@ bool session::past_deadline() noexcept {
 }
 
 void session::read_packets() {
-    if (phase_ == phase_type::parting) {
+    if (closing_.parting()) {
         if (readable_)
             part();
         return;
@@ -275,8 +275,7 @@ void session::run_completions() {
 }
 
 bool session::can_send() const noexcept {
-    return phase_ == phase_type::open && handle_ && handle_->connected() &&
-           in_flight_ < max_in_flight;
+    return connector_.open() && handle_ && handle_->connected() && in_flight_ < max_in_flight;
 }
 
 void session::send_queued() {
@@ -319,50 +318,47 @@ void session::send_queued() {
     monitor_.cork(false);
 }
 
+/// There is a connection, even if it is not known whether the session can be used.
+bool session::connection_made() const noexcept {
+    return connector_.verifying() || connector_.open() || closing_.draining();
+}
+
 void session::wait_for_more() {
-    switch (phase_) {
-        case phase_type::attempting:
-        case phase_type::verifying:
-        case phase_type::open:
-        case phase_type::draining: {
-            if (!handle_)
-                break;
-            if (handle_->open()) {
-                auto interest = handle_->interest();
-                // While it stays connected the C client keeps its socket.
-                bool connected = handle_->connected();
-                if (!connected || !followed_)
-                    monitor_.follow(interest.descriptor);
-                followed_ = connected;
-                if (handle_->open()) {
-                    auto self = shared_from_this();
-                    if (handle_->state() == handle_state::associating)
-                        silent_server_ = true;
-                    if (!readable_)
-                        monitor_.wait_readable(self);
-                    if (interest.write)
-                        monitor_.wait_writable(self);
-                    break;
-                }
-            }
-            // What the C client recorded about its end is dispatched in the next turn.
-            if (arrivals_left())
-                break;
+    if (closing_.parting()) {
+        monitor_.wait_readable(shared_from_this());
+    } else if (handle_ && (connector_.attempting() || connection_made()) && !follow_socket()) {
+        // What the C client recorded about its end is dispatched in the next turn.
+        if (!arrivals_left()) {
             connection_down();
             // The next server may have been asked at once: nobody else waits for its socket.
-            if (phase_ == phase_type::attempting)
+            if (connector_.attempting())
                 return wait_for_more();
-            break;
         }
-        case phase_type::parting:
-            monitor_.wait_readable(shared_from_this());
-            break;
-        default:
-            break;
     }
-    if (phase_ == phase_type::draining)
-        drain();
+    if (closing_.draining())
+        go_on_closing();
     arm_timer();
+}
+
+/// Waits for the C client's socket. @return false if it has none any more.
+bool session::follow_socket() {
+    if (!handle_->open())
+        return false;
+    auto interest = handle_->interest();
+    // While it stays connected the C client keeps its socket.
+    bool connected = handle_->connected();
+    if (!connected || !followed_)
+        monitor_.follow(interest.descriptor);
+    followed_ = connected;
+    if (!handle_->open())
+        return false;
+    if (handle_->state() == handle_state::associating)
+        connector_.accepted();
+    if (!readable_)
+        monitor_.wait_readable(shared_from_this());
+    if (interest.write)
+        monitor_.wait_writable(shared_from_this());
+    return true;
 }
 
 }  // namespace corozk::detail

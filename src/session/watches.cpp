@@ -32,7 +32,7 @@ void join_free_memory() {
 void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
     if (abandoned_ || !alive(status_.generation))
         return;
-    if (phase_ != phase_type::open || arming_.contains(path)) {
+    if (!connector_.open() || arming_.contains(path)) {
         late_drops_[path].insert(kind);
         return;
     }
@@ -82,7 +82,7 @@ void session::read_ended(const std::string& path) {
     if (it == arming_.end() || --it->second > 0)
         return;
     arming_.erase(it);
-    if (phase_ != phase_type::open)
+    if (!connector_.open())
         return;
     auto late = late_drops_.extract(path);
     if (late.empty())
@@ -118,7 +118,7 @@ bool session::chores_left() const noexcept {
     if (watches_.telling())
         return true;
     bool rearm_more = watches_.has_detached() && rearming_ < max_rearming;
-    return phase_ == phase_type::open && (rearm_more || !drops_to_retry_.empty());
+    return connector_.open() && (rearm_more || !drops_to_retry_.empty());
 }
 
 void session::do_chores() {
@@ -130,7 +130,7 @@ void session::do_chores() {
     }
     // A C client that has nothing to take apart is freed at once.
     std::function<void(const std::string&)> forget;
-    if (closing() && handle_)
+    if (closing_.active() && handle_)
         forget = [this](const std::string& path) { handle_->forget_watches(path); };
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
