@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session comes to a connection, loses it, and comes to another.
 #include "driver/request.hpp"
-#include "session/internal_operation.hpp"
 #include "session/session.hpp"
 #if COROZK_HAS_SASL
 #include "c_client/sasl.hpp"
@@ -86,7 +85,7 @@ error_code session::unusable_options() {
 void session::connect(user_call<> call) {
     call.ahead_of_copies();
     heed_fork();
-    if (abandoned_ || closing_.active())
+    if (agenda_.stopped() || closing_.active())
         return call.fail(errc::closed);
     if (connector_.open())
         return call.complete(error_code());
@@ -95,7 +94,7 @@ void session::connect(user_call<> call) {
         fail_for_good(problem);
         return call.fail(problem);
     }
-    if (connect_calls_.empty())
+    if (calls_.connecting.empty())
         connector_.expect(now());
     auto shared = std::make_shared<user_call<>>(std::move(call));
     // When nobody waits for the first session any more, nobody wants it either.
@@ -103,12 +102,12 @@ void session::connect(user_call<> call) {
         session& s = *this;  // completing the call destroys this function
         if (auto c = weak.lock())
             c->fail(boost::asio::error::operation_aborted);
-        std::erase_if(s.connect_calls_, [](const auto& c) { return !c->waiting(); });
-        if (s.connect_calls_.empty())
+        std::erase_if(s.calls_.connecting, [](const auto& c) { return !c->waiting(); });
+        if (s.calls_.connecting.empty())
             s.give_up_connecting(boost::asio::error::operation_aborted);
         s.wake();
     });
-    connect_calls_.push_back(std::move(shared));
+    calls_.connecting.push_back(std::move(shared));
     if (ended) {
         set_state(session_state::connecting);
         connector_.start(now());
@@ -121,7 +120,7 @@ void session::connect(user_call<> call) {
 void session::advance() {
     using kind = connector::action::kind_type;
     for (;;) {
-        auto todo = connector_.next(now(), arrivals_left());
+        auto todo = connector_.next(now(), traffic_.has_arrivals());
         switch (todo.kind) {
             case kind::wait:
                 return wake();
@@ -138,8 +137,7 @@ void session::advance() {
                 attempt(todo.server);
                 break;
             case kind::abandon_attempt:
-                handle_->abort();
-                monitor_.close();
+                link_.drop();
                 break;
             case kind::ask_for_quorum:
                 ask_for_quorum();
@@ -152,13 +150,13 @@ void session::advance() {
 }
 
 void session::look_up(std::size_t host) {
-    lookups_.resize(connector_.hosts().hosts.size());
-    lookups_[host] = std::make_unique<name_lookup>(
+    inquiries_.names.resize(connector_.hosts().hosts.size());
+    inquiries_.names[host] = std::make_unique<name_lookup>(
         connector_.hosts().hosts[host].name,
         executor_,
         [self = shared_from_this(), host](const std::string& problem,
                                           const std::vector<boost::asio::ip::address>& found) {
-            self->lookups_[host].reset();
+            self->inquiries_.names[host].reset();
             self->connector_.resolved(host, problem, found);
             self->advance();
         });
@@ -167,54 +165,42 @@ void session::look_up(std::size_t host) {
 void session::stop_connecting() noexcept {
     connector_.stop();
     // They may own the session: destroyed when nothing here is in use.
-    auto last = std::move(lookups_);
-    lookups_.clear();
+    auto last = std::exchange(inquiries_.names, {});
 }
 
 void session::attempt(const connector::endpoint& server) {
-    if (!handle_) {
+    if (!link_.client()) {
         handle_settings settings;
         settings.chroot = connector_.hosts().chroot;
         settings.session_timeout = options_.session_timeout;
         settings.allow_read_only = options_.allow_read_only;
         settings.tls = options_.tls ? &*options_.tls : nullptr;
         settings.sasl = options_.sasl ? &*options_.sasl : nullptr;
+        auto write = [this](log_level level, std::string_view text) {
+            if (logs(level))
+                log(level, "c client: " + std::string(text));
+        };
         error_code error;
-        handle_ = handle::make(
-            settings,
-            inbox_,
-            [this](log_level level, std::string_view text) {
-                if (logs(level))
-                    log(level, "c client: " + std::string(text));
-            },
-            error);
-        if (!handle_)
+        link_.use(handle::make(settings, traffic_.arriving(), write, error));
+        if (!link_.client())
             return connect_failed(error);
-        fresh_handle_ = true;
     }
-    handle_->set_server(server);
-    // The C client skips a turn after it has failed once.
-    for (int i = 0; i < 3 && !handle_->open(); ++i)
-        handle_->interest();
-    if (!handle_->open())
-        connector_.attempt_failed(failure_text(handle_->failure()));
+    if (!link_.connect(server))
+        connector_.attempt_failed(failure_text(link_.client()->failure()));
 }
 
 /// The C client has no socket any more.
 void session::connection_down() {
-    readable_ = writable_ = false;
-    monitor_.close();
-    // After SASL has failed the C client says nothing, and cannot be used any more.
-    if (handle_ && handle_->state() == handle_state::auth_failed) {
-        authentication_failed();
-        return;
-    }
+    link_.socket().close();
+    // After SASL has failed the C client reports nothing, and cannot be used any more.
+    if (link_.is(handle_state::auth_failed))
+        return authentication_failed();
     if (connector_.attempting()) {
-        connector_.attempt_failed(failure_text(handle_->failure()));
+        connector_.attempt_failed(failure_text(link_.client()->failure()));
         advance();
     } else if (connector_.verifying() || connector_.open()) {
-        set_state(status_.state == session_state::connecting ? session_state::connecting
-                                                             : session_state::suspended);
+        if (status().state != session_state::connecting)
+            set_state(session_state::suspended);
         reconnect();
     }
 }
@@ -225,46 +211,40 @@ void session::reconnect() {
 }
 
 void session::established(bool read_only) {
-    if (!connector_.attempting() || !handle_ || !handle_->connected())
+    if (!connector_.attempting() || !link_.connected())
         return;
-    connector_.established(handle_->negotiated_timeout(), read_only, now());
-    keeps_session_ = !read_only || fresh_handle_;
-    if (keeps_session_)
+    const handle& client = *link_.client();
+    connector_.established(client.negotiated_timeout(), read_only, now());
+    bool fresh = link_.established();
+    board_.established(client.session_id(), connector_.timeout(), fresh);
+    // Without a quorum a server keeps only the sessions that it has made itself.
+    if (read_only && !fresh)
+        clock_.hold();
+    else
         clock_.start(connector_.attempt_started(), connector_.timeout());
-    last_sent_ = now();
+    liveness_.last_sent = now();
     ++counters_.connects;
-    status_.session_id = handle_->session_id();
-    status_.negotiated_timeout = connector_.timeout();
-    if (fresh_handle_) {
-        fresh_handle_ = false;
-        ++status_.generation;
-        for (const auth_info& auth : options_.auth)
-            apply_auth(auth);
+    if (fresh) {
+        for (const auth_info& auth : options_.auth) {
+            operation& op = make_detached(op_code::add_auth, auth.scheme, [](operation&) {});
+            op.data = auth.credential;
+            submit_at_once(op);
+        }
     }
     if (connector_.open())
-        session_ready(read_only);
+        ready(read_only);
     else
         verify_chroot();
 }
 
 /// Ahead of what is queued, and before the session is open.
-bool session::submit_at_once(operation& op) {
+void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
-    if (!handle_->submit(op))
-        return false;
-    sent_.push_back(op);
-    ++in_flight_;
+    if (!link_.client()->submit(op))
+        return op.abandoned();
+    traffic_.mark_sent(op);
     ++counters_.requests;
-    return true;
-}
-
-void session::apply_auth(const auth_info& auth) {
-    auto ignore = [](operation&) {};
-    auto* op = new detached_request<decltype(ignore)>(op_code::add_auth, auth.scheme, ignore);
-    op->data = auth.credential;
-    if (!submit_at_once(*op))
-        delete op;
 }
 
 void session::verify_chroot() {
@@ -276,28 +256,21 @@ void session::verify_chroot() {
             log(log_level::error,
                 "the parent znode \"" + connector_.hosts().chroot +
                     "\" of the host list does not exist: create it first");
-            connect_failed(errc::chroot_missing);
-            return;
+            return connect_failed(errc::chroot_missing);
         }
-        bool read_only = handle_->state() == handle_state::read_only;
+        bool read_only = link_.is(handle_state::read_only);
         connector_.verified(read_only, now());
-        session_ready(read_only);
+        ready(read_only);
     };
-    verification_ = std::make_unique<internal_operation>(op_code::exists, "/", verified);
-    verification_->sent_in = status_.generation;
-    submit_at_once(*verification_);
+    operation& op = make_detached(op_code::exists, "/", verified);
+    op.sent_in = status().generation;
+    submit_at_once(op);
 }
 
-void session::session_ready(bool read_only) {
+void session::ready(bool read_only) {
     set_state(read_only ? session_state::read_only : session_state::connected);
-    if (drops_to_retry_.empty()) {
-        drops_to_retry_.swap(late_drops_);
-    } else {
-        for (auto& [path, kinds] : late_drops_)
-            drops_to_retry_[path].merge(kinds);
-        late_drops_.clear();
-    }
-    for (auto& call : std::exchange(connect_calls_, {}))
+    watches_.connected();
+    for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
     advance();
 }
@@ -308,19 +281,37 @@ void session::ask_for_quorum() {
         stop_looking();
         connector_.quorum_found(server);
         // How the C client reports this begins the next round.
-        handle_->abort();
+        link_.client()->abort();
         wake();
     };
     for (const auto& server : connector_.other_servers()) {
-        questions_.push_back(std::make_shared<quorum_question>(executor_, server));
-        questions_.back()->ask(yes);
+        inquiries_.quorum.push_back(std::make_shared<quorum_question>(executor_, server));
+        inquiries_.quorum.back()->ask(yes);
     }
 }
 
 void session::stop_looking() noexcept {
-    for (auto& question : questions_)
+    for (auto& question : inquiries_.quorum)
         question->withdraw();
-    questions_.clear();
+    inquiries_.quorum.clear();
+}
+
+/// Often enough for the server to keep the session, and for a silent server to be noticed.
+void session::heartbeat() {
+    const time_point current = now();
+    const operation* under_way = liveness_.heartbeat;
+    // The C client is not asked how long to wait while it is read-only.
+    if (under_way && under_way->state == operation::progress::sent &&
+        link_.is(handle_state::read_only) &&
+        current - under_way->sent_at >= connector_.timeout() / 3) {
+        link_.client()->abort();
+    }
+    // Ours come before the C client's own pings, whose answers it keeps to itself.
+    if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
+        return;
+    auto answered = [this](operation&) { liveness_.heartbeat = nullptr; };
+    liveness_.heartbeat = &make_detached(op_code::exists, "/", answered);
+    start(*liveness_.heartbeat);
 }
 
 void session::authentication_failed() {
@@ -351,10 +342,10 @@ void session::refused_for_good(error_code reason, std::string_view why) {
 
 /// A client that has had a session goes on without those who wait.
 void session::give_up_connecting(error_code reason) {
-    if (status_.state == session_state::connecting)
+    if (status().state == session_state::connecting)
         return connect_failed(reason);
     connector_.expect_nothing();
-    for (auto& call : std::exchange(connect_calls_, {}))
+    for (auto& call : std::exchange(calls_.connecting, {}))
         call->fail(reason);
 }
 
@@ -379,17 +370,13 @@ void session::session_over() {
 
 void session::session_lost(error_code reason) {
     ++counters_.expirations;
-    readable_ = writable_ = false;
-    if (logs(log_level::warning)) {
-        log(log_level::warning, "the session was lost; its ephemeral nodes are gone or will go");
-    }
-    retire_handle();
-    monitor_.close();
-    late_drops_.clear();
-    drops_to_retry_.clear();
+    log(log_level::warning, "the session was lost; its ephemeral nodes are gone or will go");
+    retire_client();
+    link_.socket().close();
+    watches_.session_lost();
     set_state(session_state::lost, reason);
     watches_.drop_all(reason);
-    fail_queued(reason);
+    traffic_.refuse_queued(reason);
     if (options_.renew_session && !connector_.hosts().hosts.empty()) {
         reconnect();
     } else {
