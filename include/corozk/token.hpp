@@ -18,9 +18,9 @@ namespace corozk {
 /**
  * @brief The default completion token: `co_await` the operation in a `boost::asio::awaitable<>`.
  *
- * Like `boost::asio::use_awaitable`, and it can be combined with `||` and `&&` in the same way, but
- * what it throws is a `corozk::error`, which names the operation and the path. Every other
- * completion token of Asio can be passed instead.
+ * Like `boost::asio::use_awaitable`, including the operators `||` and `&&`, but throws a
+ * `corozk::error`, which contains the operation and the path. Any other Asio completion token can
+ * be passed instead.
  */
 struct default_token {};
 
@@ -39,7 +39,6 @@ struct awaited<Value> {
     using type = Value;
 };
 
-/// The executor that a completion handler without one of its own gets: `use_awaitable` only.
 using tuple_token = boost::asio::as_tuple_t<boost::asio::use_awaitable_t<>>;
 
 }  // namespace detail
@@ -53,7 +52,7 @@ public:
     using value_type = typename corozk::detail::awaited<Values...>::type;
     using return_type = awaitable<value_type>;
 
-    /// `arguments`: of adapters around this token, such as `cancel_after` of newer Boosts.
+    /// `arguments` come from adapters around this token, such as `cancel_after` of newer Boosts.
     template <class Initiation, class... Arguments>
     static return_type initiate(Initiation initiation,
                                 corozk::default_token,
