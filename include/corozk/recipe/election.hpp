@@ -143,7 +143,7 @@ public:
     auto campaign_again(ownership term, Token&& token = Token{}) {
         return detail::initiate<void(error_code, ownership)>(
             detail::call_site("election.campaign_again", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // The new node is asked for first; then `term` goes with this function.
@@ -173,13 +173,11 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
+        return detail::initiate<&start_acknowledge>(
             detail::call_site("election.acknowledge", term.path()),
-            get_executor(),
+            callee(session_, impl_),
             std::forward<Token>(token),
-            [s = session_, impl = impl_, term = term.implementation()](auto handler) {
-                start_acknowledge(s, impl, term, std::move(handler));
-            });
+            term.implementation());
     }
 
     /**
@@ -250,17 +248,15 @@ public:
 private:
     friend class detail::latch_core;
 
+    using callee = detail::callee<session_ptr, impl_ptr>;
     using owned_ptr = std::shared_ptr<detail::owned>;
 
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
-        return detail::initiate<void(error_code, election_leader)>(
-            detail::call_site(operation, path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, seen = std::move(seen)](auto handler) mutable {
-                start_observe(s, impl, std::move(seen), std::move(handler));
-            });
+        return detail::initiate<&start_observe>(detail::call_site(operation, path()),
+                                                callee(session_, impl_),
+                                                std::forward<Token>(token),
+                                                std::move(seen));
     }
 
     template <class Value, class Body>
@@ -311,12 +307,10 @@ private:
     static bool worth_another_term(const error_code& ec) noexcept;
     static std::string path_of(const impl_ptr& impl);
 
-    static void start_acknowledge(const session_ptr& s,
-                                  const impl_ptr& impl,
+    static void start_acknowledge(const callee& of,
                                   const owned_ptr& term,
                                   detail::any_handler<void(error_code)> handler);
-    static void start_observe(const session_ptr& s,
-                              const impl_ptr& impl,
+    static void start_observe(const callee& of,
                               std::optional<election_leader> seen,
                               detail::any_handler<void(error_code, election_leader)> handler);
 };

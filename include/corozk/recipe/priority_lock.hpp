@@ -61,6 +61,7 @@ struct priority_lock_options {
  */
 class COROZK_DECL priority_lock : public detail::line_user {
 private:
+    using callee = detail::callee<session_ptr, impl_ptr>;
     struct wish {
         std::uint8_t kind = 1;
         std::int32_t priority = 0;
@@ -85,13 +86,10 @@ private:
 
     template <class Token>
     auto ask(const char* operation, wish what, Token&& token) {
-        return detail::initiate<void(error_code, ownership)>(
-            detail::call_site(operation, path()),
-            get_executor(),
-            token,
-            [s = session_, impl = impl_, what](auto handler) {
-                start(s, impl, what, std::move(handler));
-            });
+        return detail::initiate<&start>(detail::call_site(operation, path()),
+                                        callee(session_, impl_),
+                                        std::forward<Token>(token),
+                                        what);
     }
 
 public:
@@ -223,8 +221,7 @@ public:
 private:
     detail::acquisition ranked_part(wish what) const;
 
-    static void start(const session_ptr& s,
-                      const impl_ptr& impl,
+    static void start(const callee& of,
                       wish what,
                       detail::any_handler<void(error_code, ownership)> handler);
 };
