@@ -100,6 +100,7 @@ std::vector<cost_line> replaced(std::vector<cost_line> recorded,
 
 std::string table_text(const std::vector<cost_line>& lines) {
     std::string text =
+        "# SPDX-License-Identifier: Apache-2.0\n"
         "# What operations cost, exactly; test/costs/README.md says how to record it anew.\n" +
         fmt::format(layout, "# operation", "requests", "events", "sent", "received", "requests") +
         "\n";
