@@ -71,8 +71,7 @@ public:
     }
 
 private:
-    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                           handler_of<name_entry> handler);
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>&, handler_of<name_entry>);
 };
 
 /**
@@ -87,7 +86,8 @@ private:
  * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object takes its session-bound names away (in the background); what waits
@@ -180,7 +180,7 @@ public:
             "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
@@ -209,19 +209,19 @@ public:
     name_watch follow(std::string name) const;
 
 private:
-    static void start_register(const impl_ptr& impl,
+    static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
-                               handler_of<> handler);
-    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
-    static void start_resolve(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
+    static void start_resolve(const impl_ptr&,
                               std::string name,
                               std::optional<time_limit> wait,
-                              handler_of<name_entry> handler);
-    static void start_list(const impl_ptr& impl,
+                              handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
                            std::string folder,
-                           handler_of<std::vector<name_entry>> handler);
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk
