@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct election_leader {
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
  */
-class COROZK_DECL election : public detail::line_user {
+class COROZK_DECL election : public detail::contention_recipe {
 public:
     /// `path` is the folder of the election; it is created when it is needed.
     election(const client& c, std::string path, election_options options = election_options());

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <string>
@@ -49,7 +49,7 @@ struct lock_options {
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */
-class COROZK_DECL lock : public detail::line_user {
+class COROZK_DECL lock : public detail::contention_recipe {
 public:
     /// `path` is the folder of the lock; it is created when it is needed.
     lock(const client& c, std::string path, lock_options options = lock_options());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -59,7 +59,7 @@ struct priority_lock_options {
  *
  * @see Recipes page, "Locks", which names it as an exercise; "Revocable Shared Locks".
  */
-class COROZK_DECL priority_lock : public detail::line_user {
+class COROZK_DECL priority_lock : public detail::contention_recipe {
 private:
     struct wish {
         std::uint8_t kind = 1;

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -64,7 +64,7 @@ struct semaphore_options {
  * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
  */
-class COROZK_DECL semaphore : public detail::line_user {
+class COROZK_DECL semaphore : public detail::contention_recipe {
 public:
     /// `path` is the folder of the semaphore; it is created when it is needed. `limit` is the
     /// number of permits, at least 1 (else everything fails with `errc::bad_option`).

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct shared_lock_options {
  * @see Recipes page, "Shared Locks" and the note on the guid; CURATOR-45, CURATOR-498,
  * ZOOKEEPER-2931, ZOOKEEPER-4372.
  */
-class COROZK_DECL shared_lock : public detail::line_user {
+class COROZK_DECL shared_lock : public detail::contention_recipe {
 public:
     /// `path` is the folder of the lock; it is created when it is needed.
     shared_lock(const client& c,

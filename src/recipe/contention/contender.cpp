@@ -3,16 +3,16 @@
 
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/release_request.hpp"
 
 namespace corozk::detail {
 
-contender::contender(line& l, contender_request request, user_call<ownership> call)
-    : line_node(true),
-      port_(l.get_port()),
-      line_(&l),
-      settings_(l.settings_),
+contender::contender(contention_queue& q, contender_request request, user_call<ownership> call)
+    : contention_node(true),
+      port_(q.get_port()),
+      queue_(&q),
+      settings_(q.settings_),
       request_(std::move(request)),
       watch_(*this),
       since_(port_.now()),
@@ -42,19 +42,19 @@ void contender::abandon(error_code reason) {
     auto keep = shared_from_this();
     call_.fail(reason);
     timer_node::cancel();
-    if (!line_)
+    if (!queue_)
         return;
     switch (stage_) {
         case stage_type::creating:
             // If nothing was sent, nothing is left behind.
-            if (!asked_ || line_->take_back(*this)) {
-                line_->fail(*this, reason);
+            if (!asked_ || queue_->take_back(*this)) {
+                queue_->fail(*this, reason);
             } else {
                 abandoned_ = true;
             }
             break;
         case stage_type::waiting:
-            line_->release(*this);
+            queue_->release(*this);
             break;
         default:
             break;
@@ -76,30 +76,30 @@ void contender::end() {
 
 void contender::turn_watch::fired(watch_event_type type) noexcept {
     // Any other type says that something may have happened while we could not hear of it.
-    if (contender_.line_ && type == watch_event_type::created)
-        contender_.line_->announced(contender_);
+    if (contender_.queue_ && type == watch_event_type::created)
+        contender_.queue_->announced(contender_);
 }
 
 void contender::expired() noexcept {
     if (stage_ == stage_type::granted) {
-        if (!line_)
+        if (!queue_)
             return;
         // Still held after a while: notice if somebody erases the node.
         if (!watch_.armed() && !proving_)
-            line_->prove(*this);
+            queue_->prove(*this);
         // Others want it, too: know the next one before it is released.
         if (listens())
-            line_->look_behind(*this);
+            queue_->look_behind(*this);
     } else {
         abandon(errc::deadline_exceeded);
     }
 }
 
 void contender::own_node_touched() noexcept {
-    if (!line_)
+    if (!queue_)
         return;
     if (stage_ == stage_type::granted || stage_ == stage_type::waiting)
-        line_->prove(*this);
+        queue_->prove(*this);
 }
 
 void contender::wait_lost(user_call<error_code> call) {
@@ -117,10 +117,10 @@ void contender::wait_release_requested(user_call<> call) {
 void contender::release(user_call<> call) {
     if (error_code reason = lost_reason())
         return call.fail(reason);
-    if (stage_ != stage_type::granted || !line_)
+    if (stage_ != stage_type::granted || !queue_)
         return call.fail(errc::ownership_lost);
     release_call_ = cancellable(std::move(call), stops_waiting);
-    line_->release(*this);
+    queue_->release(*this);
 }
 
 /// What the own node's data says, each time that a watch is left on it: so no request is missed.
@@ -134,8 +134,8 @@ void contender::inspect(const operation& look) {
 }
 
 void contender::drop() noexcept {
-    if (stage_ == stage_type::granted && line_)
-        line_->release(*this);
+    if (stage_ == stage_type::granted && queue_)
+        queue_->release(*this);
 }
 
 }  // namespace corozk::detail

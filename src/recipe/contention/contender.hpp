@@ -2,8 +2,8 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/held_calls.hpp"
-#include "recipe/contention/line_rule.hpp"
 #include "recipe/contention/owned.hpp"
 #include <corozk/ownership.hpp>
 
@@ -20,26 +20,26 @@
 
 namespace corozk::detail {
 
-class line;
-struct line_settings;
+class contention_queue;
+struct contention_settings;
 
 /// One place in a line: ours, or a foreign one.
-class line_node : public boost::intrusive::set_base_hook<>, public line_entry {
+class contention_node : public boost::intrusive::set_base_hook<>, public contention_entry {
 public:
-    explicit line_node(bool local) noexcept : local_(local) {}
-    line_node(const line_node&) = delete;
-    line_node& operator=(const line_node&) = delete;
+    explicit contention_node(bool local) noexcept : local_(local) {}
+    contention_node(const contention_node&) = delete;
+    contention_node& operator=(const contention_node&) = delete;
 
     bool local() const noexcept { return local_; }
 
     std::uint64_t listing = 0;  ///< the last one that it was seen in; 0: none yet
 
-    friend bool operator<(const line_node& a, const line_node& b) noexcept {
+    friend bool operator<(const contention_node& a, const contention_node& b) noexcept {
         return a.order < b.order;
     }
 
 protected:
-    ~line_node() = default;
+    ~contention_node() = default;
 
 private:
     bool local_;
@@ -58,7 +58,7 @@ struct contender_request {
 /// One attempt to get to the front of a line, and what comes of it: a node `<guid><kind><sequence>`
 /// and its life. Created, asked and destroyed by users; everything that happens to it is decided by
 /// its line. The line holds a reference while the node may exist.
-class contender final : public line_node,
+class contender final : public contention_node,
                         public boost::intrusive::list_base_hook<>,
                         public owned,
                         private timer_node,
@@ -72,7 +72,7 @@ public:
         gone,
     };
 
-    contender(line& l, contender_request request, user_call<ownership> call);
+    contender(contention_queue& q, contender_request request, user_call<ownership> call);
 
     /// The user does not want it any more: fails the call at once, and leaves nothing behind.
     void abandon(error_code reason);
@@ -98,10 +98,10 @@ public:
     std::uint64_t generation() const noexcept override { return generation_; }
 
     /// Null when it has nothing to do with a line any more.
-    line* current_line() const noexcept { return line_; }
+    contention_queue* current_queue() const noexcept { return queue_; }
 
 private:
-    friend class line;
+    friend class contention_queue;
 
     /// A watch on the own node: somebody may erase it, or write to it.
     class own_watch final : public watch_node {
@@ -114,7 +114,7 @@ private:
         contender& contender_;
     };
 
-    /// A watch on what announces its turn; see contention/line_rule.hpp.
+    /// A watch on what announces its turn; see contention/contention_rule.hpp.
     class turn_watch final : public watch_node {
     public:
         explicit turn_watch(contender& c) noexcept : contender_(c) {}
@@ -159,8 +159,8 @@ private:
     bool replaces() const noexcept { return extras_ && extras_->replaced; }
 
     port& port_;
-    line* line_;  ///< null when it has nothing to do with the line any more
-    std::shared_ptr<const line_settings> settings_;
+    contention_queue* queue_;  ///< null when it has nothing to do with the line any more
+    std::shared_ptr<const contention_settings> settings_;
     std::shared_ptr<contender> self_;  ///< while the line needs it, wanted by a user or not
     contender_request request_;
     operation* creation_ = nullptr;  ///< on its way
@@ -176,7 +176,8 @@ private:
     bool proving_ = false;        ///< a look at the own node is on its way
     bool erase_unknown_ = false;  ///< an answer to its erasure was lost
     bool converting_ = false;     ///< another node is taking its node's place
-    std::uint64_t coverage_ = 0;  ///< `line::coverage_` if everything ahead of it is known
+    std::uint64_t coverage_ =
+        0;  ///< `contention_queue::coverage_` if everything ahead of it is known
     own_watch watch_;
     time_point since_;  ///< it has waited, then held
     user_call<ownership> call_;

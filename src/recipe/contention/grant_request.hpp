@@ -2,7 +2,7 @@
 #pragma once
 
 #include "driver/signal.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_queue.hpp"
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace corozk::detail {
 /// driver's signal when there is an answer. Destroying it gives up what has not been taken.
 class grant_request {
 public:
-    grant_request(line& where, contender_request what, signal& wake)
+    grant_request(contention_queue& where, contender_request what, signal& wake)
         : state_(std::make_shared<answer>()) {
         state_->wake = &wake;
         port& p = where.get_port();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/inspection/known_lines.hpp"
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/inspection/known_queues.hpp"
 #include <corozk/recipe/any_line.hpp>
 
 #include <algorithm>
@@ -21,13 +21,13 @@ public:
         else if (path_problem(path) || path == "/")
             problem = errc::bad_path;
         else
-            recipes = known_lines_at(c, path);
+            recipes = known_queues_at(c, path);
     }
 
     std::shared_ptr<session> owner;
     std::string path;
     error_code problem;
-    std::vector<known_line> recipes;
+    std::vector<known_queue> recipes;
 };
 
 namespace {
@@ -52,8 +52,8 @@ call_ptr<Values...> begin(const std::shared_ptr<any_line_impl>& impl,
 task<error_code> recipe_of(port& p,
                            const any_line_impl& impl,
                            const std::string& contender_path,
-                           const known_line*& recipe) {
-    found_line found;
+                           const known_queue*& recipe) {
+    found_queue found;
     error_code ec = co_await recognise(p, impl.path, impl.recipes, found);
     if (ec)
         co_return ec;
@@ -67,7 +67,7 @@ task<error_code> recipe_of(port& p,
 }
 
 task<> list(port& p, std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
-    found_line found;
+    found_queue found;
     error_code ec = co_await recognise(p, impl->path, impl->recipes, found);
     if (ec)
         found.contenders.clear();
@@ -78,7 +78,7 @@ task<> break_one(port& p,
                  std::shared_ptr<any_line_impl> impl,
                  std::string contender_path,
                  call_ptr<> call) {
-    const known_line* recipe = nullptr;
+    const known_queue* recipe = nullptr;
     error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
     if (!ec && call->waiting()) {
         signal wake(p);
@@ -96,7 +96,7 @@ task<> insist(port& p,
               std::string contender_path,
               time_limit grace,
               call_ptr<bool> call) {
-    const known_line* recipe = nullptr;
+    const known_queue* recipe = nullptr;
     error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
     bool removed = false;
     if (!ec && call->waiting()) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include <corozk/recipe/semaphore.hpp>
@@ -18,11 +18,11 @@ using namespace detail;
 
 namespace {
 
-line_settings make_settings(const std::string& path,
-                            std::int32_t limit,
-                            const semaphore_options& options) {
-    line_settings settings =
-        settings_in_format(contention_recipe::semaphore, options.compatibility);
+contention_settings make_settings(const std::string& path,
+                                  std::int32_t limit,
+                                  const semaphore_options& options) {
+    contention_settings settings =
+        settings_in_format(known_recipe::semaphore, options.compatibility);
     settings.rule = &the_semaphore_rule();
     settings.entries = options.acl;
     settings.release_request = options.release_request;
@@ -37,10 +37,11 @@ line_settings make_settings(const std::string& path,
 }
 
 /// The lock of the other library under which a lease is taken.
-std::optional<line_settings> make_gate(const std::string& path, const semaphore_options& options) {
+std::optional<contention_settings> make_gate(const std::string& path,
+                                             const semaphore_options& options) {
     if (options.compatibility == compatibility::native)
         return std::nullopt;
-    line_settings gate = settings_in_format(contention_recipe::lock, options.compatibility);
+    contention_settings gate = settings_in_format(known_recipe::lock, options.compatibility);
     gate.directory = options.compatibility == compatibility::curator ? join_path(path, "locks")
                                                                      : path + "-__lock__";
     gate.rule = &the_exclusive_rule();
@@ -57,11 +58,11 @@ struct comparing_call final : timer_node {
     user_call<ownership> call;
 };
 
-class semaphore_object final : public line_object,
+class semaphore_object final : public contention_object,
                                public std::enable_shared_from_this<semaphore_object> {
 public:
     semaphore_object(std::string path, std::int32_t limit, const semaphore_options& options)
-        : line_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
+        : contention_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
           limit_(limit),
           gate_(make_gate(path, options)),
           // Curator writes its limit nowhere.
@@ -87,16 +88,16 @@ public:
         s.spawn(enter_compared(shared_from_this(), s, std::move(request), std::move(call)));
     }
 
-    const line_settings& settings_of(const std::string& contender_path) const override {
+    const contention_settings& settings_of(const std::string& contender_path) const override {
         bool at_gate = gate_ && parent_path(contender_path) == gate_->directory;
         return at_gate ? *gate_ : settings();
     }
 
-    task<error_code> look(port& p, line_survey& found) const override {
+    task<error_code> look(port& p, contention_survey& found) const override {
         error_code ec = co_await survey(p, settings(), kinds(), found);
         if (ec || !gate_)
             co_return ec;
-        line_survey queued;
+        contention_survey queued;
         std::vector<std::string> kinds_at_gate{"queued"};
         ec = co_await survey(p, *gate_, kinds_at_gate, queued);
         for (contender_info& c : queued.contenders) {
@@ -109,7 +110,7 @@ public:
 private:
     void queue(detail::port& s, contender_request request, user_call<ownership> call) const {
         if (!gate_)
-            return line_object::enter(s, std::move(request), std::move(call));
+            return contention_object::enter(s, std::move(request), std::move(call));
         s.spawn(pass_gate(shared_from_this(), s, std::move(request), std::move(call)));
     }
 
@@ -121,7 +122,7 @@ private:
                             user_call<ownership> user) {
         signal wake(s);
         auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
-        lines& all = s.use_service<lines>();
+        contention_queues& all = s.use_service<contention_queues>();
         grant_request gate(all.get(*self->gate_), request, wake);
         while (!gate.done() && call->waiting())
             co_await wake.wait();
@@ -182,22 +183,22 @@ private:
     }
 
     std::int32_t limit_;
-    std::optional<line_settings> gate_;
+    std::optional<contention_settings> gate_;
     mutable bool compared_ = false;
 };
 
 task<> count_free(detail::port& s,
-                  std::shared_ptr<const line_object> impl,
+                  std::shared_ptr<const contention_object> impl,
                   std::shared_ptr<user_call<std::int32_t>> call) {
-    line_survey found;
+    contention_survey found;
     error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
     call->complete(ec, ec ? 0 : free_permits(found.contenders, found.limit));
 }
 
 task<> list_holders(detail::port& s,
-                    std::shared_ptr<const line_object> impl,
+                    std::shared_ptr<const contention_object> impl,
                     std::shared_ptr<user_call<std::vector<contender_info>>> call) {
-    line_survey found;
+    contention_survey found;
     error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
     if (ec)
         found.contenders.clear();
@@ -206,7 +207,7 @@ task<> list_holders(detail::port& s,
 }
 
 task<> write_limit(detail::port& s,
-                   std::shared_ptr<const line_object> impl,
+                   std::shared_ptr<const contention_object> impl,
                    std::int32_t limit,
                    std::shared_ptr<user_call<>> call) {
     call->complete(co_await change_limit(
@@ -219,9 +220,9 @@ semaphore::semaphore(const client& c,
                      std::string path,
                      std::int32_t limit,
                      semaphore_options options)
-    : line_user(c,
-                std::make_shared<const semaphore_object>(std::move(path), limit, options),
-                "semaphore") {}
+    : contention_recipe(c,
+                        std::make_shared<const semaphore_object>(std::move(path), limit, options),
+                        "semaphore") {}
 
 semaphore::semaphore() noexcept = default;
 semaphore::semaphore(semaphore&&) noexcept = default;

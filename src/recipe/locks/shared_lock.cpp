@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
@@ -13,21 +13,22 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const line_object> make_object(std::string path, shared_lock_options options) {
-    line_settings settings =
-        settings_in_format(contention_recipe::shared_lock, options.compatibility);
+std::shared_ptr<const contention_object> make_object(std::string path,
+                                                     shared_lock_options options) {
+    contention_settings settings =
+        settings_in_format(known_recipe::shared_lock, options.compatibility);
     settings.directory = std::move(path);
     settings.rule = &the_shared_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
     std::vector<std::string> kinds{"read", "write"};
-    return std::make_shared<const line_object>(
+    return std::make_shared<const contention_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 /// The contender behind what is held, if it is one of this lock and of this kind.
 error_code find_held(detail::port& s,
-                     const line_object& impl,
+                     const contention_object& impl,
                      const std::shared_ptr<owned>& held,
                      std::uint8_t kind,
                      std::shared_ptr<contender>& found) {
@@ -38,15 +39,15 @@ error_code find_held(detail::port& s,
         return errc::bad_option;
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
-    bool here = found->current_line()->settings().directory == impl.path() &&
-                found->current_line()->settings().rule == &the_shared_rule();
+    bool here = found->current_queue()->settings().directory == impl.path() &&
+                found->current_queue()->settings().rule == &the_shared_rule();
     return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
 }
 
 }  // namespace
 
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
-    : line_user(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
+    : contention_recipe(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
 
 shared_lock::shared_lock() noexcept = default;
 shared_lock::shared_lock(shared_lock&&) noexcept = default;
@@ -63,7 +64,7 @@ void shared_lock::start_downgrade(const session_ptr& s,
         ec = find_held(detail::port_of(*s), *impl, held, write_kind, c);
     if (ec)
         return refuse<>(s, ec, std::move(handler));
-    c->current_line()->convert(c, read_kind, user_call<>(detail::port_of(*s), std::move(handler)));
+    c->current_queue()->convert(c, read_kind, user_call<>(detail::port_of(*s), std::move(handler)));
 }
 
 void shared_lock::start_upgrade(const session_ptr& s,
@@ -91,7 +92,7 @@ void shared_lock::start_upgrade(const session_ptr& s,
             slot, [handler = std::move(handler)](error_code result, ownership) mutable {
                 std::move(handler)(result);
             }));
-    c->current_line()->replace(
+    c->current_queue()->replace(
         c, std::move(request), user_call<ownership>(detail::port_of(*s), std::move(adapted)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/contention_object.hpp"
 
 #include "driver/cancellable.hpp"
 #include "driver/port.hpp"
@@ -9,10 +9,10 @@
 
 namespace corozk::detail {
 
-line_object::line_object(line_settings settings,
-                         std::string identity,
-                         std::vector<std::string> kinds,
-                         std::string path)
+contention_object::contention_object(contention_settings settings,
+                                     std::string identity,
+                                     std::vector<std::string> kinds,
+                                     std::string path)
     : settings_(std::move(settings)),
       identity_(std::move(identity)),
       kinds_(std::move(kinds)),
@@ -24,17 +24,17 @@ line_object::line_object(line_settings settings,
         problem_ = errc::bad_option;  // no such format
 }
 
-void line_object::enter(port& s, contender_request request, user_call<ownership> call) const {
-    s.use_service<lines>().get(settings_).enter(std::move(request), std::move(call));
+void contention_object::enter(port& s, contender_request request, user_call<ownership> call) const {
+    s.use_service<contention_queues>().get(settings_).enter(std::move(request), std::move(call));
 }
 
 namespace {
 
 task<> list_contenders(port& p,
-                       std::shared_ptr<const line_object> impl,
+                       std::shared_ptr<const contention_object> impl,
                        user_call<std::vector<contender_info>> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
-    line_survey found;
+    contention_survey found;
     error_code ec = co_await impl->look(p, found);
     if (ec)
         found.contenders.clear();
@@ -44,11 +44,11 @@ task<> list_contenders(port& p,
 }  // namespace
 
 error_code problem_of(const std::shared_ptr<session>& s,
-                      const std::shared_ptr<const line_object>& impl) noexcept {
+                      const std::shared_ptr<const contention_object>& impl) noexcept {
     return s && impl ? impl->problem() : make_error_code(errc::closed);
 }
 
-line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
+contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
     : session_(c.implementation()), impl_(std::move(impl)) {
     if (problem_of(session_, impl_) == errc::bad_path &&
         detail::port_of(*session_).logs(log_level::warning)) {
@@ -59,17 +59,17 @@ line_user::line_user(const client& c, impl_ptr impl, const char* recipe)
     }
 }
 
-line_user::line_user() noexcept = default;
-line_user::line_user(line_user&&) noexcept = default;
-line_user& line_user::operator=(line_user&&) noexcept = default;
-line_user::~line_user() = default;
+contention_recipe::contention_recipe() noexcept = default;
+contention_recipe::contention_recipe(contention_recipe&&) noexcept = default;
+contention_recipe& contention_recipe::operator=(contention_recipe&&) noexcept = default;
+contention_recipe::~contention_recipe() = default;
 
-const std::string& line_user::path() const noexcept {
+const std::string& contention_recipe::path() const noexcept {
     static const std::string none;
     return impl_ ? impl_->path() : none;
 }
 
-acquisition line_user::part_of(claim what) const {
+acquisition contention_recipe::part_of(claim what) const {
     return acquisition(
         session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
             claim now = what;
@@ -78,10 +78,10 @@ acquisition line_user::part_of(claim what) const {
         });
 }
 
-void line_user::start_acquire(const session_ptr& s,
-                              const impl_ptr& impl,
-                              claim what,
-                              any_handler<void(error_code, ownership)> handler) {
+void contention_recipe::start_acquire(const session_ptr& s,
+                                      const impl_ptr& impl,
+                                      claim what,
+                                      any_handler<void(error_code, ownership)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<ownership>(s, ec, std::move(handler));
     contender_request request;
@@ -99,7 +99,7 @@ void line_user::start_acquire(const session_ptr& s,
                 user_call<ownership>(detail::port_of(*s), std::move(handler)));
 }
 
-void line_user::start_contenders(
+void contention_recipe::start_contenders(
     const session_ptr& s,
     const impl_ptr& impl,
     any_handler<void(error_code, std::vector<contender_info>)> handler) {
@@ -110,10 +110,10 @@ void line_user::start_contenders(
         detail::port_of(*s), impl, user_call<infos>(detail::port_of(*s), std::move(handler))));
 }
 
-void line_user::start_break(const session_ptr& s,
-                            const impl_ptr& impl,
-                            std::string contender_path,
-                            any_handler<void(error_code)> handler) {
+void contention_recipe::start_break(const session_ptr& s,
+                                    const impl_ptr& impl,
+                                    std::string contender_path,
+                                    any_handler<void(error_code)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<>(s, ec, std::move(handler));
     port_of(*s).spawn(
@@ -123,10 +123,10 @@ void line_user::start_break(const session_ptr& s,
                                 user_call<>(detail::port_of(*s), std::move(handler))));
 }
 
-void line_user::start_request(const session_ptr& s,
-                              const impl_ptr& impl,
-                              std::string contender_path,
-                              any_handler<void(error_code)> handler) {
+void contention_recipe::start_request(const session_ptr& s,
+                                      const impl_ptr& impl,
+                                      std::string contender_path,
+                                      any_handler<void(error_code)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<>(s, ec, std::move(handler));
     port_of(*s).spawn(ask_for_release(detail::port_of(*s),
@@ -135,11 +135,11 @@ void line_user::start_request(const session_ptr& s,
                                       user_call<>(detail::port_of(*s), std::move(handler))));
 }
 
-void line_user::start_insist(const session_ptr& s,
-                             const impl_ptr& impl,
-                             std::string contender_path,
-                             time_limit grace,
-                             any_handler<void(error_code, bool)> handler) {
+void contention_recipe::start_insist(const session_ptr& s,
+                                     const impl_ptr& impl,
+                                     std::string contender_path,
+                                     time_limit grace,
+                                     any_handler<void(error_code, bool)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<bool>(s, ec, std::move(handler));
     port_of(*s).spawn(

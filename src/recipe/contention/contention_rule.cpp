@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 
 #include <utility>
 
 namespace corozk::detail {
 
-bool line_rule::follows(const line_entry&, const line_entry&) const {
+bool contention_rule::follows(const contention_entry&, const contention_entry&) const {
     return false;
 }
 
-bool line_rule::hopeless(ahead_of&, const line_entry&) const {
+bool contention_rule::hopeless(ahead_of&, const contention_entry&) const {
     return false;
 }
 
-bool line_rule::can_be_converted(const line_entry&) const {
+bool contention_rule::can_be_converted(const contention_entry&) const {
     return false;
 }
 
@@ -29,8 +29,11 @@ bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_
     return transactions > 0 && transactions < needed;
 }
 
-bool is_next(const line_rule& rule, ahead_of& before, ahead_of& after, const line_entry& me) {
-    std::vector<const line_entry*> blockers;
+bool is_next(const contention_rule& rule,
+             ahead_of& before,
+             ahead_of& after,
+             const contention_entry& me) {
+    std::vector<const contention_entry*> blockers;
     rule.blockers(after, me, blockers);
     if (!blockers.empty())
         return false;
@@ -42,16 +45,16 @@ namespace {
 
 class only_one final : public ahead_of {
 public:
-    explicit only_one(const line_entry& e) noexcept : entry_(&e) {}
-    const line_entry* next() override { return std::exchange(entry_, nullptr); }
+    explicit only_one(const contention_entry& e) noexcept : entry_(&e) {}
+    const contention_entry* next() override { return std::exchange(entry_, nullptr); }
 
 private:
-    const line_entry* entry_;
+    const contention_entry* entry_;
 };
 
 }  // namespace
 
-bool blocks_alone::operator()(const line_entry& ahead) {
+bool blocks_alone::operator()(const contention_entry& ahead) {
     only_one alone(ahead);
     alone.limit = limit_;
     blockers_.clear();
@@ -59,9 +62,9 @@ bool blocks_alone::operator()(const line_entry& ahead) {
     return !blockers_.empty();
 }
 
-bool blocks(const line_rule& rule,
-            const line_entry& ahead,
-            const line_entry& me,
+bool blocks(const contention_rule& rule,
+            const contention_entry& ahead,
+            const contention_entry& me,
             std::int32_t limit) {
     return blocks_alone(rule, me, limit)(ahead);
 }

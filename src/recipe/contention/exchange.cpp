@@ -2,7 +2,7 @@
 // A holder changes what it holds: its kind, or its place.
 #include "driver/cancellable.hpp"
 #include "driver/request.hpp"
-#include "recipe/contention/line_parts.hpp"
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace corozk::detail {
 
-void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
+void contention_queue::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
     if (c->converting_ || c->replacement())
         return call.fail(errc::busy);
     c->converting_ = true;
@@ -20,7 +20,9 @@ void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> ca
 
 /// Erases the old node and creates the new one in one step. Whoever asks for a release writes that
 /// into the old one: so it is read first, and must not have been written to since.
-task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std::int64_t& created) {
+task<error_code> contention_queue::exchange_node(contender_ptr c,
+                                                 std::string new_path,
+                                                 std::int64_t& created) {
     std::string old_path = c->path();
     create_options how;
     how.mode = create_mode::ephemeral;
@@ -61,7 +63,9 @@ task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std:
     }
 }
 
-task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
+task<> contention_queue::conversion(contender_ptr c,
+                                    std::uint8_t new_kind,
+                                    std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string digits(c->path().substr(
         join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
@@ -81,9 +85,9 @@ task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<
         // A listing may have shown it before we knew that it is ours.
         auto same = nodes_.lower_bound(*c);
         while (same != nodes_.end() && same->order == c->order) {
-            line_node& n = *same++;
-            if (!n.local() && static_cast<foreign_node&>(n).path() == new_path) {
-                erase_foreign(static_cast<foreign_node&>(n));
+            contention_node& n = *same++;
+            if (!n.local() && static_cast<remote_node&>(n).path() == new_path) {
+                erase_foreign(static_cast<remote_node&>(n));
             }
         }
     }
@@ -98,7 +102,9 @@ task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<
     wake();
 }
 
-void line::replace(const contender_ptr& c, contender_request request, user_call<ownership> call) {
+void contention_queue::replace(const contender_ptr& c,
+                               contender_request request,
+                               user_call<ownership> call) {
     auto earlier = c->replacement();
     if (c->converting_ || (earlier && !earlier->abandoned_))
         return call.fail(errc::busy);
@@ -110,7 +116,7 @@ void line::replace(const contender_ptr& c, contender_request request, user_call<
 }
 
 /// The two change places: what the user holds has the better one now, and the other one goes.
-void line::granted_replacement(contender& c, user_call<ownership>& call) {
+void contention_queue::granted_replacement(contender& c, user_call<ownership>& call) {
     auto held = std::move(c.extras_->replaced);
     held->extras_->replacement.reset();
     --replacements_;
@@ -136,7 +142,7 @@ void line::granted_replacement(contender& c, user_call<ownership>& call) {
 
 /// Erases the node of one whose place was left for a better one. Whoever has asked there for a
 /// release has asked the heir.
-task<> line::leave_place(contender_ptr c, contender_ptr heir) {
+task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     for (;;) {
         request old(port_, op_code::get, c->path());
         old.generation = c->generation_;
@@ -164,7 +170,7 @@ task<> line::leave_place(contender_ptr c, contender_ptr heir) {
 }
 
 /// It waits no more for a better place for another one; or it has no place that could be replaced.
-void line::forget_replaced(contender& c) {
+void contention_queue::forget_replaced(contender& c) {
     if (auto later = c.replacement())
         later->abandon(errc::ownership_lost);
     erase_attached(c);

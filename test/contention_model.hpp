@@ -2,7 +2,7 @@
 // A line of contenders without a server: for the tests of the rules.
 #pragma once
 
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,23 +14,27 @@ namespace corozk::testing {
 /// Walks towards the front of a vector of entries.
 class vector_walk final : public detail::ahead_of {
 public:
-    vector_walk(const std::vector<detail::line_entry>& entries, std::size_t me, std::int32_t limit_)
+    vector_walk(const std::vector<detail::contention_entry>& entries,
+                std::size_t me,
+                std::int32_t limit_)
         : entries_(entries), at_(me) {
         limit = limit_;
     }
-    const detail::line_entry* next() override { return at_ == 0 ? nullptr : &entries_[--at_]; }
+    const detail::contention_entry* next() override {
+        return at_ == 0 ? nullptr : &entries_[--at_];
+    }
 
 private:
-    const std::vector<detail::line_entry>& entries_;
+    const std::vector<detail::contention_entry>& entries_;
     std::size_t at_;
 };
 
-inline std::vector<std::size_t> blockers_of(const detail::line_rule& rule,
-                                            const std::vector<detail::line_entry>& line,
+inline std::vector<std::size_t> blockers_of(const detail::contention_rule& rule,
+                                            const std::vector<detail::contention_entry>& line,
                                             std::size_t me,
                                             std::int32_t limit = 0) {
     vector_walk ahead(line, me, limit);
-    std::vector<const detail::line_entry*> found;
+    std::vector<const detail::contention_entry*> found;
     rule.blockers(ahead, line[me], found);
     std::vector<std::size_t> result;
     for (const auto* e : found)
@@ -40,19 +44,19 @@ inline std::vector<std::size_t> blockers_of(const detail::line_rule& rule,
 
 /// Contenders of which each sits in a process of its own, looks when it arrives, and again only
 /// when one of those has gone that the rule named when it looked.
-class line_model {
+class contention_model {
 public:
-    explicit line_model(const detail::line_rule& rule, std::int32_t limit = 0)
+    explicit contention_model(const detail::contention_rule& rule, std::int32_t limit = 0)
         : rule_(rule), limit_(limit) {}
 
-    const std::vector<detail::line_entry>& entries() const { return entries_; }
-    bool holds(const detail::line_entry& e) const { return holders_.contains(e.order); }
+    const std::vector<detail::contention_entry>& entries() const { return entries_; }
+    bool holds(const detail::contention_entry& e) const { return holders_.contains(e.order); }
     std::size_t leaves() const { return leaves_; }
 
     /// Looks that found nothing to wait for less.
     std::size_t wasted() const { return wasted_; }
 
-    void arrive(detail::line_entry e) {
+    void arrive(detail::contention_entry e) {
         e.order = next_++;
         entries_.push_back(e);
         look(e.order, true);
@@ -110,9 +114,9 @@ private:
             waits_for_[order].insert(entries_[b].order);
     }
 
-    const detail::line_rule& rule_;
+    const detail::contention_rule& rule_;
     std::int32_t limit_;
-    std::vector<detail::line_entry> entries_;
+    std::vector<detail::contention_entry> entries_;
     std::set<std::int64_t> holders_;
     std::map<std::int64_t, std::set<std::int64_t>> waits_for_;
     std::int64_t next_ = 0;

@@ -16,14 +16,14 @@
 
 namespace corozk::detail {
 
-class line_object;
+class contention_object;
 
 /**
  * @brief What all recipes that queue have in common: a folder with one node for each contender.
  *
  * Not to be used by itself.
  */
-class COROZK_DECL line_user {
+class COROZK_DECL contention_recipe {
 public:
     using duration = std::chrono::steady_clock::duration;
     using time_point = std::chrono::steady_clock::time_point;
@@ -139,7 +139,7 @@ public:
 
 protected:
     using session_ptr = std::shared_ptr<session>;
-    using impl_ptr = std::shared_ptr<const line_object>;
+    using impl_ptr = std::shared_ptr<const contention_object>;
 
     /// What one acquisition asks for.
     struct claim {
@@ -149,11 +149,11 @@ protected:
         time_point deadline = time_point::max();
     };
 
-    line_user(const client& c, impl_ptr impl, const char* recipe);
-    line_user() noexcept;
-    line_user(line_user&&) noexcept;
-    line_user& operator=(line_user&&) noexcept;
-    ~line_user();
+    contention_recipe(const client& c, impl_ptr impl, const char* recipe);
+    contention_recipe() noexcept;
+    contention_recipe(contention_recipe&&) noexcept;
+    contention_recipe& operator=(contention_recipe&&) noexcept;
+    ~contention_recipe();
 
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {

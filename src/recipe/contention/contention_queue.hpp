@@ -3,7 +3,7 @@
 
 #include "driver/port.hpp"
 #include "recipe/contention/contender.hpp"
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/node_name.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -18,14 +18,14 @@
 
 namespace corozk::detail {
 
-class lines;
+class contention_queues;
 
 /// Where contenders queue, and how.
-struct line_settings {
-    line_settings() = default;
+struct contention_settings {
+    contention_settings() = default;
     std::string directory;
     naming names;
-    const line_rule* rule = nullptr;
+    const contention_rule* rule = nullptr;
     acl entries;  ///< of the contenders' nodes and of folders that are missing
 
     /// If positive, the folder's data is a limit that the rule needs, and this is written where
@@ -55,13 +55,16 @@ struct line_settings {
 /// One listing serves every contender whose create was sent before it, and most need none: only the
 /// first one that waits (the head) is ever decided on, a local predecessor needs no watch at the
 /// server, consecutive sequences prove that nobody stands between, and whoever was right ahead
-/// announces the head's turn when it goes. See contention/line_rule.hpp. The functions stand by topic in
-/// line.cpp, line_entering.cpp, line_holding.cpp, line_exchange.cpp, line_leaving.cpp,
+/// announces the head's turn when it goes. See contention/contention_rule.hpp. The functions stand by topic in
+/// line.cpp, contention_entering.cpp, line_holding.cpp, line_exchange.cpp, line_leaving.cpp,
 /// line_others.cpp and line_limit.cpp.
-class line final : private session_observer, private deferred {
+class contention_queue final : private session_observer, private deferred {
 public:
-    line(lines& owner, port& p, line_settings settings, std::string key);
-    ~line();
+    contention_queue(contention_queues& owner,
+                     port& p,
+                     contention_settings settings,
+                     std::string key);
+    ~contention_queue();
 
     std::shared_ptr<contender> enter(contender_request request, user_call<ownership> call);
 
@@ -76,61 +79,61 @@ public:
                  user_call<ownership> call);
 
     port& get_port() noexcept { return port_; }
-    const line_settings& settings() const noexcept { return *settings_; }
+    const contention_settings& settings() const noexcept { return *settings_; }
 
 private:
     friend class contender;
-    friend class lines;
+    friend class contention_queues;
 
     class contender_operation;
     class hand_over_operation;
     class listing_operation;
-    class foreign_node;
+    class remote_node;
     class walk;
 
     /// On the names in the folder. Only for a blocker that we may not read: of its end the server
     /// would not tell us.
     class folder_watch final : public watch_node {
     public:
-        explicit folder_watch(line& l) noexcept : line_(l) {}
+        explicit folder_watch(contention_queue& q) noexcept : queue_(q) {}
 
     private:
         void fired(watch_event_type) noexcept override {
-            line_.stale_ = true;
-            line_.wake();
+            queue_.stale_ = true;
+            queue_.wake();
         }
         void dropped(const error_code&) noexcept override {}
-        line& line_;
+        contention_queue& queue_;
     };
 
     /// On the folder's data: its limit may change.
     class limit_watch final : public watch_node {
     public:
-        explicit limit_watch(line& l) noexcept : line_(l) {}
+        explicit limit_watch(contention_queue& q) noexcept : queue_(q) {}
 
     private:
         void fired(watch_event_type) noexcept override { forget(); }
         void dropped(const error_code&) noexcept override { forget(); }
         void forget() noexcept {
-            line_.limit_known_ = false;
-            line_.wake();
+            queue_.limit_known_ = false;
+            queue_.wake();
         }
-        line& line_;
+        contention_queue& queue_;
     };
 
     /// The first one that waits has perhaps waited for long enough to want a watch on its node.
     class head_timer final : public timer_node {
     public:
-        explicit head_timer(line& l) noexcept : line_(l) {}
+        explicit head_timer(contention_queue& q) noexcept : queue_(q) {}
 
     private:
-        void expired() noexcept override { line_.wake(); }
-        line& line_;
+        void expired() noexcept override { queue_.wake(); }
+        contention_queue& queue_;
     };
 
     using contender_ptr = std::shared_ptr<contender>;
     using node_set =
-        boost::intrusive::multiset<line_node, boost::intrusive::constant_time_size<false>>;
+        boost::intrusive::multiset<contention_node, boost::intrusive::constant_time_size<false>>;
     using waiting_list =
         boost::intrusive::list<contender, boost::intrusive::constant_time_size<false>>;
 
@@ -155,16 +158,16 @@ private:
     void proved(contender& c, operation& answer);
     void release(contender& c);
     void erase(contender& c, bool to_next = false);
-    foreign_node* next_after(contender& c);
+    remote_node* next_after(contender& c);
     void hand_over(contender& from, contender& to);
-    void announce(contender& from, const foreign_node& to);
+    void announce(contender& from, const remote_node& to);
     void handed_over(contender& from, const contender* to, operation& answer);
     void listen(contender& c);
     void stop_listening(contender& c) noexcept;
     void stop_listening(contender& c, const std::string& announcement) noexcept;
     void announced(contender& c) noexcept;
     void look_behind(const contender& c);
-    std::unique_ptr<foreign_node> take_foreign(foreign_node& f) noexcept;
+    std::unique_ptr<remote_node> take_foreign(remote_node& f) noexcept;
     void forget_passed(const contender& c) noexcept;
     bool is_in_no_hurry(const contender& c);
     void watch_others(contender& c, const head_state& s);
@@ -177,7 +180,7 @@ private:
     void look(bool watch = false);
     void listed(operation& answer);
     void merge_listing(const operation& answer);
-    bool is_at(const line_node& n, const node_name& name, std::string_view text) const;
+    bool is_at(const contention_node& n, const node_name& name, std::string_view text) const;
     void distrust_sequences() noexcept {
         ++coverage_;
         past_.reset();
@@ -192,9 +195,9 @@ private:
     void abandon_waiting(error_code reason, Predicate chosen);
     head_state examine(contender& c);
     void watch_blockers();
-    void confirm_foreign(foreign_node& f);
-    void foreign_looked_at(foreign_node& f, operation& answer);
-    void erase_foreign(foreign_node& f) noexcept;
+    void confirm_foreign(remote_node& f);
+    void foreign_looked_at(remote_node& f, operation& answer);
+    void erase_foreign(remote_node& f) noexcept;
     void forget_foreign() noexcept;
     void stop_watching() noexcept;
     std::int64_t order_of(const node_name& name) noexcept;
@@ -205,10 +208,10 @@ private:
     void session_changed(const session_status& status) noexcept override;
     void run() noexcept override;
 
-    lines& lines_;
+    contention_queues& queues_;
     port& port_;
-    std::shared_ptr<const line_settings> settings_;
-    std::string key_;  ///< in `lines_`
+    std::shared_ptr<const contention_settings> settings_;
+    std::string key_;  ///< in `queues_`
 
     node_set nodes_;         ///< local ones (kept alive by themselves) and foreign ones (owned)
     waiting_list waiting_;   ///< the local ones that wait, in order
@@ -236,7 +239,7 @@ private:
 
     /// Those that were ahead of it: giving many small pieces of memory back takes its time, which is
     /// not to be the hand-over's.
-    std::vector<std::unique_ptr<foreign_node>> passed_;
+    std::vector<std::unique_ptr<remote_node>> passed_;
     const contender* holder_ = nullptr;  ///< the latest one, if it holds
     bool announces_ = true;              ///< nothing has forbidden it yet
     const contender* head_ = nullptr;    ///< the first one that waits, as it was last seen
@@ -246,7 +249,7 @@ private:
     bool reconnected_ = false;   ///< noticed, to be worked off
     std::int32_t base_ = 0;      ///< the sequence of the latest local contender
     std::int64_t base_order_ = 0;
-    std::vector<const line_entry*> blockers_;
+    std::vector<const contention_entry*> blockers_;
     std::int32_t limit_ = 0;
     std::int32_t limit_version_ = 0;  ///< of the folder's data
     bool limit_known_ = false;
@@ -256,21 +259,21 @@ private:
 };
 
 /// The lines of a session, by folder and naming.
-class lines final : public service {
+class contention_queues final : public service {
 public:
-    explicit lines(port& p) noexcept : port_(p) {}
-    ~lines() override;
+    explicit contention_queues(port& p) noexcept : port_(p) {}
+    ~contention_queues() override;
 
-    line& get(const line_settings& settings);
+    contention_queue& get(const contention_settings& settings);
 
     /// Nobody is in this line any more. It is kept for a while, for what it knows; it may be
     /// destroyed.
-    void retire(line& l);
+    void retire(contention_queue& q);
 
 private:
     port& port_;
-    std::list<line*> idle_;  ///< the latest first
-    std::unordered_map<std::string, std::unique_ptr<line>> lines_;
+    std::list<contention_queue*> idle_;  ///< the latest first
+    std::unordered_map<std::string, std::unique_ptr<contention_queue>> queues_;
 };
 
 }  // namespace corozk::detail

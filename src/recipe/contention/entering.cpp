@@ -2,7 +2,7 @@
 // How a contender comes into the line: its node is created, or found again when the answer was lost.
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
-#include "recipe/contention/line_parts.hpp"
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include "recipe/toolkit/synced_read.hpp"
@@ -12,7 +12,8 @@
 
 namespace corozk::detail {
 
-std::shared_ptr<contender> line::enter(contender_request request, user_call<ownership> call) {
+std::shared_ptr<contender> contention_queue::enter(contender_request request,
+                                                   user_call<ownership> call) {
     auto c = std::make_shared<contender>(*this, std::move(request), std::move(call));
     // What the slot refers to may go before the call: a weak reference.
     c->call_.on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
@@ -38,7 +39,7 @@ std::shared_ptr<contender> line::enter(contender_request request, user_call<owne
 }
 
 /// In the order in which they came.
-void line::create_some() {
+void contention_queue::create_some() {
     while (next_to_create_ && creates_ < creates_in_flight) {
         contender& c = *next_to_create_;
         auto following = std::next(creating_.iterator_to(c));
@@ -48,7 +49,7 @@ void line::create_some() {
 }
 
 /// @return whether the create was not sent yet, and never will be.
-bool line::take_back(contender& c) noexcept {
+bool contention_queue::take_back(contender& c) noexcept {
     if (!c.creation_ || !port_.withdraw(*c.creation_))
         return false;
     std::exchange(c.creation_, nullptr)->abandoned();
@@ -57,7 +58,7 @@ bool line::take_back(contender& c) noexcept {
     return true;
 }
 
-void line::create(const contender_ptr& c) {
+void contention_queue::create(const contender_ptr& c) {
     c->asked_ = true;
     ++creates_;
     // A new guid for every attempt: what is found under an old one is never taken for this one.
@@ -68,7 +69,7 @@ void line::create(const contender_ptr& c) {
         op_code::create,
         join_path(settings_->directory, name),
         c,
-        [](line& l, contender_ptr who, operation& answer) { l.created(who, answer); });
+        [](contention_queue& q, contender_ptr who, operation& answer) { q.created(who, answer); });
     op.mode = create_mode::ephemeral_sequential;
     op.data = c->request_.data;
     op.entries = settings_->entries;
@@ -76,7 +77,7 @@ void line::create(const contender_ptr& c) {
     port_.start(op);
 }
 
-void line::created(const contender_ptr& c, operation& answer) {
+void contention_queue::created(const contender_ptr& c, operation& answer) {
     c->creation_ = nullptr;
     --creates_;
     create_some();
@@ -104,7 +105,7 @@ void line::created(const contender_ptr& c, operation& answer) {
     }
 }
 
-task<> line::create_in_new_folder(contender_ptr c) {
+task<> contention_queue::create_in_new_folder(contender_ptr c) {
     error_code ec = co_await ensure_folder(
         port_, settings_->directory, settings_->entries, settings_->folder_mode);
     if (c->abandoned_ || ec) {
@@ -120,7 +121,7 @@ task<> line::create_in_new_folder(contender_ptr c) {
 
 /// The answers to some creates were lost. If there is a node with a contender's guid that belongs
 /// to our session, it is ours, wanted or not. One listing for all of them.
-task<> line::recover() {
+task<> contention_queue::recover() {
     while (!unknown_.empty()) {
         auto generation = unknown_.front()->generation_;
         std::unordered_map<std::string, contender_ptr> lost;  // by stem
@@ -176,7 +177,7 @@ task<> line::recover() {
 }
 
 /// A lost create has left no node, so far.
-void line::not_created(const contender_ptr& c) {
+void contention_queue::not_created(const contender_ptr& c) {
     port_.use_service<janitor>().erase_late(settings_->directory,
                                             settings_->names.format(c->guid(), c->kind, c->weight),
                                             c->generation_);
@@ -187,7 +188,7 @@ void line::not_created(const contender_ptr& c) {
     }
 }
 
-void line::place(const contender_ptr& c, std::string_view name, const stat& record) {
+void contention_queue::place(const contender_ptr& c, std::string_view name, const stat& record) {
     auto parsed = settings_->names.parse(name);
     if (!parsed || !parsed->ordered || record.ephemeral_owner != port_.status().session_id) {
         // Cannot be: the server names what it creates for us.
@@ -203,16 +204,16 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
     creating_.erase(creating_.iterator_to(*c));  // it was asked for: not the next to create
     // A listing may have shown it before we knew that it is ours.
     for (auto same = nodes_.lower_bound(*c); same != nodes_.end() && same->order == c->order;) {
-        line_node& n = *same++;
+        contention_node& n = *same++;
         if (!n.local() && is_at(n, *parsed, name))
-            erase_foreign(static_cast<foreign_node&>(n));
+            erase_foreign(static_cast<remote_node&>(n));
     }
     auto here = nodes_.insert(*c);
     alone_ = here == nodes_.begin() && past_ && right_behind(*past_, c->sequence_, c->czxid_);
     if (alone_)
         c->coverage_ = coverage_;
     if (here != nodes_.begin()) {
-        const line_node& before = *std::prev(here);
+        const contention_node& before = *std::prev(here);
         bool next_to_it = before.local() && before.order + 1 == c->order;
         if (next_to_it)
             c->coverage_ = static_cast<const contender&>(before).coverage_;
@@ -232,7 +233,7 @@ void line::place(const contender_ptr& c, std::string_view name, const stat& reco
 }
 
 /// The contender has no node, or none that we could reach.
-void line::fail(contender& c, error_code reason) {
+void contention_queue::fail(contender& c, error_code reason) {
     auto keep = c.shared_from_this();
     c.timer_node::cancel();
     if (c.stage_ == contender::stage_type::creating) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a contender leaves the line, and who is told.
-#include "recipe/contention/line_parts.hpp"
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -9,7 +9,7 @@
 namespace corozk::detail {
 
 /// By its holder, or by one who does not want to wait any more.
-void line::release(contender& c) {
+void contention_queue::release(contender& c) {
     bool held = c.stage_ == contender::stage_type::granted;
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
@@ -30,7 +30,7 @@ void line::release(contender& c) {
 }
 
 /// @param to_next  whether somebody may be granted what it gives back
-void line::erase(contender& c, bool to_next) {
+void contention_queue::erase(contender& c, bool to_next) {
     if (c.converting_)
         return;  // first it must be clear which node it is
     erase_attached(c);
@@ -39,7 +39,7 @@ void line::erase(contender& c, bool to_next) {
         return port_.spawn(leave_place(c.shared_from_this(), std::move(heir)));
     }
     if (to_next && announces_) {
-        if (const foreign_node* next = next_after(c))
+        if (const remote_node* next = next_after(c))
             return announce(c, *next);
     }
     if (to_next && !waiting_.empty()) {
@@ -52,13 +52,13 @@ void line::erase(contender& c, bool to_next) {
         op_code::erase,
         c.path(),
         c.shared_from_this(),
-        [](line& l, contender_ptr who, operation& answer) { l.erased(*who, answer); });
+        [](contention_queue& q, contender_ptr who, operation& answer) { q.erased(*who, answer); });
     op.generation = c.generation_;
     port_.start(op);
 }
 
 /// Somebody else's contender right behind one that holds, if it is its turn when that goes.
-line::foreign_node* line::next_after(contender& c) {
+contention_queue::remote_node* contention_queue::next_after(contender& c) {
     if (lacks_limit())
         return nullptr;
     auto behind = std::next(nodes_.iterator_to(c));
@@ -69,18 +69,18 @@ line::foreign_node* line::next_after(contender& c) {
     before.limit = after.limit = limit_;
     if (!is_next(*settings_->rule, before, after, *behind))
         return nullptr;
-    return static_cast<foreign_node*>(&*behind);
+    return static_cast<remote_node*>(&*behind);
 }
 
 /// Erases one node and makes sure of the next one's in one step: no request of its own for that.
-void line::hand_over(contender& from, contender& to) {
+void contention_queue::hand_over(contender& from, contender& to) {
     auto& op = launch<hand_over_operation>(from.shared_from_this(), to.shared_from_this());
     op.generation = from.generation_;
     port_.start(op);
 }
 
 /// The same for somebody else's contender: it hears of it, and need not look again.
-void line::announce(contender& from, const foreign_node& to) {
+void contention_queue::announce(contender& from, const remote_node& to) {
     auto& op = launch<hand_over_operation>(from.shared_from_this(), to.path());
     op.generation = from.generation_;
     port_.start(op);
@@ -97,7 +97,7 @@ bool is_for_good(const error_code& ec) noexcept {
 }  // namespace
 
 /// @param to  what it was handed over to, if that is ours
-void line::handed_over(contender& from, const contender* to, operation& answer) {
+void contention_queue::handed_over(contender& from, const contender* to, operation& answer) {
     if (from.stage_ != contender::stage_type::releasing)
         return;
     if (answer.error && !is_session_lost(answer.error)) {
@@ -116,7 +116,7 @@ void line::handed_over(contender& from, const contender* to, operation& answer) 
     checked_ = nullptr;
 }
 
-void line::erase_attached(contender& c) {
+void contention_queue::erase_attached(contender& c) {
     if (!c.extras_)
         return;
     auto path = std::exchange(c.extras_->attached, {});
@@ -124,7 +124,7 @@ void line::erase_attached(contender& c) {
         port_.use_service<janitor>().erase(std::move(path), c.generation_);
 }
 
-void line::erased(contender& c, operation& answer) {
+void contention_queue::erased(contender& c, operation& answer) {
     if (c.stage_ != contender::stage_type::releasing)
         return;
     error_code result = answer.error;
@@ -154,7 +154,7 @@ void line::erased(contender& c, operation& answer) {
         call->complete(result);
 }
 
-void line::remove(contender& c) {
+void contention_queue::remove(contender& c) {
     if (c.stage_ == contender::stage_type::waiting) {
         waiting_.erase(waiting_.iterator_to(c));
         stop_listening(c);
@@ -167,7 +167,7 @@ void line::remove(contender& c) {
     nodes_.erase(nodes_.iterator_to(c));
     --members_;
     c.end();
-    c.line_ = nullptr;
+    c.queue_ = nullptr;
     c.watch_.disarm();
     c.timer_node::cancel();
     wake();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a contender is granted, and how it is known that its node is there.
-#include "recipe/contention/line_parts.hpp"
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/tracer.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace corozk::detail {
 
-void line::hold_begins(contender& c) {
+void contention_queue::hold_begins(contender& c) {
     auto asked_at = std::exchange(c.since_, port_.now());
     ++port_.counters().grants;
     port_.counters().wait_times.add(c.since_ - asked_at);
@@ -23,7 +23,7 @@ void line::hold_begins(contender& c) {
     }
 }
 
-void line::hold_ends(contender& c, error_code reason) {
+void contention_queue::hold_ends(contender& c, error_code reason) {
     if (holder_ == &c)
         holder_ = nullptr;
     port_.counters().hold_times.add(port_.now() - c.since_);
@@ -32,7 +32,7 @@ void line::hold_ends(contender& c, error_code reason) {
         to->finished(span, reason);
 }
 
-void line::grant(contender& c) {
+void contention_queue::grant(contender& c) {
     waiting_.erase(waiting_.iterator_to(c));
     if (c.request_.try_only)
         --tries_;
@@ -49,7 +49,7 @@ void line::grant(contender& c) {
     call.complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
 }
 
-void line::prove(contender& c) {
+void contention_queue::prove(contender& c) {
     if (c.proving_ || c.converting_)
         return;
     c.proving_ = true;
@@ -57,13 +57,13 @@ void line::prove(contender& c) {
         op_code::get,
         c.path(),
         c.shared_from_this(),
-        [](line& l, contender_ptr who, operation& answer) { l.proved(*who, answer); });
+        [](contention_queue& q, contender_ptr who, operation& answer) { q.proved(*who, answer); });
     op.generation = c.generation_;
     op.attach(c.watch_);
     port_.start(op);
 }
 
-void line::proved(contender& c, operation& answer) {
+void contention_queue::proved(contender& c, operation& answer) {
     c.proving_ = false;
     bool concerned =
         c.stage_ == contender::stage_type::waiting || c.stage_ == contender::stage_type::granted;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The limit in the folder's data, where the rule needs one.
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/contention/limit.hpp"
-#include "recipe/contention/line_parts.hpp"
 
 #include <utility>
 
 namespace corozk::detail {
 
-void line::look_for_limit() {
+void contention_queue::look_for_limit() {
     if (limit_asked_)
         return;
     limit_asked_ = true;
@@ -15,7 +15,7 @@ void line::look_for_limit() {
     port_.spawn(read_limit());
 }
 
-task<> line::read_limit() {
+task<> contention_queue::read_limit() {
     known_limit found;
     error_code ec = co_await find_limit(port_,
                                         settings_->directory,

@@ -3,9 +3,9 @@
 
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/inspection.hpp"
-#include "recipe/contention/line.hpp"
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 
 #include <memory>
 #include <string>
@@ -15,19 +15,19 @@
 namespace corozk::detail {
 
 /// What is behind a recipe object that queues: where, how, and as whom.
-class line_object {
+class contention_object {
 public:
     /// `kinds` are the words for the kinds of the naming. `path` is what the user named, if that is
     /// not the contenders' folder.
-    line_object(line_settings settings,
-                std::string identity,
-                std::vector<std::string> kinds,
-                std::string path = std::string());
-    virtual ~line_object() = default;
+    contention_object(contention_settings settings,
+                      std::string identity,
+                      std::vector<std::string> kinds,
+                      std::string path = std::string());
+    virtual ~contention_object() = default;
 
     const std::string& path() const noexcept { return path_; }
     const std::string& identity() const noexcept { return identity_; }
-    const line_settings& settings() const noexcept { return settings_; }
+    const contention_settings& settings() const noexcept { return settings_; }
     const std::vector<std::string>& kinds() const noexcept { return kinds_; }
 
     /// Why nothing can be started, or no error.
@@ -37,10 +37,10 @@ public:
     virtual error_code refusal(const contender_request&) const { return {}; }
 
     /// The line in which a contender stands, if it is one of this object's.
-    virtual const line_settings& settings_of(const std::string&) const { return settings_; }
+    virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
 
     /// Who holds and who waits.
-    virtual task<error_code> look(port& p, line_survey& found) const {
+    virtual task<error_code> look(port& p, contention_survey& found) const {
         return survey(p, settings_, kinds_, found);
     }
 
@@ -51,7 +51,7 @@ protected:
     error_code problem_;
 
 private:
-    line_settings settings_;
+    contention_settings settings_;
     std::string identity_;
     std::vector<std::string> kinds_;
     std::string path_;
@@ -59,7 +59,7 @@ private:
 
 /// Why nothing can be started, or no error.
 error_code problem_of(const std::shared_ptr<session>& s,
-                      const std::shared_ptr<const line_object>& impl) noexcept;
+                      const std::shared_ptr<const contention_object>& impl) noexcept;
 
 /// Completes a handler of an object that cannot be used.
 template <class... Values>

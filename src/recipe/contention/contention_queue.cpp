@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is decided for a line, from what is known of it.
-#include "recipe/contention/line_parts.hpp"
+#include "recipe/contention/contention_queue_parts.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
 #include <algorithm>
@@ -8,10 +8,13 @@
 
 namespace corozk::detail {
 
-line::line(lines& owner, port& p, line_settings settings, std::string key)
-    : lines_(owner),
+contention_queue::contention_queue(contention_queues& owner,
+                                   port& p,
+                                   contention_settings settings,
+                                   std::string key)
+    : queues_(owner),
       port_(p),
-      settings_(std::make_shared<const line_settings>(std::move(settings))),
+      settings_(std::make_shared<const contention_settings>(std::move(settings))),
       key_(std::move(key)),
       head_timer_(*this),
       limit_(settings_->fixed_limit),
@@ -20,10 +23,10 @@ line::line(lines& owner, port& p, line_settings settings, std::string key)
     port_.subscribe(*this);
 }
 
-line::~line() {
+contention_queue::~contention_queue() {
     // Users may hold contenders for longer; they find the line gone.
     auto dismiss = [](contender& c) {
-        c.line_ = nullptr;
+        c.queue_ = nullptr;
         c.stage_ = contender::stage_type::gone;
         auto last = std::move(c.self_);
     };
@@ -35,24 +38,24 @@ line::~line() {
         dismiss(c);
     }
     while (!nodes_.empty()) {
-        line_node& n = *nodes_.begin();
+        contention_node& n = *nodes_.begin();
         nodes_.erase(nodes_.begin());
         if (n.local()) {
             dismiss(static_cast<contender&>(n));
         } else {
-            delete static_cast<foreign_node*>(&n);
+            delete static_cast<remote_node*>(&n);
         }
     }
 }
 
 /// Relative to our own latest contender: other names may be anything.
-std::int64_t line::order_of(const node_name& name) noexcept {
+std::int64_t contention_queue::order_of(const node_name& name) noexcept {
     if (!name.ordered)
         return ahead_of_all;
     return base_order_ + sequence_distance(base_, name.sequence);
 }
 
-void line::look(bool watch) {
+void contention_queue::look(bool watch) {
     if (listing_)
         return;
     listing_ = true;
@@ -65,7 +68,7 @@ void line::look(bool watch) {
     port_.start(op);
 }
 
-void line::listed(operation& answer) {
+void contention_queue::listed(operation& answer) {
     listing_ = false;
     if (answer.error && answer.error != zk_errc::no_node) {
         stale_ = true;
@@ -88,14 +91,16 @@ void line::listed(operation& answer) {
 }
 
 /// Whether a name in a listing is this node's.
-bool line::is_at(const line_node& n, const node_name& name, std::string_view text) const {
+bool contention_queue::is_at(const contention_node& n,
+                             const node_name& name,
+                             std::string_view text) const {
     if (!n.local())
-        return static_cast<const foreign_node&>(n).name_ == text;
+        return static_cast<const remote_node&>(n).name_ == text;
     const auto& c = static_cast<const contender&>(n);
     return c.kind == name.kind && settings_->names.is_written(c.guid(), name.guid);
 }
 
-void line::merge_listing(const operation& answer) {
+void contention_queue::merge_listing(const operation& answer) {
     ++listings_;
     struct found {
         std::int64_t order;
@@ -127,7 +132,7 @@ void line::merge_listing(const operation& answer) {
             same->listing = listings_;
             continue;
         }
-        auto* foreign = new foreign_node(*this, std::string(f.text));
+        auto* foreign = new remote_node(*this, std::string(f.text));
         foreign->order = f.order;
         foreign->kind = f.name.kind;
         foreign->weight = f.name.weight;
@@ -139,10 +144,10 @@ void line::merge_listing(const operation& answer) {
     // is foreign and not listed has gone; what is ours was erased by somebody else.
     std::vector<contender_ptr> missing;
     for (at = nodes_.begin(); at != nodes_.end();) {
-        line_node& n = *at++;
+        contention_node& n = *at++;
         if (!n.local()) {
             if (n.listing != listings_)
-                erase_foreign(static_cast<foreign_node&>(n));
+                erase_foreign(static_cast<remote_node&>(n));
             continue;
         }
         auto& c = static_cast<contender&>(n);
@@ -156,7 +161,7 @@ void line::merge_listing(const operation& answer) {
         prove(*c);
 }
 
-head_state line::examine(contender& c) {
+head_state contention_queue::examine(contender& c) {
     head_state s;
     s.connected = port_.alive(c.generation_) && port_.now() < port_.expiry_deadline();
     s.covered = c.coverage_ == coverage_;
@@ -186,11 +191,11 @@ head_state line::examine(contender& c) {
     }
     s.blocked = !blockers_.empty();
     s.blocked_by_local = std::any_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
-        return static_cast<const line_node*>(e)->local();
+        return static_cast<const contention_node*>(e)->local();
     });
     s.blocked_by_leaving =
         s.blocked && std::all_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
-            auto* n = static_cast<const line_node*>(e);
+            auto* n = static_cast<const contention_node*>(e);
             return n->local() &&
                    static_cast<const contender*>(n)->stage_ == contender::stage_type::releasing;
         });
@@ -202,7 +207,7 @@ head_state line::examine(contender& c) {
     return s;
 }
 
-void line::evaluate() {
+void contention_queue::evaluate() {
     if (lacks_limit()) {
         if (!waiting_.empty())
             look_for_limit();
@@ -253,7 +258,7 @@ void line::evaluate() {
 }
 
 /// Who would rather not wait, and is not even the first who waits.
-void line::refuse_tries() {
+void contention_queue::refuse_tries() {
     std::vector<contender_ptr> refused;
     for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
         if (at != waiting_.begin() && at->request_.try_only) {
@@ -266,7 +271,7 @@ void line::refuse_tries() {
 
 /// Who waits for one that waits for the place that is to be replaced. Looked for among all, not
 /// only at the first one who waits: that may be the other.
-void line::refuse_hopeless() {
+void contention_queue::refuse_hopeless() {
     std::vector<contender_ptr> refused;
     for (contender& c : waiting_) {
         if (c.except == no_order)
@@ -283,7 +288,7 @@ void line::refuse_hopeless() {
         c->abandon(errc::would_deadlock);
 }
 
-void line::session_changed(const session_status& status) noexcept {
+void contention_queue::session_changed(const session_status& status) noexcept {
     switch (status.state) {
         case session_state::connected:
             reconnected_ = true;
@@ -298,16 +303,16 @@ void line::session_changed(const session_status& status) noexcept {
     wake();
 }
 
-void line::wake() noexcept {
+void contention_queue::wake() noexcept {
     port_.defer(*this);
 }
 
-void line::run() noexcept {
+void contention_queue::run() noexcept {
     if (session_over_) {
         session_over_ = false;
         error_code reason = port_.status().reason;
         std::vector<contender_ptr> over;
-        for (line_node& n : nodes_) {
+        for (contention_node& n : nodes_) {
             if (!n.local())
                 continue;
             auto& c = static_cast<contender&>(n);
@@ -335,7 +340,7 @@ void line::run() noexcept {
         reconnected_ = false;
         // Watches are set again by the session; what was asked and not answered is asked again.
         stale_ = true;
-        for (line_node& n : nodes_) {
+        for (contention_node& n : nodes_) {
             if (!n.local())
                 continue;
             auto& c = static_cast<contender&>(n);
@@ -357,13 +362,13 @@ void line::run() noexcept {
     if (members_ == 0 && operations_ == 0) {
         forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
         limit_known_ = false;
-        lines_.retire(*this);
+        queues_.retire(*this);
     }
 }
 
-lines::~lines() = default;
+contention_queues::~contention_queues() = default;
 
-line& lines::get(const line_settings& settings) {
+contention_queue& contention_queues::get(const contention_settings& settings) {
     std::string key = settings.directory;
     key += '\0';
     key += settings.names.before_guid;
@@ -383,23 +388,23 @@ line& lines::get(const line_settings& settings) {
     // and those who are asked for a release in other words.
     key += settings.request_replaces_data ? '\1' : '\0';
     key += settings.release_request;
-    auto& slot = lines_[key];
+    auto& slot = queues_[key];
     if (!slot)
-        slot = std::make_unique<line>(*this, port_, settings, key);
+        slot = std::make_unique<contention_queue>(*this, port_, settings, key);
     if (std::exchange(slot->idle_, false))
         idle_.remove(slot.get());
     return *slot;
 }
 
-void lines::retire(line& l) {
-    if (!std::exchange(l.idle_, true))
-        idle_.push_front(&l);
-    l.forget_foreign();
-    if (idle_.size() <= idle_lines)
+void contention_queues::retire(contention_queue& q) {
+    if (!std::exchange(q.idle_, true))
+        idle_.push_front(&q);
+    q.forget_foreign();
+    if (idle_.size() <= idle_queues)
         return;
-    line& oldest = *idle_.back();
+    contention_queue& oldest = *idle_.back();
     idle_.pop_back();
-    lines_.erase(std::string(oldest.key_));
+    queues_.erase(std::string(oldest.key_));
 }
 
 }  // namespace corozk::detail

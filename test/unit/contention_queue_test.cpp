@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions of a line: all states, and random schedules against a server that is only a list.
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/node_name.hpp"
 #include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("line: every state is decided as the invariants want it") {
 namespace {
 
 /// A server that is only a list of nodes, and clients that know of it what they were told, late.
-/// The decisions are the shipped ones; what a client knows follows the rules in contention/line_rule.hpp.
+/// The decisions are the shipped ones; what a client knows follows the rules in contention/contention_rule.hpp.
 class simulation {
 public:
     explicit simulation(std::uint32_t seed, std::int32_t first_sequence)
@@ -104,7 +104,7 @@ private:
 
     /// A contender of a client.
     struct contender {
-        line_entry entry;
+        contention_entry entry;
         std::int32_t sequence = 0;
         bool covered = false;
         bool proved = false;
@@ -154,21 +154,23 @@ private:
                     entries_.push_back(l.entry);
             }
             for (const auto& [order, sequence] : c.foreign) {
-                line_entry e;
+                contention_entry e;
                 e.order = order;
                 if (order < me && order != without)
                     entries_.push_back(e);
             }
             std::sort(entries_.begin(),
                       entries_.end(),
-                      [](const line_entry& a, const line_entry& b) { return a.order > b.order; });
+                      [](const contention_entry& a, const contention_entry& b) {
+                          return a.order > b.order;
+                      });
         }
-        const line_entry* next() override {
+        const contention_entry* next() override {
             return at_ < entries_.size() ? &entries_[at_++] : nullptr;
         }
 
     private:
-        std::vector<line_entry> entries_;
+        std::vector<contention_entry> entries_;
         std::size_t at_ = 0;
     };
 
@@ -224,7 +226,7 @@ private:
         auto ours = c.local.upper_bound(mine);
         if (behind == c.foreign.end() || (ours != c.local.end() && ours->first < behind->first))
             return std::nullopt;
-        line_entry me;
+        contention_entry me;
         me.order = behind->first;
         walk before(c, me.order);
         walk after(c, me.order, mine);
@@ -367,7 +369,7 @@ private:
                 return;
             contender& me = *head;
             walk ahead(c, me.entry.order);
-            std::vector<const line_entry*> blockers;
+            std::vector<const contention_entry*> blockers;
             the_exclusive_rule().blockers(ahead, me.entry, blockers);
             head_state s;
             s.connected = true;
@@ -470,33 +472,33 @@ TEST_CASE("line: random schedules, never two owners, and everybody gets a turn")
 
 TEST_CASE("line: whose turn it is when one of those ahead goes") {
     struct entries final : ahead_of {
-        explicit entries(std::vector<line_entry> all_) : all(std::move(all_)) {}
-        const line_entry* next() override { return at < all.size() ? &all[at++] : nullptr; }
-        std::vector<line_entry> all;  ///< the nearest first
+        explicit entries(std::vector<contention_entry> all_) : all(std::move(all_)) {}
+        const contention_entry* next() override { return at < all.size() ? &all[at++] : nullptr; }
+        std::vector<contention_entry> all;  ///< the nearest first
         std::size_t at = 0;
     };
     auto entry = [](std::int64_t order, std::uint8_t kind) {
-        line_entry e;
+        contention_entry e;
         e.order = order;
         e.kind = kind;
         return e;
     };
-    auto next = [&](const line_rule& rule,
-                    const std::vector<line_entry>& rest,
-                    const line_entry& goes,
-                    const line_entry& me) {
+    auto next = [&](const contention_rule& rule,
+                    const std::vector<contention_entry>& rest,
+                    const contention_entry& goes,
+                    const contention_entry& me) {
         entries after(rest);
-        std::vector<line_entry> all{goes};
+        std::vector<contention_entry> all{goes};
         all.insert(all.end(), rest.begin(), rest.end());
         entries before(all);
         return is_next(rule, before, after, me);
     };
-    const line_rule& lock = the_exclusive_rule();
+    const contention_rule& lock = the_exclusive_rule();
     CHECK(next(lock, {}, entry(1, 0), entry(2, 0)));
     CHECK_FALSE(next(lock, {entry(0, 0)}, entry(1, 0), entry(2, 0)));  // something else is left
     CHECK(blocks(lock, entry(1, 0), entry(2, 0), 0));
 
-    const line_rule& shared = the_shared_rule();
+    const contention_rule& shared = the_shared_rule();
     const std::uint8_t write = 1;
     CHECK(next(shared, {}, entry(1, write), entry(2, read_kind)));
     CHECK(next(shared, {}, entry(1, read_kind), entry(2, write)));
