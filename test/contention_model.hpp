@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of contenders without a server: for the tests of the rules.
+// A contention queue without a server: for the tests of the rules.
 #pragma once
 
-#include "recipe/contention/contention_rule.hpp"
+#include "recipe/contention/contention_view.hpp"
 
 #include <algorithm>
-#include <map>
+#include <chrono>
+#include <cstdio>
+#include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace corozk::testing {
@@ -42,83 +45,137 @@ inline std::vector<std::size_t> blockers_of(const detail::contention_rule& rule,
     return result;
 }
 
-/// Contenders of which each sits in a process of its own, looks when it arrives, and again only
-/// when one of those has gone that the rule named when it looked.
+inline detail::contention_settings settings_for(const detail::contention_rule& rule) {
+    detail::contention_settings settings;
+    settings.directory = "/queue";
+    settings.names = detail::naming("", {"-r-", "-w-"});
+    settings.names.weighted = true;
+    settings.rule = &rule;
+    return settings;
+}
+
+/// The name of a contender's node; `number` is its guid.
+inline std::string node_name_of(const detail::contention_settings& settings,
+                                std::uint64_t number,
+                                const detail::contention_entry& e,
+                                std::int32_t sequence) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%032llx", static_cast<unsigned long long>(number));
+    std::string name = settings.names.format(text, e.kind, e.weight);
+    std::snprintf(text, sizeof text, "%010d", sequence);
+    return name + text;
+}
+
+/// Contenders of which each is in a process of its own, with the shipped view of the queue: it lists
+/// when it arrives, and is woken only when a node is deleted that it has watched since.
 class contention_model {
 public:
     explicit contention_model(const detail::contention_rule& rule, std::int32_t limit = 0)
-        : rule_(rule), limit_(limit) {}
+        : settings_(settings_for(rule)), limit_(limit) {
+        settings_.initial_limit = limit;
+    }
 
     const std::vector<detail::contention_entry>& entries() const { return entries_; }
-    bool holds(const detail::contention_entry& e) const { return holders_.contains(e.order); }
+    bool holds(const detail::contention_entry& e) const {
+        return std::any_of(members_.begin(), members_.end(), [&](const auto& m) {
+            return m->arrival == e.order && m->stage() == member::stage_type::granted;
+        });
+    }
     std::size_t leaves() const { return leaves_; }
 
-    /// Looks that found nothing to wait for less.
+    /// Events after which nobody was granted.
     std::size_t wasted() const { return wasted_; }
 
     void arrive(detail::contention_entry e) {
         e.order = next_++;
         entries_.push_back(e);
-        look(e.order, true);
+        member& m = *members_.emplace_back(std::make_unique<member>(settings_));
+        m.arrival = e.order;
+        m.kind = e.kind;
+        m.weight = e.weight;
+        m.sequence = static_cast<std::int32_t>(e.order);
+        m.name = node_name_of(settings_, static_cast<std::uint64_t>(e.order), e, m.sequence);
+        std::copy_n(m.name.begin(), m.guid_text.size(), m.guid_text.begin());
+        m.view.placed(m, m.name);
+        m.view.limit().answered({limit_, 0}, true);
+        if (m.view.list())
+            list(m);
+        evaluate(m);
     }
 
     void leave(std::size_t index) {
-        std::int64_t gone = entries_[index].order;
+        const std::string gone = members_[index]->name;
         entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
-        holders_.erase(gone);
-        waits_for_.erase(gone);
+        members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(index));
         ++leaves_;
-        std::vector<std::int64_t> woken;
-        for (const auto& [who, whom] : waits_for_) {
-            if (whom.contains(gone))
-                woken.push_back(who);
+        for (auto& m : members_) {
+            if (m->watched.erase(gone) == 0 || m->stage() != member::stage_type::waiting)
+                continue;
+            for (detail::contention_node& n : m->view.nodes()) {
+                if (n.local() || static_cast<detail::remote_node&>(n).name != gone)
+                    continue;
+                if (m->view.touched(static_cast<detail::remote_node&>(n)))
+                    m->view.answered(static_cast<detail::remote_node&>(n), zk_errc::no_node);
+                break;
+            }
+            evaluate(*m);
+            if (m->stage() == member::stage_type::waiting)
+                ++wasted_;
         }
-        for (std::int64_t who : woken)
-            look(who, false);
     }
 
     void change_limit(std::int32_t limit) {
         limit_ = limit;
-        std::vector<std::int64_t> waiting;
-        for (const auto& [who, whom] : waits_for_)
-            waiting.push_back(who);
-        for (std::int64_t who : waiting)
-            look(who, true);
+        for (auto& m : members_) {
+            m->view.limit().answered({limit, 0}, true);
+            evaluate(*m);
+        }
     }
 
-    /// Whether nobody waits who would be granted if it looked now.
+    /// Whether nobody waits who would be granted if it knew everything.
     bool complete() const {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            if (holds(entries_[i]))
-                continue;
-            if (blockers_of(rule_, entries_, i, limit_).empty())
+            if (!holds(entries_[i]) && blockers_of(*settings_.rule, entries_, i, limit_).empty())
                 return false;
         }
         return true;
     }
 
 private:
-    void look(std::int64_t order, bool expected) {
-        auto at = std::find_if(
-            entries_.begin(), entries_.end(), [order](const auto& e) { return e.order == order; });
-        auto me = static_cast<std::size_t>(at - entries_.begin());
-        auto blockers = blockers_of(rule_, entries_, me, limit_);
-        waits_for_.erase(order);
-        if (blockers.empty()) {
-            holders_.insert(order);
-            return;
-        }
-        if (!expected)
-            ++wasted_;
-        for (std::size_t b : blockers)
-            waits_for_[order].insert(entries_[b].order);
+    struct member final : detail::local_node {
+        explicit member(const detail::contention_settings& settings) : view(settings) {}
+        ~member() { view.left(*this, false); }
+
+        detail::contention_view view;
+        std::int64_t arrival = 0;
+        std::string name;  ///< of its node
+        std::set<std::string> watched;
+    };
+
+    void list(member& m) {
+        detail::name_list names;
+        for (const auto& other : members_)
+            names.push_back(other->name);
+        m.view.listed(names);
     }
 
-    const detail::contention_rule& rule_;
+    void evaluate(member& m) {
+        detail::decision_facts facts;
+        facts.now += std::chrono::hours(1);  // patience is over
+        facts.connected = facts.watched = true;
+        detail::queue_step step = m.view.next(facts);
+        if (step.list) {
+            list(m);
+            step = m.view.next(facts);
+        }
+        if (step.watch_blockers)
+            m.view.for_each_blocker([&m](detail::remote_node& n) { m.watched.insert(n.name); });
+    }
+
+    detail::contention_settings settings_;
     std::int32_t limit_;
     std::vector<detail::contention_entry> entries_;
-    std::set<std::int64_t> holders_;
-    std::map<std::int64_t, std::set<std::int64_t>> waits_for_;
+    std::vector<std::unique_ptr<member>> members_;
     std::int64_t next_ = 0;
     std::size_t leaves_ = 0;
     std::size_t wasted_ = 0;

@@ -3,6 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
+#include <corozk/detail/acquire_request.hpp>
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
@@ -141,13 +142,7 @@ protected:
     using session_ptr = std::shared_ptr<session>;
     using impl_ptr = std::shared_ptr<const contention_object>;
 
-    /// What one acquisition asks for.
-    struct claim {
-        std::uint8_t kind = 0;
-        bool try_only = false;
-        std::int32_t weight = 1;
-        time_point deadline = time_point::max();
-    };
+    using claim = acquire_request;
 
     contention_recipe(const client& c, impl_ptr impl, const char* recipe);
     contention_recipe() noexcept;

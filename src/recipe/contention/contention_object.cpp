@@ -24,8 +24,10 @@ contention_object::contention_object(contention_settings settings,
         problem_ = errc::bad_option;  // no such format
 }
 
-void contention_object::enter(port& s, contender_request request, user_call<ownership> call) const {
-    s.use_service<contention_queues>().get(settings_).enter(std::move(request), std::move(call));
+void contention_object::enter(port& p,
+                              const acquire_request& request,
+                              user_call<ownership> call) const {
+    p.use_service<contention_queues>().get(settings_).enter(request, identity_, std::move(call));
 }
 
 namespace {
@@ -69,10 +71,10 @@ const std::string& contention_recipe::path() const noexcept {
     return impl_ ? impl_->path() : none;
 }
 
-acquisition contention_recipe::part_of(claim what) const {
+acquisition contention_recipe::part_of(acquire_request what) const {
     return acquisition(
         session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
-            claim now = what;
+            acquire_request now = what;
             now.try_only = try_only;
             start_acquire(s, impl, now, std::move(handler));
         });
@@ -80,23 +82,15 @@ acquisition contention_recipe::part_of(claim what) const {
 
 void contention_recipe::start_acquire(const session_ptr& s,
                                       const impl_ptr& impl,
-                                      claim what,
+                                      acquire_request what,
                                       any_handler<void(error_code, ownership)> handler) {
     if (error_code ec = problem_of(s, impl))
         return refuse<ownership>(s, ec, std::move(handler));
-    contender_request request;
-    request.kind = what.kind;
-    request.weight = what.weight;
-    request.data = impl->identity();
-    request.try_only = what.try_only;
-    if (what.deadline != time_point::max())
-        request.deadline = what.deadline;
-    if (error_code ec = impl->refusal(request)) {
+    if (error_code ec = impl->refusal(what)) {
         return refuse<ownership>(s, ec, std::move(handler));
     }
-    impl->enter(detail::port_of(*s),
-                std::move(request),
-                user_call<ownership>(detail::port_of(*s), std::move(handler)));
+    impl->enter(
+        detail::port_of(*s), what, user_call<ownership>(detail::port_of(*s), std::move(handler)));
 }
 
 void contention_recipe::start_contenders(

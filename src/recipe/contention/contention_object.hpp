@@ -34,7 +34,7 @@ public:
     error_code problem() const noexcept { return problem_; }
 
     /// Why such a claim can never be granted, or no error.
-    virtual error_code refusal(const contender_request&) const { return {}; }
+    virtual error_code refusal(const acquire_request&) const { return {}; }
 
     /// The line in which a contender stands, if it is one of this object's.
     virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
@@ -45,7 +45,7 @@ public:
     }
 
     /// Queues.
-    virtual void enter(port& s, contender_request request, user_call<ownership> call) const;
+    virtual void enter(port& p, const acquire_request& request, user_call<ownership> call) const;
 
 protected:
     error_code problem_;

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is decided for a line, from what is known of it.
-#include "recipe/contention/contention_queue_parts.hpp"
+// The way to a grant, in this order: a contender enters, its node is created, and what is not known
+// yet is asked for until the view of the queue says that it is its turn.
+#include "recipe/contention/contention_queue.hpp"
+
+#include "operation/path.hpp"
+#include "recipe/contention/limit.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include <corozk/tracer.hpp>
 
 #include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
+
+using stage = local_node::stage_type;
+
+/// On a remote blocker.
+class contention_queue::blocker_watch final : public remote_watch, public watch_node {
+public:
+    blocker_watch(contention_queue& q, remote_node& n) noexcept : node(n), queue_(q) {}
+
+    remote_node& node;
+    bool reading = false;  ///< a read that will arm it is in flight
+
+private:
+    void fired(watch_event_type) noexcept override { queue_.blocker_touched(node); }
+    void dropped(const error_code&) noexcept override {}
+
+    contention_queue& queue_;
+};
 
 contention_queue::contention_queue(contention_queues& owner,
                                    port& p,
@@ -16,395 +39,418 @@ contention_queue::contention_queue(contention_queues& owner,
       port_(p),
       settings_(std::make_shared<const contention_settings>(std::move(settings))),
       key_(std::move(key)),
-      head_timer_(*this),
-      limit_(settings_->fixed_limit),
+      view_(*settings_),
       limit_watch_(*this),
-      folder_watch_(*this) {
+      parent_watch_(*this) {
     port_.subscribe(*this);
 }
 
-contention_queue::~contention_queue() {
-    // Users may hold contenders for longer; they find the line gone.
-    auto dismiss = [](contender& c) {
-        c.queue_ = nullptr;
-        c.stage_ = contender::stage_type::gone;
-        auto last = std::move(c.self_);
-    };
-    while (!waiting_.empty())
-        waiting_.pop_front();
-    while (!creating_.empty()) {
-        contender& c = creating_.front();
-        creating_.pop_front();
-        dismiss(c);
+std::shared_ptr<contender> contention_queue::enter(const acquire_request& request,
+                                                   std::string data,
+                                                   user_call<ownership> call) {
+    auto c = std::make_shared<contender>(*this, request, std::move(data), std::move(call));
+    // What the slot refers to may go before the call: a weak reference.
+    c->call_.on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
+        if (auto cancelled = weak.lock())
+            cancelled->abandon(boost::asio::error::operation_aborted);
+    });
+    c->self_ = c;
+    creation_.add(*c);
+    create_some();
+    // Right behind the create, so that an uncontended acquire costs one round trip.
+    carry_out(view_.entered(creation_.size()));
+    return c;
+}
+
+void contention_queue::create_some() {
+    while (local_node* c = creation_.next())
+        create(static_cast<contender&>(*c));
+}
+
+void contention_queue::create(contender& c) {
+    // A new guid for every attempt: what is found under an old one is never taken for this one.
+    std::string guid = port_.new_guid();
+    std::copy_n(guid.begin(), c.guid_text.size(), c.guid_text.begin());
+    operation& op = ask_about<&contention_queue::created>(
+        c, op_code::create, path_of(settings_->names.format(guid, c.kind, c.weight)));
+    op.generation = 0;  // in any session
+    op.mode = create_mode::ephemeral_sequential;
+    op.data = c.data_;
+    op.entries = settings_->entries;
+    c.create_ = &op;
+    port_.start(op);
+}
+
+void contention_queue::created(contender& c, operation& answer) {
+    c.create_ = nullptr;
+    auto step = creation_.answered(c, answer.error, answer.sent_in);
+    create_some();
+    switch (step) {
+        case node_creation::step::place:
+            place(c, base_name(answer.answer), answer.record);
+            if (c.state == stage::waiting)
+                evaluate(&c);
+            break;
+        case node_creation::step::find:
+            start_driver(recover());
+            break;
+        case node_creation::step::wait:
+            break;
+        case node_creation::step::make_parent:
+            start_driver(create_under_new_parent(c.shared_from_this()));
+            break;
+        case node_creation::step::fail:
+            fail(c, answer.error);
+            break;
     }
-    while (!nodes_.empty()) {
-        contention_node& n = *nodes_.begin();
-        nodes_.erase(nodes_.begin());
-        if (n.local()) {
-            dismiss(static_cast<contender&>(n));
-        } else {
-            delete static_cast<remote_node*>(&n);
+}
+
+void contention_queue::place(contender& c, std::string_view name, const stat& record) {
+    auto parsed = settings_->names.parse(name);
+    if (!parsed || !parsed->ordered || record.ephemeral_owner != port_.status().session_id) {
+        // Cannot be: the server names what it creates for us.
+        return fail(c, zk_errc::runtime_inconsistency);
+    }
+    bool unwanted = c.state == stage::unwanted;
+    c.sequence = parsed->sequence;
+    c.czxid = record.czxid;
+    creation_.remove(c);
+    view_.placed(c, name);
+    // The session may have ended before it was found.
+    if (!port_.alive(c.session))
+        session_over_ = true;
+    if (unwanted)
+        release(c);
+    wake();
+}
+
+/// @param seen    its node is known to exist right now
+/// @param listed  a listing was merged right now
+void contention_queue::evaluate(const contender* seen, bool listed) {
+    for (;;) {
+        decision_facts facts;
+        facts.now = port_.now();
+        facts.seen = seen;
+        facts.listed = listed;
+        if (contender* c = head()) {
+            facts.connected = port_.alive(c->session) && facts.now < port_.expiry_deadline();
+            facts.watched = c->watch_.armed();
+        }
+        queue_step step = view_.next(facts);
+        carry_out(step);
+        auto* c = static_cast<contender*>(step.who);
+        switch (step.what) {
+            case queue_step::type::grant:
+                grant(*c);
+                break;
+            case queue_step::type::refuse:
+                c->abandon(step.reason);
+                break;
+            case queue_step::type::settled:
+                return;
         }
     }
 }
 
-/// Relative to our own latest contender: other names may be anything.
-std::int64_t contention_queue::order_of(const node_name& name) noexcept {
-    if (!name.ordered)
-        return ahead_of_all;
-    return base_order_ + sequence_distance(base_, name.sequence);
+void contention_queue::carry_out(const queue_step& step) {
+    if (step.list)
+        list(false);
+    if (step.read_limit)
+        start_driver(read_limit());
+    if (step.prove)
+        prove(*head());
+    if (step.again_at)
+        port_.start_timer(*this, *step.again_at);
+    if (step.watch_parent && !parent_watch_.armed() && view_.list())
+        list(true);
+    if (step.watch_blockers)
+        view_.for_each_blocker([this](remote_node& n) {
+            auto* watch = static_cast<blocker_watch*>(n.watch.get());
+            if (!watch || !watch->armed())
+                watch_blocker(n);
+        });
+    if (step.listen)
+        listen(*head());
 }
 
-void contention_queue::look(bool watch) {
-    if (listing_)
-        return;
-    listing_ = true;
-    stale_ = false;
-    auto& op = launch<listing_operation>(settings_->directory);
+void contention_queue::list(bool watch) {
+    operation& op =
+        ask(op_code::children, settings_->directory, [this](operation& answer) { listed(answer); });
     if (watch) {
         watching_ = true;
-        op.attach(folder_watch_);
+        op.attach(parent_watch_);
     }
     port_.start(op);
 }
 
-void contention_queue::listed(operation& answer) {
-    listing_ = false;
-    if (answer.error && answer.error != zk_errc::no_node) {
-        stale_ = true;
-        if (is_recoverable(answer.error) || answer.error == errc::not_connected ||
-            is_session_lost(answer.error)) {
+void contention_queue::listed(const operation& answer) {
+    error_code ec = answer.error;
+    if (ec && ec != zk_errc::no_node) {
+        view_.listing_failed();
+        if (is_recoverable(ec) || ec == errc::not_connected || is_session_lost(ec))
             return;
-        }
         // Listing is forbidden: nobody can ever be granted.
-        while (!waiting_.empty()) {
-            auto c = waiting_.front().shared_from_this();
-            c->call_.fail(answer.error);
-            release(*c);
-        }
-        return;
+        return abandon_waiting(ec, [](const local_node&) { return true; });
     }
-    merge_listing(answer);
-    evaluating_listing_ = true;
-    evaluate();
-    evaluating_listing_ = false;
+    for (local_node* missing : view_.listed(answer.names))
+        prove(static_cast<contender&>(*missing));
+    evaluate(nullptr, true);
 }
 
-/// Whether a name in a listing is this node's.
-bool contention_queue::is_at(const contention_node& n,
-                             const node_name& name,
-                             std::string_view text) const {
-    if (!n.local())
-        return static_cast<const remote_node&>(n).name_ == text;
-    const auto& c = static_cast<const contender&>(n);
-    return c.kind == name.kind && settings_->names.is_written(c.guid(), name.guid);
+task<> contention_queue::read_limit() {
+    known_limit found;
+    error_code ec = co_await find_limit(port_,
+                                        settings_->directory,
+                                        settings_->entries,
+                                        settings_->folder_mode,
+                                        settings_->initial_limit,
+                                        &limit_watch_,
+                                        found);
+    if (!ec) {
+        view_.limit().answered(found, limit_watch_.armed());
+        // Who asks for more than there is would block the others for ever.
+        abandon_waiting(errc::bad_option,
+                        [found](const local_node& c) { return c.weight > found.value; });
+    } else {
+        view_.limit().not_answered();
+        if (!is_session_lost(ec) && ec != errc::not_connected)
+            abandon_waiting(ec, [](const local_node&) { return true; });
+    }
+    driver_ended();
 }
 
-void contention_queue::merge_listing(const operation& answer) {
-    ++listings_;
-    struct found {
-        std::int64_t order;
-        std::string_view text;
-        node_name name;
-    };
-    std::vector<found> listing;
-    listing.reserve(answer.names.size());
-    for (std::size_t i = 0; i < answer.names.size(); ++i) {
-        std::string_view text = answer.names[i];
-        if (auto name = settings_->names.parse(text)) {
-            listing.push_back({order_of(*name), text, *name});
-        }
-    }
-    std::sort(listing.begin(), listing.end(), [](const found& a, const found& b) {
-        return a.order < b.order;
-    });
-
-    // Both are in order: one pass. What is not ours is foreign.
-    auto at = nodes_.begin();
-    for (const found& f : listing) {
-        while (at != nodes_.end() && at->order < f.order)
-            ++at;
-        auto same = at;
-        while (same != nodes_.end() && same->order == f.order && !is_at(*same, f.name, f.text)) {
-            ++same;
-        }
-        if (same != nodes_.end() && same->order == f.order) {
-            same->listing = listings_;
-            continue;
-        }
-        auto* foreign = new remote_node(*this, std::string(f.text));
-        foreign->order = f.order;
-        foreign->kind = f.name.kind;
-        foreign->weight = f.name.weight;
-        foreign->listing = listings_;
-        nodes_.insert(at, *foreign);
-    }
-
-    // Everything is known now that was created before any of the local ones that are listed. What
-    // is foreign and not listed has gone; what is ours was erased by somebody else.
-    std::vector<contender_ptr> missing;
-    for (at = nodes_.begin(); at != nodes_.end();) {
-        contention_node& n = *at++;
-        if (!n.local()) {
-            if (n.listing != listings_)
-                erase_foreign(static_cast<remote_node&>(n));
-            continue;
-        }
-        auto& c = static_cast<contender&>(n);
-        if (c.listing == listings_) {
-            c.coverage_ = coverage_;
-        } else if (c.stage_ != contender::stage_type::releasing) {
-            missing.push_back(c.shared_from_this());
-        }
-    }
-    for (const auto& c : missing)
-        prove(*c);
-}
-
-head_state contention_queue::examine(contender& c) {
-    head_state s;
-    s.connected = port_.alive(c.generation_) && port_.now() < port_.expiry_deadline();
-    s.covered = c.coverage_ == coverage_;
-    s.stale = stale_;
-    s.proved =
-        c.watch_.armed() || checked_ == &c || (evaluating_listing_ && c.listing == listings_);
-    if (head_ != &c) {
-        head_ = &c;
-        head_since_ = port_.now();
-    }
-    blockers_.clear();
-    if (announced_ == &c) {
-        s.announced = true;
-        return s;
-    }
-    auto at = nodes_.iterator_to(c);
-    bool follows = false;
-    if (at != nodes_.begin() && std::prev(at)->local()) {
-        const auto& ahead = static_cast<const contender&>(*std::prev(at));
-        follows =
-            ahead.stage_ == contender::stage_type::granted && settings_->rule->follows(ahead, c);
-    }
-    if (!follows) {
-        walk ahead(nodes_, c);
-        ahead.limit = limit_;
-        settings_->rule->blockers(ahead, c, blockers_);
-    }
-    s.blocked = !blockers_.empty();
-    s.blocked_by_local = std::any_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
-        return static_cast<const contention_node*>(e)->local();
-    });
-    s.blocked_by_leaving =
-        s.blocked && std::all_of(blockers_.begin(), blockers_.end(), [](const auto* e) {
-            auto* n = static_cast<const contention_node*>(e);
-            return n->local() &&
-                   static_cast<const contender*>(n)->stage_ == contender::stage_type::releasing;
-        });
-    auto patience_ends = head_since_ + (s.blocked_by_local ? time_point::duration(watch_delay)
-                                                           : announcement_patience);
-    s.patient = s.blocked && port_.now() < patience_ends;
-    if (s.patient && !s.proved)
-        port_.start_timer(head_timer_, patience_ends);
-    return s;
-}
-
-void contention_queue::evaluate() {
-    if (lacks_limit()) {
-        if (!waiting_.empty())
-            look_for_limit();
-        return;
-    }
-    if (replacements_ > 0)
-        refuse_hopeless();
-    bool blocked = false;
-    while (!waiting_.empty()) {
-        contender& c = waiting_.front();
-        head_state s = examine(c);
-        blocked = s.blocked && (s.blocked_by_local || !s.stale);
-        if (limit_known_ && c.weight > limit_) {
-            c.abandon(errc::bad_option);
-            continue;
-        }
-        if (s.blocked && c.request_.try_only) {
-            try_step step = decide_try(s, c.listing != 0);
-            if (step == try_step::refuse) {
-                c.abandon(errc::would_block);
-                continue;
-            }
-            blocked = false;
-            if (step == try_step::look)
-                look();
-            break;
-        }
-        switch (decide(s)) {
-            case head_step::grant:
-                grant(c);
-                continue;
-            case head_step::prove:
-                prove(c);
-                watch_others(c, s);
-                break;
-            case head_step::look:
-                look();
-                break;
-            case head_step::wait:
-                watch_others(c, s);
-                break;
-        }
-        break;
-    }
-    // Whoever is behind one that is blocked is blocked.
-    if (tries_ > 0 && blocked)
-        refuse_tries();
-}
-
-/// Who would rather not wait, and is not even the first who waits.
-void contention_queue::refuse_tries() {
-    std::vector<contender_ptr> refused;
-    for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
-        if (at != waiting_.begin() && at->request_.try_only) {
-            refused.push_back(at->shared_from_this());
-        }
-    }
-    for (const auto& c : refused)
-        c->abandon(errc::would_block);
-}
-
-/// Who waits for one that waits for the place that is to be replaced. Looked for among all, not
-/// only at the first one who waits: that may be the other.
-void contention_queue::refuse_hopeless() {
-    std::vector<contender_ptr> refused;
-    for (contender& c : waiting_) {
-        if (c.except == no_order)
-            continue;
-        if (c.listing == 0) {
-            look();  // what was known of others before it came is not enough
-            continue;
-        }
-        walk ahead(nodes_, c);
-        if (settings_->rule->hopeless(ahead, c))
-            refused.push_back(c.shared_from_this());
-    }
-    for (const auto& c : refused)
-        c->abandon(errc::would_deadlock);
-}
-
-void contention_queue::session_changed(const session_status& status) noexcept {
-    switch (status.state) {
-        case session_state::connected:
-            reconnected_ = true;
-            break;
-        case session_state::lost:
-        case session_state::closed:
-            session_over_ = true;
-            break;
-        default:
-            break;
-    }
+void contention_queue::limit_changed(watch_event_type) noexcept {
+    view_.limit().changed();
     wake();
 }
 
-void contention_queue::wake() noexcept {
-    port_.defer(*this);
+void contention_queue::parent_changed(watch_event_type) noexcept {
+    view_.outdated();
+    wake();
+}
+
+/// Reads its node, and leaves a watch.
+void contention_queue::prove(contender& c) {
+    if (c.proving_ || c.converting_)
+        return;
+    c.proving_ = true;
+    operation& op = ask_about<&contention_queue::proved>(c, op_code::get, c.path());
+    op.attach(c.watch_);
+    port_.start(op);
+}
+
+void contention_queue::proved(contender& c, operation& answer) {
+    c.proving_ = false;
+    if (c.state != stage::waiting && c.state != stage::granted)
+        return;
+    if (answer.path != c.path()) {
+        // It has another node since.
+        c.watch_.disarm();
+        return prove(c);
+    }
+    if (!answer.error && answer.record.czxid == c.czxid)
+        return c.inspect(answer);
+    if (ask_again(port_, c.session, answer.error))
+        return;  // read again after the reconnect
+    if (is_session_lost(answer.error))
+        return;  // the session's end settles it
+    if (answer.error && answer.error != zk_errc::no_node) {
+        if (c.state == stage::waiting)
+            c.abandon(answer.error);
+        return;
+    }
+    // Deleted by another client.
+    view_.distrust_sequences();
+    auto keep = c.shared_from_this();
+    if (c.state == stage::granted) {
+        hold_ends(c, errc::ownership_lost);
+        remove(c);
+        c.held().lose(errc::ownership_lost);
+    } else {
+        fail(c, errc::ownership_lost);
+    }
+}
+
+void contention_queue::watch_blocker(remote_node& n) {
+    if (!n.watch)
+        n.watch = std::make_shared<blocker_watch>(*this, n);
+    auto watch = std::static_pointer_cast<blocker_watch>(n.watch);
+    if (std::exchange(watch->reading, true))
+        return;
+    watching_ = true;
+    operation& op =
+        ask(op_code::get, path_of(n.name), [this, weak = std::weak_ptr(watch)](operation& answer) {
+            if (auto w = weak.lock()) {
+                w->reading = false;
+                view_.answered(w->node, answer.error);
+            }
+        });
+    op.generation = port_.status().generation;
+    op.attach(*watch);
+    port_.start(op);
+}
+
+void contention_queue::blocker_touched(remote_node& n) noexcept {
+    if (view_.touched(n))
+        watch_blocker(n);
+    wake();
+}
+
+/// Leaves a watch on what announces the turn of the head.
+void contention_queue::listen(contender& c) {
+    auto& turn = c.more().turn;
+    if (!turn)
+        turn.emplace(c);
+    if (turn->armed() || turn->arming())
+        return;
+    operation& op = ask_about<&contention_queue::stopped_listening>(
+        c, op_code::exists, announcement_of(c.path()));
+    op.attach(*turn);
+    port_.start(op);
+}
+
+void contention_queue::stop_listening(contender& c) noexcept {
+    if (c.listens())
+        forget_watch(port_, *c.extras_->turn, watch_kind::exists, announcement_of(c.path()));
+}
+
+/// While the watch was in flight; the contender may have another node since.
+void contention_queue::stopped_listening(contender& c, operation& answer) {
+    if (c.state != stage::waiting)
+        forget_watch(port_, *c.extras_->turn, watch_kind::exists, answer.path);
+}
+
+void contention_queue::announced(contender& c) noexcept {
+    view_.announced(c);
+    wake();
+}
+
+void contention_queue::grant(contender& c) {
+    hold_begins(c);
+    stop_listening(c);
+    c.timer_node::cancel();
+    if (!c.watch_.armed() || c.listens())
+        port_.start_timer(c, c.since + watch_delay);
+    auto call = std::move(c.call_);
+    if (c.replaces())
+        return granted_replacement(c, call);
+    call.complete(error_code(), ownership(port_.keep_alive(), c.shared_from_this()));
+}
+
+void contention_queue::hold_begins(contender& c) {
+    auto asked_at = std::exchange(c.since, port_.now());
+    ++port_.counters().grants;
+    port_.counters().wait_times.add(c.since - asked_at);
+    if (tracer* to = current_tracer()) {
+        std::string path = c.path();
+        trace_point what;
+        what.kind = trace_kind::tenure;
+        what.name = "hold";
+        what.path = path;
+        what.session_id = port_.status().session_id;
+        c.more().span = to->started(what);
+    }
+}
+
+void contention_queue::hold_ends(contender& c, error_code reason) {
+    port_.counters().hold_times.add(port_.now() - c.since);
+    auto span = c.extras_ ? std::exchange(c.extras_->span, 0) : 0;
+    if (tracer* to = current_tracer(); to && span != 0)
+        to->finished(span, reason);
+}
+
+void contention_queue::still_held(contender& c) {
+    if (!c.watch_.armed())
+        prove(c);
+    // Others want it, too: the next one is to be known before it is released.
+    if (c.listens() && view_.look_behind(c))
+        list(false);
+}
+
+std::string contention_queue::path_of(std::string_view name) const {
+    return join_path(settings_->directory, name);
+}
+
+std::vector<contention_queue::contender_ptr> contention_queue::placed_contenders() {
+    std::vector<contender_ptr> all;
+    for (contention_node& n : view_.nodes()) {
+        if (n.local())
+            all.push_back(static_cast<contender&>(n).shared_from_this());
+    }
+    return all;
+}
+
+void contention_queue::session_changed(const session_status& status) noexcept {
+    if (status.state == session_state::connected)
+        reconnected_ = true;
+    if (status.state == session_state::lost || status.state == session_state::closed)
+        session_over_ = true;
+    wake();
+}
+
+void contention_queue::end_session() {
+    error_code reason = port_.status().reason;
+    if (!reason)
+        reason = zk_errc::session_expired;
+    for (const auto& c : placed_contenders()) {
+        if (port_.alive(c->session))
+            continue;
+        bool granted = c->state == stage::granted;
+        auto release_call = std::move(c->release_call_);
+        if (granted)
+            hold_ends(*c, reason);
+        fail(*c, reason);
+        if (granted)
+            c->held().lose(reason);
+        if (release_call)
+            release_call->complete(reason);
+    }
+    view_.session_ended();
+}
+
+/// Nobody waits any more: what the server would report of others is of no use.
+void contention_queue::stop_watching() noexcept {
+    watching_ = parent_watch_.arming();
+    forget_watch(port_, parent_watch_, watch_kind::children, settings_->directory);
+    for (contention_node& n : view_.nodes()) {
+        auto* watch = n.local()
+                          ? nullptr
+                          : static_cast<blocker_watch*>(static_cast<remote_node&>(n).watch.get());
+        if (!watch)
+            continue;
+        if (watch->reading)
+            watching_ = true;  // later
+        if (!watch->armed())
+            continue;
+        watch->disarm();
+        port_.watch_dropped(watch_kind::data, path_of(watch->node.name));
+    }
 }
 
 void contention_queue::run() noexcept {
-    if (session_over_) {
-        session_over_ = false;
-        error_code reason = port_.status().reason;
-        std::vector<contender_ptr> over;
-        for (contention_node& n : nodes_) {
-            if (!n.local())
-                continue;
-            auto& c = static_cast<contender&>(n);
-            if (!port_.alive(c.generation_))
-                over.push_back(c.shared_from_this());
-        }
-        if (!reason)
-            reason = zk_errc::session_expired;
-        for (const auto& c : over) {
-            bool granted = c->stage_ == contender::stage_type::granted;
-            auto release_call = std::move(c->release_call_);
-            if (granted)
-                hold_ends(*c, reason);
-            fail(*c, reason);
-            if (granted)
-                c->held().lose(reason);
-            if (release_call)
-                release_call->complete(reason);
-        }
-        forget_foreign();
-        distrust_sequences();
-        stale_ = true;
-    }
-    if (reconnected_) {
-        reconnected_ = false;
+    if (std::exchange(session_over_, false))
+        end_session();
+    if (std::exchange(reconnected_, false)) {
         // Watches are set again by the session; what was asked and not answered is asked again.
-        stale_ = true;
-        for (contention_node& n : nodes_) {
-            if (!n.local())
-                continue;
-            auto& c = static_cast<contender&>(n);
-            if (c.stage_ == contender::stage_type::granted && !c.watch_.armed())
-                prove(c);
+        view_.outdated();
+        for (const auto& c : placed_contenders()) {
+            if (c->state == stage::granted && !c->watch_.armed())
+                prove(*c);
         }
     }
-    if (announced_ && announced_ == &waiting_.front() && !lacks_limit())
-        forget_passed(*announced_);
-    else
-        passed_.clear();
+    view_.heed_announcement();
     evaluate();
-    if (std::exchange(announced_, nullptr))
-        stale_ = true;  // not connected any more, or another one of ours stands before it
-    if (waiting_.empty())
-        head_timer_.cancel();
-    if (watching_ && waiting_.empty())
-        stop_watching();
-    if (members_ == 0 && operations_ == 0) {
+    view_.announcement_heeded();
+    if (!head()) {
+        timer_node::cancel();
+        if (watching_)
+            stop_watching();
+    }
+    if (creation_.empty() && view_.empty() && operations_ == 0) {
         forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
-        limit_known_ = false;
+        view_.limit().changed();
         queues_.retire(*this);
     }
-}
-
-contention_queues::~contention_queues() = default;
-
-contention_queue& contention_queues::get(const contention_settings& settings) {
-    std::string key = settings.directory;
-    key += '\0';
-    key += settings.names.before_guid;
-    for (const std::string& infix : settings.names.infixes)
-        (key += '\0') += infix;
-    // Those who create with other rights queue for themselves: at the server they meet all the
-    // same.
-    for (const acl_entry& e : settings.entries) {
-        key += '\0';
-        key += static_cast<char>(e.allowed);
-        (key += e.scheme) += ':';
-        key += e.id;
-    }
-    // So do those who were told of another limit than the others,
-    if (settings.fixed_limit > 0)
-        key += '\0' + std::to_string(settings.fixed_limit);
-    // and those who are asked for a release in other words.
-    key += settings.request_replaces_data ? '\1' : '\0';
-    key += settings.release_request;
-    auto& slot = queues_[key];
-    if (!slot)
-        slot = std::make_unique<contention_queue>(*this, port_, settings, key);
-    if (std::exchange(slot->idle_, false))
-        idle_.remove(slot.get());
-    return *slot;
-}
-
-void contention_queues::retire(contention_queue& q) {
-    if (!std::exchange(q.idle_, true))
-        idle_.push_front(&q);
-    q.forget_foreign();
-    if (idle_.size() <= idle_queues)
-        return;
-    contention_queue& oldest = *idle_.back();
-    idle_.pop_back();
-    queues_.erase(std::string(oldest.key_));
 }
 
 }  // namespace corozk::detail

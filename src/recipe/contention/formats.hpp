@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/contention_queue.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/compatibility.hpp>
 
 #include <cstdint>

@@ -118,18 +118,6 @@ task<error_code> survey(port& p,
     co_return error_code();
 }
 
-task<> list_contenders(port& p,
-                       contention_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call) {
-    auto shared = cancellable(std::move(call), any_cancellation);
-    contention_survey found;
-    error_code ec = co_await survey(p, settings, kinds, found);
-    if (ec)
-        found.contenders.clear();
-    shared->complete(ec, std::move(found.contenders));
-}
-
 task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path) {
     const std::string& suffix = settings.record_suffix;
     if (suffix.empty()) {

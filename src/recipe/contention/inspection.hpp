@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/contention_queue.hpp"
+#include "driver/task.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/contender_info.hpp>
 
 #include <memory>
@@ -20,13 +22,6 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found);
-
-/// Lists who holds and who waits, in order, with what each waits for. `kinds` are the words for the
-/// kinds of the naming.
-task<> list_contenders(port& p,
-                       contention_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call);
 
 /// Erases a contender's node, and the record of what it holds behind it.
 /// @return `no_node` if there was nothing to erase.

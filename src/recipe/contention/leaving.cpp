@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a contender leaves the line, and who is told.
-#include "recipe/contention/contention_queue_parts.hpp"
+// How a contender leaves the queue, and how its place is handed over.
+#include "driver/cancellable.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -8,170 +10,192 @@
 
 namespace corozk::detail {
 
+using stage = local_node::stage_type;
+
+/// Its user has been answered.
+void contention_queue::abandoned(contender& c, error_code reason) {
+    if (c.state == stage::waiting)
+        return release(c);
+    if (c.has_node() || c.state == stage::gone)
+        return;
+    // If nothing was sent, nothing is left behind.
+    bool taken_back = c.create_ && port_.withdraw(*c.create_);
+    if (taken_back) {
+        std::exchange(c.create_, nullptr)->abandoned();
+        creation_.taken_back();
+        --operations_;
+    }
+    if (taken_back || c.state == stage::queued)
+        fail(c, reason);
+    else
+        c.state = stage::unwanted;
+}
+
 /// By its holder, or by one who does not want to wait any more.
 void contention_queue::release(contender& c) {
-    bool held = c.stage_ == contender::stage_type::granted;
-    if (c.stage_ == contender::stage_type::waiting) {
-        waiting_.erase(waiting_.iterator_to(c));
-        stop_listening(c);
-        if (c.request_.try_only)
-            --tries_;
-    } else {
+    bool held = c.state == stage::granted;
+    if (held) {
         hold_ends(c, error_code());
         if (c.held_)
             c.held_->give_back();
+    } else {
+        stop_listening(c);
     }
-    c.stage_ = contender::stage_type::releasing;
+    view_.releasing(c);
     forget_replaced(c);
-    ++releasing_;
     c.timer_node::cancel();
     erase(c, held);
     wake();
 }
 
-/// @param to_next  whether somebody may be granted what it gives back
+/// @param to_next  whether another one may be granted what it gives back
 void contention_queue::erase(contender& c, bool to_next) {
     if (c.converting_)
         return;  // first it must be clear which node it is
     erase_attached(c);
-    if (contender_ptr heir = c.heir()) {
-        ++operations_;
-        return port_.spawn(leave_place(c.shared_from_this(), std::move(heir)));
+    if (contender_ptr heir = c.heir())
+        return start_driver(leave_place(c.shared_from_this(), std::move(heir)));
+    if (to_next) {
+        bool unproved = head() && !head()->watch_.armed() && !head()->proving_;
+        auto next = view_.successor_of(c, unproved);
+        if (next.remote)
+            return announce(c, *next.remote);
+        if (next.local)
+            return hand_over(c, static_cast<contender&>(*next.local));
     }
-    if (to_next && announces_) {
-        if (const remote_node* next = next_after(c))
-            return announce(c, *next);
-    }
-    if (to_next && !waiting_.empty()) {
-        contender& next = waiting_.front();
-        bool unproved = !next.watch_.armed() && !next.proving_;
-        if (unproved && next.generation_ == c.generation_)
-            return hand_over(c, next);
-    }
-    auto& op = launch<contender_operation>(
-        op_code::erase,
-        c.path(),
-        c.shared_from_this(),
-        [](contention_queue& q, contender_ptr who, operation& answer) { q.erased(*who, answer); });
-    op.generation = c.generation_;
-    port_.start(op);
+    port_.start(ask_about<&contention_queue::erased>(c, op_code::erase, c.path()));
 }
 
-/// Somebody else's contender right behind one that holds, if it is its turn when that goes.
-contention_queue::remote_node* contention_queue::next_after(contender& c) {
-    if (lacks_limit())
-        return nullptr;
-    auto behind = std::next(nodes_.iterator_to(c));
-    if (behind == nodes_.end() || behind->local())
-        return nullptr;
-    walk before(nodes_, *behind);
-    walk after(nodes_, *behind, &c);
-    before.limit = after.limit = limit_;
-    if (!is_next(*settings_->rule, before, after, *behind))
-        return nullptr;
-    return static_cast<remote_node*>(&*behind);
-}
-
-/// Erases one node and makes sure of the next one's in one step: no request of its own for that.
+/// Deletes one node and makes sure of the next one's in one step: no request of its own for that.
 void contention_queue::hand_over(contender& from, contender& to) {
-    auto& op = launch<hand_over_operation>(from.shared_from_this(), to.shared_from_this());
-    op.generation = from.generation_;
+    operation& op = ask(op_code::multi,
+                        from.path(),
+                        [this, a = from.shared_from_this(), b = to.shared_from_this()](
+                            operation& answer) { handed_over(*a, b.get(), answer); });
+    transaction both;
+    both.erase(op.path).check(to.path());
+    op.steps = both.steps();
+    op.generation = from.session;
     port_.start(op);
 }
 
-/// The same for somebody else's contender: it hears of it, and need not look again.
+/// The same for a remote contender: it is notified, and need not list again.
 void contention_queue::announce(contender& from, const remote_node& to) {
-    auto& op = launch<hand_over_operation>(from.shared_from_this(), to.path());
-    op.generation = from.generation_;
+    operation& op =
+        ask(op_code::multi, from.path(), [this, c = from.shared_from_this()](operation& answer) {
+            handed_over(*c, nullptr, answer);
+        });
+    std::string next = path_of(to.name);
+    std::string announcement = announcement_of(next);
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_->entries.empty())
+        how.acl = &settings_->entries;
+    transaction all;
+    if (settings_->initial_limit > 0)
+        all.check(settings_->directory, view_.limit().version());
+    all.check(next).create(announcement, std::string(), how).erase(announcement).erase(op.path);
+    op.steps = all.steps();
+    op.generation = from.session;
     port_.start(op);
 }
-
-namespace {
-
-/// Whether an announcement would fail the next time, too. Otherwise the next one has gone meanwhile,
-/// or the limit is another one.
-bool is_for_good(const error_code& ec) noexcept {
-    return ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
-}
-
-}  // namespace
 
 /// @param to  what it was handed over to, if that is ours
 void contention_queue::handed_over(contender& from, const contender* to, operation& answer) {
-    if (from.stage_ != contender::stage_type::releasing)
+    if (from.state != stage::releasing)
         return;
     if (answer.error && !is_session_lost(answer.error)) {
         // Whatever it was, for example that the next one's node may not be read: by itself.
-        if (is_outcome_unknown(answer.error)) {
+        if (is_outcome_unknown(answer.error))
             from.erase_unknown_ = true;
-        } else if (!to && is_for_good(answer.error)) {
-            announces_ = false;  // not again for each release
-        }
-        erase(from);
-        return;
+        else if (!to)
+            view_.announcement_failed(answer.error);
+        return erase(from);
     }
-    checked_ = answer.error ? nullptr : to;
     erased(from, answer);
-    evaluate();
-    checked_ = nullptr;
+    evaluate(answer.error ? nullptr : to);
 }
 
 void contention_queue::erase_attached(contender& c) {
     if (!c.extras_)
         return;
     auto path = std::exchange(c.extras_->attached, {});
-    if (!path.empty() && port_.alive(c.generation_))
-        port_.use_service<janitor>().erase(std::move(path), c.generation_);
+    if (!path.empty() && port_.alive(c.session))
+        port_.use_service<janitor>().erase(std::move(path), c.session);
 }
 
 void contention_queue::erased(contender& c, operation& answer) {
-    if (c.stage_ != contender::stage_type::releasing)
+    if (c.state != stage::releasing)
         return;
     error_code result = answer.error;
-    if (ask_again(port_, c.generation_, result)) {
+    if (ask_again(port_, c.session, result)) {
         if (is_outcome_unknown(result))
             c.erase_unknown_ = true;
-        erase(c);
-        return;
+        return erase(c);
     }
     if (result == zk_errc::no_node) {
-        distrust_sequences();
+        view_.distrust_sequences();
         result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
     } else if (result && !is_session_lost(result)) {
-        distrust_sequences();  // it goes on as if it were somebody else's
+        view_.distrust_sequences();  // it goes on as if it were remote
         if (port_.logs(log_level::error)) {
             port_.log(log_level::error,
                       "cannot erase " + answer.path + ": " + result.message() +
                           "; those behind it wait until the session ends");
         }
     }
-    bool nothing_ahead = c.coverage_ == coverage_ && nodes_.iterator_to(c) == nodes_.begin();
-    if (!result && nothing_ahead)
-        past_ = past_contender{c.sequence_, c.czxid_};
     auto call = std::move(c.release_call_);
-    remove(c);
+    remove(c, !result);
     if (call)
         call->complete(result);
 }
 
-void contention_queue::remove(contender& c) {
-    if (c.stage_ == contender::stage_type::waiting) {
-        waiting_.erase(waiting_.iterator_to(c));
-        stop_listening(c);
-        if (c.request_.try_only)
-            --tries_;
+/// The contender has no node, or none that could be reached.
+void contention_queue::fail(contender& c, error_code reason) {
+    auto keep = c.shared_from_this();
+    if (c.has_node()) {
+        remove(c);
+    } else if (c.state != stage::gone) {
+        creation_.remove(c);
+        dismiss(c);
+        create_some();  // its create may have been taken back
     }
-    if (c.stage_ == contender::stage_type::releasing)
-        --releasing_;
+    auto call = std::move(c.call_);
+    call.fail(reason);
+    wake();
+}
+
+void contention_queue::remove(contender& c, bool deleted) {
+    if (c.state == stage::waiting)
+        stop_listening(c);
+    view_.left(c, deleted);
+    dismiss(c);
+}
+
+void contention_queue::dismiss(contender& c) {
     forget_replaced(c);
-    nodes_.erase(nodes_.iterator_to(c));
-    --members_;
     c.end();
     c.queue_ = nullptr;
     c.watch_.disarm();
     c.timer_node::cancel();
     wake();
     auto last = std::move(c.self_);
+}
+
+contention_queue::~contention_queue() {
+    // Users may hold contenders for longer; they find the queue gone.
+    auto last = placed_contenders();
+    for (const auto& c : last)
+        view_.left(*c, false);
+    while (auto* c = static_cast<contender*>(creation_.first())) {
+        creation_.remove(*c);
+        last.push_back(c->shared_from_this());
+    }
+    for (const auto& c : last) {
+        c->queue_ = nullptr;
+        c->state = stage::gone;
+        c->self_.reset();
+    }
 }
 
 }  // namespace corozk::detail

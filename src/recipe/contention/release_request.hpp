@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/contention_queue.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/time_limit.hpp>
 
 #include <optional>

@@ -154,11 +154,10 @@ private:
         if (error)
             return nullptr;
         const contention_object& where = *campaign.impl_;
-        contender_request request;
-        request.data = where.identity();
         contention_queue& candidates =
             get_port().use_service<contention_queues>().get(where.settings());
-        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
+        return std::make_unique<grant_request>(
+            candidates, acquire_request(), where.identity(), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);

@@ -71,7 +71,7 @@ public:
             problem_ = errc::bad_option;
     }
 
-    error_code refusal(const contender_request& request) const override {
+    error_code refusal(const acquire_request& request) const override {
         if (request.weight < 1)
             return errc::bad_option;
         // The others' leases are single, and taking them one by one is hold-and-wait.
@@ -81,11 +81,11 @@ public:
     }
 
     void enter(detail::port& s,
-               contender_request request,
+               const acquire_request& request,
                user_call<ownership> call) const override {
         if (compared_)
-            return queue(s, std::move(request), std::move(call));
-        s.spawn(enter_compared(shared_from_this(), s, std::move(request), std::move(call)));
+            return queue(s, request, std::move(call));
+        s.spawn(enter_compared(shared_from_this(), s, request, std::move(call)));
     }
 
     const contention_settings& settings_of(const std::string& contender_path) const override {
@@ -108,22 +108,22 @@ public:
     }
 
 private:
-    void queue(detail::port& s, contender_request request, user_call<ownership> call) const {
+    void queue(detail::port& s, const acquire_request& request, user_call<ownership> call) const {
         if (!gate_)
-            return contention_object::enter(s, std::move(request), std::move(call));
-        s.spawn(pass_gate(shared_from_this(), s, std::move(request), std::move(call)));
+            return contention_object::enter(s, request, std::move(call));
+        s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
     }
 
     /// As the other libraries: a lease is taken, and waited for if need be, by the one who holds
     /// their lock.
     static task<> pass_gate(std::shared_ptr<const semaphore_object> self,
                             detail::port& s,
-                            contender_request request,
+                            acquire_request request,
                             user_call<ownership> user) {
         signal wake(s);
         auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
         contention_queues& all = s.use_service<contention_queues>();
-        grant_request gate(all.get(*self->gate_), request, wake);
+        grant_request gate(all.get(*self->gate_), request, self->identity(), wake);
         while (!gate.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
@@ -132,15 +132,16 @@ private:
             call->fail(gate.error());
             co_return;
         }
-        loss_signal gate_lost(gate.granted(), wake);
-        grant_request lease(all.get(self->settings()), request, wake);
-        while (!lease.done() && !gate_lost.reason() && call->waiting())
+        inner_call<error_code> gate_lost(s, wake);
+        gate.granted().implementation()->wait_lost(user_call<error_code>(s, gate_lost.handler()));
+        grant_request lease(all.get(self->settings()), request, self->identity(), wake);
+        while (!lease.done() && !gate_lost.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
             co_return;
         if (!lease.done()) {
             // Somebody else may be taking a lease by now: we must not.
-            call->fail(gate_lost.reason());
+            call->fail(gate_lost.value());
         } else if (lease.error()) {
             call->fail(lease.error());
         } else {
@@ -151,15 +152,15 @@ private:
     /// The first time: is the limit the one that we were configured with?
     static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
                                  detail::port& s,
-                                 contender_request request,
+                                 acquire_request request,
                                  user_call<ownership> call) {
         auto waiting = std::make_shared<comparing_call>(std::move(call));
         waiting->call.on_cancel([weak = std::weak_ptr(waiting)](cancellation_type) {
             if (auto w = weak.lock())
                 w->call.fail(boost::asio::error::operation_aborted);
         });
-        if (request.deadline)
-            s.start_timer(*waiting, *request.deadline);
+        if (request.deadline != time_point::max())
+            s.start_timer(*waiting, request.deadline);
         known_limit limit;
         error_code ec = co_await find_limit(s,
                                             self->path(),
@@ -179,7 +180,7 @@ private:
             waiting->call.fail(ec);
         if (!waiting->call.waiting())
             co_return;
-        self->queue(s, std::move(request), std::move(waiting->call));
+        self->queue(s, request, std::move(waiting->call));
     }
 
     std::int32_t limit_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/formats.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
@@ -78,11 +79,9 @@ void shared_lock::start_upgrade(const session_ptr& s,
         ec = find_held(detail::port_of(*s), *impl, held, read_kind, c);
     if (ec)
         return refuse<>(s, ec, std::move(handler));
-    contender_request request;
+    acquire_request request;
     request.kind = write_kind;
-    request.data = impl->identity();
-    if (deadline != time_point::max())
-        request.deadline = deadline;
+    request.deadline = deadline;
     // The line hands over nothing new: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, detail::port_of(*s).executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
@@ -92,8 +91,10 @@ void shared_lock::start_upgrade(const session_ptr& s,
             slot, [handler = std::move(handler)](error_code result, ownership) mutable {
                 std::move(handler)(result);
             }));
-    c->current_queue()->replace(
-        c, std::move(request), user_call<ownership>(detail::port_of(*s), std::move(adapted)));
+    c->current_queue()->replace(c,
+                                request,
+                                impl->identity(),
+                                user_call<ownership>(detail::port_of(*s), std::move(adapted)));
 }
 
 }  // namespace corozk
