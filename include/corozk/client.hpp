@@ -137,26 +137,17 @@ public:
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
-        std::string hosts = options.hosts;
-        return detail::initiate_with_executor<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)),
-            std::forward<Token>(token),
-            [options = std::move(options)](executor_type executor, auto handler) mutable {
-                start_connect(std::move(executor), std::move(options), std::move(handler));
-            });
+        detail::call_site where("connect", options.hosts);
+        return detail::initiate_on_handlers_executor<&start_new>(
+            std::move(where), std::forward<Token>(token), std::move(options));
     }
 
     /** @brief The same, on a given executor: for tokens whose handler brings none. */
     template <class Token = default_token>
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
-        std::string hosts = options.hosts;
-        return detail::initiate<void(error_code, client)>(
-            detail::call_site("connect", std::move(hosts)),
-            executor,
-            std::forward<Token>(token),
-            [executor, options = std::move(options)](auto handler) mutable {
-                start_connect(std::move(executor), std::move(options), std::move(handler));
-            });
+        detail::call_site where("connect", options.hosts);
+        return detail::initiate<&start_new>(
+            std::move(where), std::move(executor), std::forward<Token>(token), std::move(options));
     }
 
     /**
@@ -177,11 +168,7 @@ public:
      */
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("connect", hosts()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_connect(impl, std::move(handler)); });
+        return initiate<&start_connect>("connect", hosts(), std::forward<Token>(token));
     }
 
     /**
@@ -198,11 +185,7 @@ public:
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("close", hosts()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
+        return initiate<&start_close>("close", hosts(), std::forward<Token>(token));
     }
 
     /** @brief Where the session stands now. */
@@ -224,13 +207,8 @@ public:
      */
     template <class Token = default_token>
     auto next_state(session_status seen, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, session_status)>(
-            detail::call_site("next_state", std::string()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, seen](auto handler) {
-                start_next_state(impl, seen, std::move(handler));
-            });
+        return initiate<&start_next_state>(
+            "next_state", std::string(), std::forward<Token>(token), seen);
     }
 
     /** @brief The session's id at the server; 0 before the first. */
@@ -260,23 +238,30 @@ public:
      */
     template <class Token = default_token>
     auto create(std::string path,
-                std::string data = std::string(),
-                create_options options = create_options(),
+                std::string data,
+                create_options options,
                 Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
-        return detail::initiate<void(error_code, created_node)>(
-            detail::call_site("create", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path, data = std::move(data), options, entries = std::move(entries)](
-                auto handler) mutable {
-                start_create(impl,
-                             std::move(path),
-                             std::move(data),
-                             options,
-                             std::move(entries),
-                             std::move(handler));
-            });
+        return initiate<&start_create>("create",
+                                       path,
+                                       std::forward<Token>(token),
+                                       std::move(path),
+                                       std::move(data),
+                                       options,
+                                       std::move(entries));
+    }
+
+    /** @brief The same, with default options: a persistent znode, open to all. */
+    template <detail::token_not<create_options> Token = default_token>
+    auto create(std::string path, std::string data, Token&& token = Token{}) {
+        return create(
+            std::move(path), std::move(data), create_options(), std::forward<Token>(token));
+    }
+
+    /** @brief The same, without data. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto create(std::string path, Token&& token = Token{}) {
+        return create(std::move(path), std::string(), create_options(), std::forward<Token>(token));
     }
 
     /**
@@ -286,18 +271,20 @@ public:
      * `void(error_code)`
      */
     template <class Token = default_token>
-    auto ensure_path(std::string path,
-                     create_options options = create_options(),
-                     Token&& token = Token{}) {
+    auto ensure_path(std::string path, create_options options, Token&& token = Token{}) {
         acl entries = options.acl ? *options.acl : acl();
-        return detail::initiate<void(error_code)>(
-            detail::call_site("ensure_path", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path, options, entries = std::move(entries)](auto handler) mutable {
-                start_ensure_path(
-                    impl, std::move(path), options, std::move(entries), std::move(handler));
-            });
+        return initiate<&start_ensure_path>("ensure_path",
+                                            path,
+                                            std::forward<Token>(token),
+                                            std::move(path),
+                                            options,
+                                            std::move(entries));
+    }
+
+    /** @brief The same, with default options. */
+    template <detail::token_not<create_options> Token = default_token>
+    auto ensure_path(std::string path, Token&& token = Token{}) {
+        return ensure_path(std::move(path), create_options(), std::forward<Token>(token));
     }
 
     /**
@@ -308,13 +295,7 @@ public:
      */
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("get", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_get(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_get>("get", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -325,13 +306,8 @@ public:
      */
     template <class Token = default_token>
     auto watch_data(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_data", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_watch_data(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_watch_data>(
+            "watch_data", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -341,17 +317,15 @@ public:
      * `void(error_code, stat)`
      */
     template <class Token = default_token>
-    auto set(std::string path,
-             std::string data,
-             std::int32_t version = any_version,
-             Token&& token = Token{}) {
-        return detail::initiate<void(error_code, stat)>(
-            detail::call_site("set", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path, data = std::move(data), version](auto handler) mutable {
-                start_set(impl, std::move(path), std::move(data), version, std::move(handler));
-            });
+    auto set(std::string path, std::string data, std::int32_t version, Token&& token = Token{}) {
+        return initiate<&start_set>(
+            "set", path, std::forward<Token>(token), std::move(path), std::move(data), version);
+    }
+
+    /** @brief The same, whatever its version. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto set(std::string path, std::string data, Token&& token = Token{}) {
+        return set(std::move(path), std::move(data), any_version, std::forward<Token>(token));
     }
 
     /**
@@ -362,13 +336,7 @@ public:
      */
     template <class Token = default_token>
     auto exists(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::optional<stat>)>(
-            detail::call_site("exists", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_exists(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_exists>("exists", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -379,13 +347,8 @@ public:
      */
     template <class Token = default_token>
     auto watch_exists(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, watched_stat)>(
-            detail::call_site("watch_exists", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_watch_exists(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_watch_exists>(
+            "watch_exists", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -396,13 +359,8 @@ public:
      */
     template <class Token = default_token>
     auto children(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_children)>(
-            detail::call_site("children", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_children(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_children>(
+            "children", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -413,13 +371,8 @@ public:
      */
     template <class Token = default_token>
     auto watch_children(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, watched_children)>(
-            detail::call_site("watch_children", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_watch_children(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_watch_children>(
+            "watch_children", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -429,14 +382,15 @@ public:
      * `void(error_code)`
      */
     template <class Token = default_token>
-    auto erase(std::string path, std::int32_t version = any_version, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("erase", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path, version](auto handler) mutable {
-                start_erase(impl, std::move(path), version, std::move(handler));
-            });
+    auto erase(std::string path, std::int32_t version, Token&& token = Token{}) {
+        return initiate<&start_erase>(
+            "erase", path, std::forward<Token>(token), std::move(path), version);
+    }
+
+    /** @brief The same, whatever its version. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto erase(std::string path, Token&& token = Token{}) {
+        return erase(std::move(path), any_version, std::forward<Token>(token));
     }
 
     /**
@@ -447,14 +401,14 @@ public:
      * `void(error_code)`
      */
     template <class Token = default_token>
-    auto sync(std::string path = "/", Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("sync", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_sync(impl, std::move(path), std::move(handler));
-            });
+    auto sync(std::string path, Token&& token = Token{}) {
+        return initiate<&start_sync>("sync", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /** @brief The same, for the whole tree. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto sync(Token&& token = Token{}) {
+        return sync("/", std::forward<Token>(token));
     }
 
     /**
@@ -465,13 +419,8 @@ public:
      */
     template <class Token = default_token>
     auto get_acl(std::string path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_acl)>(
-            detail::call_site("get_acl", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path](auto handler) mutable {
-                start_get_acl(impl, std::move(path), std::move(handler));
-            });
+        return initiate<&start_get_acl>(
+            "get_acl", path, std::forward<Token>(token), std::move(path));
     }
 
     /**
@@ -481,18 +430,20 @@ public:
      * `void(error_code)`
      */
     template <class Token = default_token>
-    auto set_acl(std::string path,
-                 acl entries,
-                 std::int32_t version = any_version,
-                 Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("set_acl", path),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, path, entries = std::move(entries), version](auto handler) mutable {
-                start_set_acl(
-                    impl, std::move(path), std::move(entries), version, std::move(handler));
-            });
+    auto set_acl(std::string path, acl entries, std::int32_t version, Token&& token = Token{}) {
+        return initiate<&start_set_acl>("set_acl",
+                                        path,
+                                        std::forward<Token>(token),
+                                        std::move(path),
+                                        std::move(entries),
+                                        version);
+    }
+
+    /** @brief The same, whatever its version. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto set_acl(std::string path, acl entries, Token&& token = Token{}) {
+        return set_acl(
+            std::move(path), std::move(entries), any_version, std::forward<Token>(token));
     }
 
     /**
@@ -509,13 +460,8 @@ public:
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", std::string()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, steps = std::move(steps)](auto handler) mutable {
-                start_commit(impl, std::move(steps), std::move(handler));
-            });
+        return initiate<&start_commit>(
+            "commit", std::string(), std::forward<Token>(token), std::move(steps));
     }
 
     /**
@@ -532,13 +478,11 @@ public:
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("add_auth", scheme),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, scheme, credential = std::move(credential)](auto handler) mutable {
-                start_add_auth(impl, std::move(scheme), std::move(credential), std::move(handler));
-            });
+        return initiate<&start_add_auth>("add_auth",
+                                         scheme,
+                                         std::forward<Token>(token),
+                                         std::move(scheme),
+                                         std::move(credential));
     }
 
     /**
@@ -549,11 +493,7 @@ public:
      */
     template <class Token = default_token>
     auto config(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("config", std::string()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_config(impl, std::move(handler)); });
+        return initiate<&start_config>("config", std::string(), std::forward<Token>(token));
     }
 
     /**
@@ -564,11 +504,8 @@ public:
      */
     template <class Token = default_token>
     auto watch_config(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, watched_data)>(
-            detail::call_site("watch_config", std::string()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_watch_config(impl, std::move(handler)); });
+        return initiate<&start_watch_config>(
+            "watch_config", std::string(), std::forward<Token>(token));
     }
 
     /**
@@ -585,24 +522,28 @@ public:
     auto reconfigure(std::string joining,
                      std::string leaving,
                      std::string members,
-                     std::int64_t version = -1,
+                     std::int64_t version,
                      Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("reconfigure", std::string()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_,
-             joining = std::move(joining),
-             leaving = std::move(leaving),
-             members = std::move(members),
-             version](auto handler) mutable {
-                start_reconfigure(impl,
-                                  std::move(joining),
-                                  std::move(leaving),
-                                  std::move(members),
-                                  version,
-                                  std::move(handler));
-            });
+        return initiate<&start_reconfigure>("reconfigure",
+                                            std::string(),
+                                            std::forward<Token>(token),
+                                            std::move(joining),
+                                            std::move(leaving),
+                                            std::move(members),
+                                            version);
+    }
+
+    /** @brief The same, whatever its version. */
+    template <detail::token_not<std::int64_t> Token = default_token>
+    auto reconfigure(std::string joining,
+                     std::string leaving,
+                     std::string members,
+                     Token&& token = Token{}) {
+        return reconfigure(std::move(joining),
+                           std::move(leaving),
+                           std::move(members),
+                           -1,
+                           std::forward<Token>(token));
     }
 
     /// For the recipes.
@@ -615,9 +556,21 @@ private:
 
     explicit client(impl_ptr impl) noexcept;
 
-    static void start_connect(executor_type executor,
-                              client_options options,
-                              handler_of<client> handler);
+    /// `Start(impl, arguments..., handler)`; an error names the operation and what it was about.
+    template <auto Start, class Token, class... Arguments>
+    auto initiate(const char* operation,
+                  std::string about,
+                  Token&& token,
+                  Arguments&&... arguments) const {
+        return detail::initiate<Start>(detail::call_site(operation, std::move(about)),
+                                       impl_,
+                                       std::forward<Token>(token),
+                                       std::forward<Arguments>(arguments)...);
+    }
+
+    static void start_new(executor_type executor,
+                          client_options options,
+                          handler_of<client> handler);
     static void start_connect(const impl_ptr& impl, handler_of<> handler);
     static void start_close(const impl_ptr& impl, handler_of<> handler);
     static void start_next_state(const impl_ptr& impl,

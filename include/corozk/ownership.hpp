@@ -17,7 +17,9 @@ namespace corozk {
 
 namespace detail {
 class owned;
-}
+COROZK_DECL boost::asio::any_io_executor executor_of(
+    const callee<std::shared_ptr<void>, std::shared_ptr<owned>>& c) noexcept;
+}  // namespace detail
 
 /**
  * @brief Something that is ours alone for now: a lock, a permit, a leadership, a claim.
@@ -49,7 +51,9 @@ public:
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 
     /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept;
+    executor_type get_executor() const noexcept {
+        return detail::executor_of(detail::callee(keep_alive_, impl_));
+    }
 
     /** @brief Whether there is something to release. It may have been lost; see `valid`. */
     explicit operator bool() const noexcept { return impl_ != nullptr; }
@@ -85,13 +89,7 @@ public:
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, error_code)>(
-            detail::call_site("wait_lost", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [keep = keep_alive_, impl = impl_](auto handler) {
-                start_wait_lost(impl, std::move(handler));
-            });
+        return initiate<&start_wait_lost>("wait_lost", path(), std::forward<Token>(token));
     }
 
     /**
@@ -116,13 +114,8 @@ public:
      */
     template <class Token = default_token>
     auto wait_release_requested(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("wait_release_requested", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [keep = keep_alive_, impl = impl_](auto handler) {
-                start_wait_release_requested(impl, std::move(handler));
-            });
+        return initiate<&start_wait_release_requested>(
+            "wait_release_requested", path(), std::forward<Token>(token));
     }
 
     /**
@@ -144,13 +137,11 @@ public:
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         detail::call_site where("release", path());
+        auto executor = get_executor();
         // Shared, because `deferred` wants what it starts to be copyable.
-        auto held = std::make_shared<ownership>(std::move(*this));
-        return detail::initiate<void(error_code)>(
-            std::move(where),
-            held->get_executor(),
-            std::forward<Token>(token),
-            [held](auto handler) { start_release(std::move(*held), std::move(handler)); });
+        detail::callee held(std::move(executor), std::make_shared<ownership>(std::move(*this)));
+        return detail::initiate<&start_release>(
+            std::move(where), std::move(held), std::forward<Token>(token));
     }
 
     /**
@@ -171,13 +162,8 @@ public:
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [keep = keep_alive_, impl = impl_, steps = std::move(steps)](auto handler) mutable {
-                start_commit(impl, std::move(steps), std::move(handler));
-            });
+        return initiate<&start_commit>(
+            "commit", path(), std::forward<Token>(token), std::move(steps));
     }
 
     /**
@@ -192,13 +178,8 @@ public:
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_data)>(
-            detail::call_site("read", path_to_read),
-            get_executor(),
-            std::forward<Token>(token),
-            [keep = keep_alive_, impl = impl_, path_to_read](auto handler) mutable {
-                start_read(impl, std::move(path_to_read), std::move(handler));
-            });
+        return initiate<&start_read>(
+            "read", path_to_read, std::forward<Token>(token), std::move(path_to_read));
     }
 
     /// For the recipes.
@@ -207,19 +188,28 @@ public:
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
+    template <class... Values>
+    using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    static void start_wait_lost(const owned_ptr& impl,
-                                detail::any_handler<void(error_code, error_code)> handler);
-    static void start_wait_release_requested(const owned_ptr& impl,
-                                             detail::any_handler<void(error_code)> handler);
-    static void start_release(ownership held, detail::any_handler<void(error_code)> handler);
-    static void start_commit(
-        const owned_ptr& impl,
-        transaction steps,
-        detail::any_handler<void(error_code, std::vector<transaction_result>)> handler);
-    static void start_read(const owned_ptr& impl,
-                           std::string path,
-                           detail::any_handler<void(error_code, node_data)> handler);
+    /// `Start(impl, arguments..., handler)`; an error names the operation and what it was about.
+    template <auto Start, class Token, class... Arguments>
+    auto initiate(const char* operation,
+                  std::string about,
+                  Token&& token,
+                  Arguments&&... arguments) const {
+        return detail::initiate<Start>(detail::call_site(operation, std::move(about)),
+                                       detail::callee(keep_alive_, impl_),
+                                       std::forward<Token>(token),
+                                       std::forward<Arguments>(arguments)...);
+    }
+
+    static void start_wait_lost(const owned_ptr& impl, handler_of<error_code> handler);
+    static void start_wait_release_requested(const owned_ptr& impl, handler_of<> handler);
+    static void start_release(const std::shared_ptr<ownership>& held, handler_of<> handler);
+    static void start_commit(const owned_ptr& impl,
+                             transaction steps,
+                             handler_of<std::vector<transaction_result>> handler);
+    static void start_read(const owned_ptr& impl, std::string path, handler_of<node_data> handler);
 
     std::shared_ptr<void> keep_alive_;
     owned_ptr impl_;

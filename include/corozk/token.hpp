@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,20 +54,22 @@ public:
     using value_type = typename corozk::detail::awaited<Values...>::type;
     using return_type = awaitable<value_type>;
 
-    /// `arguments`: of adapters around this token, such as `cancel_after` of newer Boosts.
     template <class Initiation, class... Arguments>
     static return_type initiate(Initiation initiation,
                                 corozk::default_token,
                                 Arguments... arguments) {
-        corozk::detail::call_site where;
-        if constexpr (requires { initiation.take_call_site(); })
-            where = initiation.take_call_site();
+        // By reference: this frame has them already.
+        auto start = [&](auto handler) {
+            std::move(initiation)(std::move(handler), std::move(arguments)...);
+        };
         corozk::detail::tuple_token token{use_awaitable_t<>{}};
-        auto outcome = co_await async_initiate<corozk::detail::tuple_token,
-                                               void(boost::system::error_code, Values...)>(
-            std::move(initiation), token, std::move(arguments)...);
-        if (std::get<0>(outcome)) {
-            throw corozk::error(std::get<0>(outcome), where.operation, where.path);
+        auto outcome =
+            co_await async_initiate<corozk::detail::tuple_token,
+                                    void(boost::system::error_code, Values...)>(start, token);
+        if (const auto& ec = std::get<0>(outcome)) {
+            if constexpr (requires { initiation.where(); })
+                throw corozk::error(ec, initiation.where().operation, initiation.where().path);
+            throw corozk::error(ec, "", std::string());
         }
         if constexpr (sizeof...(Values) == 1) {
             co_return std::move(std::get<1>(outcome));

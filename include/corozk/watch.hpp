@@ -15,7 +15,8 @@ namespace corozk {
 
 namespace detail {
 class user_watch;
-}
+COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept;
+}  // namespace detail
 
 /** @brief What happened to a watched node. A hint to look again, never a fact to act on. */
 enum class watch_event_type : std::uint8_t {
@@ -60,7 +61,7 @@ public:
     using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
 
     /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept;
+    executor_type get_executor() const noexcept { return detail::executor_of(impl_); }
 
     /** @brief Whether an event may still come, or has come and was not taken yet. */
     bool pending() const noexcept;
@@ -82,11 +83,8 @@ public:
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, watch_event)>(
-            detail::call_site("watch.next", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
+        return detail::initiate<&start_next>(
+            detail::call_site("watch.next", path()), impl_, std::forward<Token>(token));
     }
 
     /** @brief The watched path. */

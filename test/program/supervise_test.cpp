@@ -122,10 +122,13 @@ TEST_CASE("corozk lock on a terminal: Ctrl-C ends a loop, Ctrl-Z stops the job")
         t.type("\x03");
         t.ended_with(130);
         CHECK_FALSE(t.sees("round--"));
-        t.type(with.words + "sh -c 'echo ru\"\"ns; read a; echo got:$a:'\n");
-        t.shows("runs");
+        std::string file = folder.path() / with.name;
+        t.type(with.words + "sh -c 'echo $$ >" + file + "; read a; echo got:$a:'\n");
+        pid_t command = processes_in(file, 1).front();
         t.type("\x1a");
         t.shows("Stopped");
+        // Until it has stopped it may still read what is typed for the shell.
+        eventually([&] { return state_of(command) == 'T'; }, program_limit, "the command to stop");
         t.shows("$ ");  // the shell throws away what is typed before
         t.type("fg\n");
         t.shows("read a");

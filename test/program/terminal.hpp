@@ -44,7 +44,12 @@ public:
 
     /// Waits until this is shown, behind what was waited for before.
     void shows(const std::string& text) {
-        eventually([&] { return sees(text); }, program_limit, "the terminal to show " + text);
+        try {
+            eventually([&] { return sees(text); }, program_limit, "the terminal to show " + text);
+        } catch (const std::exception& e) {
+            FAIL(e.what() << "; behind what was waited for before it shows: "
+                          << shown_.substr(seen_));
+        }
     }
 
     /// The same, without waiting.

@@ -4,7 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
 #include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 
@@ -34,24 +34,13 @@ class any_line_impl;
  * May be destroyed while an operation is under way (it goes on), and outlive the client (then
  * everything fails with `errc::closed`).
  */
-class COROZK_DECL any_line {
+class COROZK_DECL any_line : public detail::recipe_object<detail::any_line_impl> {
 public:
     using duration = std::chrono::steady_clock::duration;  ///< Of a wait.
 
     /// `path` is the folder of the recipe. Nothing is created.
     any_line(const client& c, std::string path);
-    any_line() noexcept;
-    any_line(any_line&&) noexcept;
-    any_line& operator=(any_line&&) noexcept;
-    ~any_line();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The folder; empty after a move. */
-    const std::string& path() const noexcept { return path_; }
+    any_line() noexcept = default;
 
     /**
      * @brief Who holds something and who waits, in order, with what each waits for.
@@ -70,11 +59,7 @@ public:
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("contenders", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_contenders(impl, std::move(handler)); });
+        return initiate<&start_contenders>("contenders", std::forward<Token>(token));
     }
 
     /**
@@ -92,13 +77,10 @@ public:
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("break_contender", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, contender_path](auto handler) mutable {
-                start_break(impl, std::move(contender_path), std::move(handler));
-            });
+        return initiate_about<&start_break>("break_contender",
+                                            contender_path,
+                                            std::forward<Token>(token),
+                                            std::move(contender_path));
     }
 
     /**
@@ -116,32 +98,21 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, bool)>(
-            detail::call_site("insist_on_release", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, contender_path, grace](auto handler) mutable {
-                start_insist(impl, std::move(contender_path), grace, std::move(handler));
-            });
+        return initiate_about<&start_insist>("insist_on_release",
+                                             contender_path,
+                                             std::forward<Token>(token),
+                                             std::move(contender_path),
+                                             grace);
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::any_line_impl>;
-
-    static void start_contenders(
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_break(const impl_ptr& impl,
-                            std::string contender_path,
-                            detail::any_handler<void(error_code)> handler);
+    static void start_contenders(const impl_ptr& impl,
+                                 handler_of<std::vector<contender_info>> handler);
+    static void start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler);
     static void start_insist(const impl_ptr& impl,
                              std::string contender_path,
                              time_limit grace,
-                             detail::any_handler<void(error_code, bool)> handler);
-
-    std::string path_;
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
+                             handler_of<bool> handler);
 };
 
 }  // namespace corozk

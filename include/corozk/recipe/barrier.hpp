@@ -60,23 +60,12 @@ struct barrier_options {
  * "Barriers" on ZooKeeper's recipes page; a waiter that slept through a reconnect is a known fault
  * of other implementations (kazoo's `Barrier`).
  */
-class COROZK_DECL barrier : detail::recipe_object<detail::barrier_impl> {
+class COROZK_DECL barrier : public detail::recipe_object<detail::barrier_impl> {
 public:
     /** @brief The barrier whose node is `path`. Nothing is sent. */
     barrier(const client& c, std::string path, barrier_options options = barrier_options());
 
-    barrier() noexcept;
-    barrier(barrier&&) noexcept;
-    barrier& operator=(barrier&&) noexcept;
-    ~barrier();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the barrier node. */
-    const std::string& path() const noexcept;
+    barrier() noexcept = default;
 
     /**
      * @brief Sets the barrier. Missing folders above it are created.
@@ -90,11 +79,7 @@ public:
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.set", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_set(impl, std::move(handler)); });
+        return initiate<&start_set>("barrier.set", std::forward<Token>(token));
     }
 
     /**
@@ -112,11 +97,7 @@ public:
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.remove", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_remove(impl, std::move(handler)); });
+        return initiate<&start_remove>("barrier.remove", std::forward<Token>(token));
     }
 
     /**
@@ -127,11 +108,7 @@ public:
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, bool)>(
-            detail::call_site("barrier.is_set", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_is_set(impl, std::move(handler)); });
+        return initiate<&start_is_set>("barrier.is_set", std::forward<Token>(token));
     }
 
     /**
@@ -145,23 +122,14 @@ public:
      */
     template <class Token = default_token>
     auto wait(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("barrier.wait", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) {
-                start_wait(impl, time_limit::for_ever(), std::move(handler));
-            });
+        return initiate<&start_wait>(
+            "barrier.wait", std::forward<Token>(token), time_limit::for_ever());
     }
 
     /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto wait_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("barrier.wait", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_wait(impl, limit, std::move(handler)); });
+        return initiate<&start_wait>("barrier.wait", std::forward<Token>(token), limit);
     }
 
     /** @brief The same, until the deadline. */
@@ -171,10 +139,6 @@ public:
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::barrier_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
     static void start_set(const impl_ptr& impl, handler_of<bool> handler);
     static void start_remove(const impl_ptr& impl, handler_of<bool> handler);
     static void start_is_set(const impl_ptr& impl, handler_of<bool> handler);

@@ -57,13 +57,9 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
 template <class Token = default_token>
 auto find_deadlocks(const client& c, std::vector<std::string> paths, Token&& token = Token{}) {
     detail::call_site where("find_deadlocks", paths.empty() ? std::string() : paths.front());
-    return detail::initiate<void(error_code, wait_graph)>(
-        std::move(where),
-        c.get_executor(),
-        std::forward<Token>(token),
-        [search = detail::make_deadlock_search(c, std::move(paths))](auto handler) {
-            detail::start_deadlock_search(search, std::move(handler));
-        });
+    detail::callee search(c.implementation(), detail::make_deadlock_search(c, std::move(paths)));
+    return detail::initiate<&detail::start_deadlock_search>(
+        std::move(where), std::move(search), std::forward<Token>(token));
 }
 
 }  // namespace corozk

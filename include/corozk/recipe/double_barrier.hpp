@@ -69,7 +69,7 @@ struct double_barrier_options {
  * node here, together with the round it belongs to: one that outlives its round was the fault of
  * Curator's CURATOR-233, CURATOR-536 and apache/curator#1290.
  */
-class COROZK_DECL double_barrier : detail::recipe_object<detail::double_barrier_impl> {
+class COROZK_DECL double_barrier : public detail::recipe_object<detail::double_barrier_impl> {
 public:
     /** @brief A member, still outside. Nothing is sent. All members must name the same size. */
     double_barrier(const client& c,
@@ -77,18 +77,7 @@ public:
                    std::uint32_t size,
                    double_barrier_options options = double_barrier_options());
 
-    double_barrier() noexcept;
-    double_barrier(double_barrier&&) noexcept;
-    double_barrier& operator=(double_barrier&&) noexcept;
-    ~double_barrier();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the barrier node. */
-    const std::string& path() const noexcept;
+    double_barrier() noexcept = default;
 
     /** @brief Whether the member has entered a round and not left it. */
     bool inside() const noexcept;
@@ -114,23 +103,14 @@ public:
      */
     template <class Token = default_token>
     auto enter(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.enter", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) {
-                start_enter(impl, time_limit::for_ever(), std::move(handler));
-            });
+        return initiate<&start_enter>(
+            "double_barrier.enter", std::forward<Token>(token), time_limit::for_ever());
     }
 
     /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto enter_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.enter", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_enter(impl, limit, std::move(handler)); });
+        return initiate<&start_enter>("double_barrier.enter", std::forward<Token>(token), limit);
     }
 
     /** @brief The same, until the deadline. */
@@ -155,23 +135,14 @@ public:
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.leave", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) {
-                start_leave(impl, time_limit::for_ever(), std::move(handler));
-            });
+        return initiate<&start_leave>(
+            "double_barrier.leave", std::forward<Token>(token), time_limit::for_ever());
     }
 
     /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
     template <class Token = default_token>
     auto leave_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("double_barrier.leave", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_leave(impl, limit, std::move(handler)); });
+        return initiate<&start_leave>("double_barrier.leave", std::forward<Token>(token), limit);
     }
 
     /** @brief The same, until the deadline. */
@@ -181,10 +152,6 @@ public:
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::double_barrier_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
     static void start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler);
     static void start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler);
 };

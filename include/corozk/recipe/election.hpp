@@ -143,12 +143,12 @@ public:
     auto campaign_again(ownership term, Token&& token = Token{}) {
         return detail::initiate<void(error_code, ownership)>(
             detail::call_site("election.campaign_again", path()),
-            get_executor(),
+            session_.get(),
             std::forward<Token>(token),
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // The new node is asked for first; then `term` goes with this function.
                 ownership old = std::move(term);
-                start_acquire(s, impl, claim(), std::move(handler));
+                start_acquire(callee(s, impl), claim(), std::move(handler));
             });
     }
 
@@ -173,13 +173,8 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("election.acknowledge", term.path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, term = term.implementation()](auto handler) {
-                start_acknowledge(s, impl, term, std::move(handler));
-            });
+        return initiate<&start_acknowledge>(
+            "election.acknowledge", term.path(), std::forward<Token>(token), term.implementation());
     }
 
     /**
@@ -254,13 +249,8 @@ private:
 
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
-        return detail::initiate<void(error_code, election_leader)>(
-            detail::call_site(operation, path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, seen = std::move(seen)](auto handler) mutable {
-                start_observe(s, impl, std::move(seen), std::move(handler));
-            });
+        return initiate<&start_observe>(
+            operation, path(), std::forward<Token>(token), std::move(seen));
     }
 
     template <class Value, class Body>
@@ -275,7 +265,9 @@ private:
                 detail::call_site(operation, path),
                 detail::executor_of(s),
                 tuple,
-                [&s, &impl](auto handler) { start_acquire(s, impl, claim(), std::move(handler)); });
+                [&s, &impl](auto handler) {
+                    start_acquire(callee(s, impl), claim(), std::move(handler));
+                });
             if (worth_another_term(ec))
                 continue;
             if (ec)
@@ -311,12 +303,10 @@ private:
     static bool worth_another_term(const error_code& ec) noexcept;
     static std::string path_of(const impl_ptr& impl);
 
-    static void start_acknowledge(const session_ptr& s,
-                                  const impl_ptr& impl,
+    static void start_acknowledge(const callee& of,
                                   const owned_ptr& term,
                                   detail::any_handler<void(error_code)> handler);
-    static void start_observe(const session_ptr& s,
-                              const impl_ptr& impl,
+    static void start_observe(const callee& of,
                               std::optional<election_leader> seen,
                               detail::any_handler<void(error_code, election_leader)> handler);
 };

@@ -60,25 +60,14 @@ struct latch_status {
  *
  * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
  */
-class COROZK_DECL leader_latch : detail::recipe_object<detail::latch_core> {
+class COROZK_DECL leader_latch : public detail::recipe_object<detail::latch_core> {
 public:
     using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
     using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
 
     /// `path` is the folder of the election; it is created when it is needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());
-    leader_latch() noexcept;
-    leader_latch(leader_latch&&) noexcept;
-    leader_latch& operator=(leader_latch&&) noexcept;
-    ~leader_latch();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The folder; empty after a move. */
-    const std::string& path() const noexcept;
+    leader_latch() noexcept = default;
 
     /** @brief Becomes a candidate, if it is none. Again after `close`, or after an error. */
     void start();
@@ -117,13 +106,8 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("leader_latch.wait_leadership", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, deadline](auto handler) {
-                start_wait_leadership(impl, deadline, std::move(handler));
-            });
+        return initiate<&start_wait_leadership>(
+            "leader_latch.wait_leadership", std::forward<Token>(token), deadline);
     }
 
     /** @brief The same, at most that long from now on. */
@@ -149,13 +133,8 @@ public:
      */
     template <class Token = default_token>
     auto next_status(const latch_status& seen, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, latch_status)>(
-            detail::call_site("leader_latch.next_status", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_, revision = seen.revision](auto handler) {
-                start_next_status(impl, revision, std::move(handler));
-            });
+        return initiate<&start_next_status>(
+            "leader_latch.next_status", std::forward<Token>(token), seen.revision);
     }
 
     /**
@@ -175,11 +154,7 @@ public:
      */
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.resign", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_resign(impl, std::move(handler)); });
+        return initiate<&start_resign>("leader_latch.resign", std::forward<Token>(token));
     }
 
     /**
@@ -193,11 +168,7 @@ public:
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("leader_latch.close", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_close(impl, std::move(handler)); });
+        return initiate<&start_close>("leader_latch.close", std::forward<Token>(token));
     }
 
     /** @brief As `election::acknowledge`, for the present term. */
@@ -228,18 +199,16 @@ public:
     election& campaign() const noexcept;
 
 private:
-    using impl_ptr = std::shared_ptr<detail::latch_core>;
-
     ownership& term() const noexcept;
 
     static void start_wait_leadership(const impl_ptr& impl,
                                       time_point deadline,
-                                      detail::any_handler<void(error_code, std::int64_t)> handler);
+                                      handler_of<std::int64_t> handler);
     static void start_next_status(const impl_ptr& impl,
                                   std::uint64_t revision,
-                                  detail::any_handler<void(error_code, latch_status)> handler);
-    static void start_resign(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
-    static void start_close(const impl_ptr& impl, detail::any_handler<void(error_code)> handler);
+                                  handler_of<latch_status> handler);
+    static void start_resign(const impl_ptr& impl, handler_of<> handler);
+    static void start_close(const impl_ptr& impl, handler_of<> handler);
 };
 
 }  // namespace corozk

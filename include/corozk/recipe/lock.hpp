@@ -76,7 +76,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(), std::forward<Token>(token));
+        return begin("lock.acquire", claim(), std::forward<Token>(token));
     }
 
     /** @brief The same, until the deadline (see `time_limit`).
@@ -84,7 +84,7 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(deadline), std::forward<Token>(token));
+        return begin("lock.acquire", claim().until(deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, at most that long from now on. */
@@ -98,8 +98,7 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin(
-            "lock.try_acquire", claim_of(time_point::max(), true), std::forward<Token>(token));
+        return begin("lock.try_acquire", claim().trying(), std::forward<Token>(token));
     }
 
     /**
@@ -131,15 +130,7 @@ public:
     }
 
     /** @brief For `multi_lock::add`. */
-    detail::acquisition part() const { return part_of(claim_of()); }
-
-private:
-    static claim claim_of(time_point deadline = time_point::max(), bool try_only = false) noexcept {
-        claim c;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
+    detail::acquisition part() const { return part_of(claim()); }
 };
 
 }  // namespace corozk

@@ -50,13 +50,12 @@ private:
                bool try_only,
                std::chrono::steady_clock::time_point deadline,
                Token&& token) {
-        return detail::initiate<void(error_code, multi_ownership)>(
-            detail::call_site(operation, first_path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, parts = parts_, try_only, deadline](auto handler) mutable {
-                start_acquire(s, std::move(parts), try_only, deadline, std::move(handler));
-            });
+        return detail::initiate<&start_acquire>(detail::call_site(operation, first_path()),
+                                                session_,
+                                                std::forward<Token>(token),
+                                                parts_,
+                                                try_only,
+                                                deadline);
     }
 
 public:

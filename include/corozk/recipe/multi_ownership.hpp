@@ -80,11 +80,8 @@ public:
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, error_code, std::string)>(
-            detail::call_site("wait_lost", first_path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [parts = references()](auto handler) { start_wait_lost(parts, std::move(handler)); });
+        return detail::initiate<&start_wait_lost>(
+            site_of("wait_lost"), references(), std::forward<Token>(token));
     }
 
     /**
@@ -105,14 +102,13 @@ public:
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
-        detail::call_site where("release", first_path());
+        auto where = site_of("release");
+        auto executor = get_executor();
         // Shared, because `deferred` wants what it starts to be copyable.
-        auto held = std::make_shared<multi_ownership>(std::move(*this));
-        return detail::initiate<void(error_code)>(
-            std::move(where),
-            held->get_executor(),
-            std::forward<Token>(token),
-            [held](auto handler) { start_release(std::move(*held), std::move(handler)); });
+        detail::callee held(std::move(executor),
+                            std::make_shared<multi_ownership>(std::move(*this)));
+        return detail::initiate<&start_release>(
+            std::move(where), std::move(held), std::forward<Token>(token));
     }
 
     /**
@@ -127,13 +123,8 @@ public:
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<transaction_result>)>(
-            detail::call_site("commit", first_path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [parts = references(), steps = std::move(steps)](auto handler) mutable {
-                start_commit(parts, std::move(steps), std::move(handler));
-            });
+        return detail::initiate<&start_commit>(
+            site_of("commit"), references(), std::forward<Token>(token), std::move(steps));
     }
 
 private:
@@ -150,13 +141,18 @@ private:
     };
     using part_references = std::vector<part_reference>;
 
-    part_references references() const { return {parts_.begin(), parts_.end()}; }
-    std::string first_path() const { return parts_.empty() ? std::string() : parts_.front().path; }
+    auto references() const {
+        return detail::callee(get_executor(), part_references(parts_.begin(), parts_.end()));
+    }
+    detail::call_site site_of(const char* operation) const {
+        return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
+    }
 
     static void start_wait_lost(
         const part_references& parts,
         detail::any_handler<void(error_code, error_code, std::string)> handler);
-    static void start_release(multi_ownership held, detail::any_handler<void(error_code)> handler);
+    static void start_release(const std::shared_ptr<multi_ownership>& held,
+                              detail::any_handler<void(error_code)> handler);
     static void start_commit(
         const part_references& parts,
         transaction steps,

@@ -85,13 +85,7 @@ private:
 
     template <class Token>
     auto ask(const char* operation, wish what, Token&& token) {
-        return detail::initiate<void(error_code, ownership)>(
-            detail::call_site(operation, path()),
-            get_executor(),
-            token,
-            [s = session_, impl = impl_, what](auto handler) {
-                start(s, impl, what, std::move(handler));
-            });
+        return initiate<&start>(operation, path(), std::forward<Token>(token), what);
     }
 
 public:
@@ -223,8 +217,7 @@ public:
 private:
     detail::acquisition ranked_part(wish what) const;
 
-    static void start(const session_ptr& s,
-                      const impl_ptr& impl,
+    static void start(const callee& of,
                       wish what,
                       detail::any_handler<void(error_code, ownership)> handler);
 };

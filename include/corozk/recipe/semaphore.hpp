@@ -98,7 +98,7 @@ public:
      */
     template <class Token = default_token>
     auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits), std::forward<Token>(token));
+        return begin("semaphore.acquire", claim(0, permits), std::forward<Token>(token));
     }
 
     /** @brief The same, until the deadline (see `time_limit`).
@@ -106,7 +106,8 @@ public:
      *  Also `errc::deadline_exceeded`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits, deadline), std::forward<Token>(token));
+        return begin(
+            "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
     }
 
     /** @brief The same, at most that long from now on. */
@@ -120,9 +121,8 @@ public:
      *  Also `errc::would_block`. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.try_acquire",
-                     claim_of(permits, time_point::max(), true),
-                     std::forward<Token>(token));
+        return begin(
+            "semaphore.try_acquire", claim(0, permits).trying(), std::forward<Token>(token));
     }
 
     /**
@@ -156,13 +156,8 @@ public:
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int32_t)>(
-            detail::call_site("semaphore.available", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_available(s, impl, std::move(handler));
-            });
+        return initiate<&start_available>(
+            "semaphore.available", path(), std::forward<Token>(token));
     }
 
     /**
@@ -176,13 +171,7 @@ public:
      */
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("semaphore.holders", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_holders(s, impl, std::move(handler));
-            });
+        return initiate<&start_holders>("semaphore.holders", path(), std::forward<Token>(token));
     }
 
     /**
@@ -202,40 +191,17 @@ public:
      */
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("semaphore.set_limit", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, limit](auto handler) {
-                start_set_limit(s, impl, limit, std::move(handler));
-            });
+        return initiate<&start_set_limit>(
+            "semaphore.set_limit", path(), std::forward<Token>(token), limit);
     }
 
     /** @brief For `multi_lock::add`. */
-    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim_of(permits)); }
+    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim(0, permits)); }
 
 private:
-    static claim claim_of(std::int32_t permits,
-                          time_point deadline = time_point::max(),
-                          bool try_only = false) noexcept {
-        claim c;
-        c.weight = permits;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
-
-    static void start_available(const session_ptr& s,
-                                const impl_ptr& impl,
-                                detail::any_handler<void(error_code, std::int32_t)> handler);
-    static void start_holders(
-        const session_ptr& s,
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_set_limit(const session_ptr& s,
-                                const impl_ptr& impl,
-                                std::int32_t limit,
-                                detail::any_handler<void(error_code)> handler);
+    static void start_available(const callee& of, handler_of<std::int32_t> handler);
+    static void start_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
 };
 
 }  // namespace corozk

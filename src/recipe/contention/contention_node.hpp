@@ -61,10 +61,10 @@ struct remote_node final : contention_node {
 /// A contender of this session.
 struct local_node : contention_node, boost::intrusive::list_base_hook<> {
     enum class stage_type : std::uint8_t {
-        queued,     ///< the server was not asked for its node yet
-        creating,   ///< the create is in flight, or its outcome is unknown
-        unwanted,   ///< the same, but it was abandoned
-        waiting,    ///< it has a node
+        queued,    ///< the server was not asked for its node yet
+        creating,  ///< the create is in flight, or its outcome is unknown
+        unwanted,  ///< the same, but it was abandoned
+        waiting,   ///< it has a node
         granted,
         releasing,  ///< released or abandoned; the node is being deleted
         gone,

@@ -52,12 +52,13 @@ error_code problem_of(const std::shared_ptr<session>& s,
 
 contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
     : session_(c.implementation()), impl_(std::move(impl)) {
-    if (problem_of(session_, impl_) == errc::bad_path &&
-        detail::port_of(*session_).logs(log_level::warning)) {
-        const char* problem = path_problem(impl_->path());
-        detail::port_of(*session_).log(log_level::warning,
-                                       std::string(recipe) + ": path \"" + impl_->path() + "\" " +
-                                           (problem ? problem : "is the root: name a folder"));
+    if (problem_of(session_, impl_) != errc::bad_path)
+        return;
+    const char* problem = path_problem(impl_->path());
+    if (port& p = port_of(*session_); p.logs(log_level::warning)) {
+        p.log(log_level::warning,
+              std::string(recipe) + ": path \"" + impl_->path() + "\" " +
+                  (problem ? problem : "is the root: name a parent"));
     }
 }
 
@@ -76,72 +77,49 @@ acquisition contention_recipe::part_of(acquire_request what) const {
         session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
             acquire_request now = what;
             now.try_only = try_only;
-            start_acquire(s, impl, now, std::move(handler));
+            start_acquire(callee(s, impl), now, std::move(handler));
         });
 }
 
-void contention_recipe::start_acquire(const session_ptr& s,
-                                      const impl_ptr& impl,
+void contention_recipe::start_acquire(const callee& of,
                                       acquire_request what,
-                                      any_handler<void(error_code, ownership)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<ownership>(s, ec, std::move(handler));
-    if (error_code ec = impl->refusal(what)) {
-        return refuse<ownership>(s, ec, std::move(handler));
-    }
-    impl->enter(
-        detail::port_of(*s), what, user_call<ownership>(detail::port_of(*s), std::move(handler)));
+                                      handler_of<ownership> handler) {
+    error_code ec = problem_of(of.owner, of.impl);
+    if (!ec)
+        ec = of.impl->refusal(what);
+    if (ec)
+        return refuse<ownership>(of.owner, ec, std::move(handler));
+    port& p = port_of(*of.owner);
+    of.impl->enter(p, what, user_call<ownership>(p, std::move(handler)));
 }
 
-void contention_recipe::start_contenders(
-    const session_ptr& s,
-    const impl_ptr& impl,
-    any_handler<void(error_code, std::vector<contender_info>)> handler) {
-    using infos = std::vector<contender_info>;
-    if (error_code ec = problem_of(s, impl))
-        return refuse<infos>(s, ec, std::move(handler));
-    port_of(*s).spawn(list_contenders(
-        detail::port_of(*s), impl, user_call<infos>(detail::port_of(*s), std::move(handler))));
+void contention_recipe::start_contenders(const callee& of,
+                                         handler_of<std::vector<contender_info>> handler) {
+    run_driver(of, std::move(handler), [&of](port& p, auto call) {
+        return list_contenders(p, of.impl, std::move(call));
+    });
 }
 
-void contention_recipe::start_break(const session_ptr& s,
-                                    const impl_ptr& impl,
-                                    std::string contender_path,
-                                    any_handler<void(error_code)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<>(s, ec, std::move(handler));
-    port_of(*s).spawn(
-        detail::break_contender(detail::port_of(*s),
-                                impl->settings_of(contender_path),
-                                contender_path,
-                                user_call<>(detail::port_of(*s), std::move(handler))));
+void contention_recipe::start_break(const callee& of, std::string path, handler_of<> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return detail::break_contender(p, of.impl->settings_of(path), path, std::move(call));
+    });
 }
 
-void contention_recipe::start_request(const session_ptr& s,
-                                      const impl_ptr& impl,
-                                      std::string contender_path,
-                                      any_handler<void(error_code)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<>(s, ec, std::move(handler));
-    port_of(*s).spawn(ask_for_release(detail::port_of(*s),
-                                      impl->settings_of(contender_path),
-                                      contender_path,
-                                      user_call<>(detail::port_of(*s), std::move(handler))));
+void contention_recipe::start_request(const callee& of, std::string path, handler_of<> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return ask_for_release(p, of.impl->settings_of(path), path, std::move(call));
+    });
 }
 
-void contention_recipe::start_insist(const session_ptr& s,
-                                     const impl_ptr& impl,
-                                     std::string contender_path,
+void contention_recipe::start_insist(const callee& of,
+                                     std::string path,
                                      time_limit grace,
-                                     any_handler<void(error_code, bool)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<bool>(s, ec, std::move(handler));
-    port_of(*s).spawn(
-        detail::insist_on_release(detail::port_of(*s),
-                                  impl->settings_of(contender_path),
-                                  contender_path,
-                                  grace,
-                                  user_call<bool>(detail::port_of(*s), std::move(handler))));
+                                     handler_of<bool> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return detail::insist_on_release(
+            p, of.impl->settings_of(path), path, grace, std::move(call));
+    });
 }
 
 }  // namespace corozk::detail

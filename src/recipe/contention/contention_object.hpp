@@ -70,4 +70,20 @@ void refuse(const std::shared_ptr<session>& s,
     immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
+/// Runs the driver of an operation, `driver(port, call)`; or completes the handler with why nothing
+/// can be done, such as `problem`.
+template <class... Values, class Driver>
+void run_driver(
+    const callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>& of,
+    any_handler<void(error_code, Values...)> handler,
+    Driver driver,
+    error_code problem = {}) {
+    if (error_code ec = problem_of(of.owner, of.impl))
+        problem = ec;
+    if (problem)
+        return refuse<Values...>(of.owner, problem, std::move(handler));
+    port& p = port_of(*of.owner);
+    p.spawn(driver(p, user_call<Values...>(p, std::move(handler))));
+}
+
 }  // namespace corozk::detail

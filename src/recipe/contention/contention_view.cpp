@@ -289,8 +289,7 @@ void contention_view::forget_remote() noexcept {
 
 void contention_view::announcement_failed(const error_code& ec) noexcept {
     // Otherwise the next one has gone meanwhile, or the limit is another one.
-    bool for_good =
-        ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
+    bool for_good = ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
     if (for_good)
         announcement_.possible = false;  // not again for each release
 }
@@ -396,9 +395,8 @@ queue_step contention_view::next(const decision_facts& facts) {
     // What is behind a blocked one is blocked, too.
     bool blocked = s.blocked && (s.blocked_by_local || !s.stale);
     if (local_.tries > 0 && blocked) {
-        auto other = std::find_if(std::next(waiting_.begin()), waiting_.end(), [](const auto& w) {
-            return w.try_only;
-        });
+        auto other = std::find_if(
+            std::next(waiting_.begin()), waiting_.end(), [](const auto& w) { return w.try_only; });
         if (other != waiting_.end())
             return refuse(*other, errc::would_block);
     }
@@ -423,8 +421,7 @@ head_state contention_view::examine(local_node& c, const decision_facts& facts, 
     for (const contention_entry* e : blockers_) {
         const auto* n = static_cast<const contention_node*>(e);
         s.blocked_by_local = s.blocked_by_local || n->local();
-        bool leaving =
-            n->local() && static_cast<const local_node*>(n)->state == stage::releasing;
+        bool leaving = n->local() && static_cast<const local_node*>(n)->state == stage::releasing;
         s.blocked_by_leaving = s.blocked_by_leaving && leaving;
     }
     time_point patience_ends = head_.since;

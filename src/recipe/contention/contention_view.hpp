@@ -30,10 +30,10 @@ inline constexpr auto announcement_patience = std::chrono::seconds(1);
 /// What holds at the moment of a decision, and is not remembered.
 struct decision_facts {
     time_point now{};
-    bool connected = false;              ///< the session of the head's node goes on
-    bool watched = false;                ///< a watch on the head's node has not fired
-    bool listed = false;                 ///< a listing was merged right now
-    const local_node* seen = nullptr;    ///< its node is known to exist right now
+    bool connected = false;            ///< the session of the head's node goes on
+    bool watched = false;              ///< a watch on the head's node has not fired
+    bool listed = false;               ///< a listing was merged right now
+    const local_node* seen = nullptr;  ///< its node is known to exist right now
 };
 
 /// What a driver is to do next: first what is to be asked for, then what becomes of a contender.

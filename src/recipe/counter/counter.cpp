@@ -399,36 +399,18 @@ private:
 }  // namespace detail
 
 counter::counter(const client& c, std::string path, counter_options options)
-    : recipe_object(c.implementation()), path_(std::move(path)) {
-    if (session_) {
-        impl_ = std::make_shared<detail::counter_impl>(
-            detail::port_of(*session_), path_, std::move(options));
-    }
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
-counter::counter() noexcept = default;
-counter::counter(counter&&) noexcept = default;
-counter::~counter() = default;
-
-counter& counter::operator=(counter&& other) noexcept {
-    recipe_object::operator=(std::move(other));
-    path_.swap(other.path_);  // which may be the same object
-    return *this;
-}
-
-void counter::start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+void counter::start_get(const impl_ptr& impl, value_handler handler) {
+    if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 
-void counter::start_add(const session_ptr& session,
-                        const impl_ptr& impl,
-                        std::int64_t delta,
-                        value_handler handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+void counter::start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler) {
+    if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::add;
@@ -437,11 +419,8 @@ void counter::start_add(const session_ptr& session,
     impl->enqueue(std::move(e));
 }
 
-void counter::start_exchange(const session_ptr& session,
-                             const impl_ptr& impl,
-                             std::int64_t value,
-                             value_handler handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+void counter::start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler) {
+    if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::exchange;
@@ -450,12 +429,11 @@ void counter::start_exchange(const session_ptr& session,
     impl->enqueue(std::move(e));
 }
 
-void counter::start_compare_and_set(const session_ptr& session,
-                                    const impl_ptr& impl,
+void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = detail::counter_operation::compare_and_set;

@@ -188,31 +188,32 @@ private:
     mutable bool compared_ = false;
 };
 
-task<> count_free(detail::port& s,
+task<> count_free(detail::port& p,
                   std::shared_ptr<const contention_object> impl,
-                  std::shared_ptr<user_call<std::int32_t>> call) {
+                  user_call<std::int32_t> user) {
+    auto call = cancellable(std::move(user), any_cancellation);
     contention_survey found;
-    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
+    error_code ec = co_await survey(p, impl->settings(), impl->kinds(), found);
     call->complete(ec, ec ? 0 : free_permits(found.contenders, found.limit));
 }
 
-task<> list_holders(detail::port& s,
+task<> list_holders(detail::port& p,
                     std::shared_ptr<const contention_object> impl,
-                    std::shared_ptr<user_call<std::vector<contender_info>>> call) {
+                    user_call<std::vector<contender_info>> user) {
+    auto call = cancellable(std::move(user), any_cancellation);
     contention_survey found;
-    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
-    if (ec)
-        found.contenders.clear();
-    std::erase_if(found.contenders, [](const contender_info& c) { return !c.holds; });
+    error_code ec = co_await survey(p, impl->settings(), impl->kinds(), found);
+    std::erase_if(found.contenders, [ec](const contender_info& c) { return ec || !c.holds; });
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> write_limit(detail::port& s,
+task<> write_limit(detail::port& p,
                    std::shared_ptr<const contention_object> impl,
                    std::int32_t limit,
-                   std::shared_ptr<user_call<>> call) {
+                   user_call<> user) {
+    auto call = cancellable(std::move(user), stops_waiting);
     call->complete(co_await change_limit(
-        s, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
+        p, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
 }
 
 }  // namespace
@@ -230,40 +231,28 @@ semaphore::semaphore(semaphore&&) noexcept = default;
 semaphore& semaphore::operator=(semaphore&&) noexcept = default;
 semaphore::~semaphore() = default;
 
-void semaphore::start_available(const session_ptr& s,
-                                const impl_ptr& impl,
-                                any_handler<void(error_code, std::int32_t)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<std::int32_t>(s, ec, std::move(handler));
-    auto call = cancellable(user_call<std::int32_t>(detail::port_of(*s), std::move(handler)),
-                            any_cancellation);
-    detail::port_of(*s).spawn(count_free(detail::port_of(*s), impl, std::move(call)));
+void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
+    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
+        return count_free(p, of.impl, std::move(call));
+    });
 }
 
-void semaphore::start_holders(const session_ptr& s,
-                              const impl_ptr& impl,
-                              any_handler<void(error_code, std::vector<contender_info>)> handler) {
-    using infos = std::vector<contender_info>;
-    if (error_code ec = problem_of(s, impl))
-        return refuse<infos>(s, ec, std::move(handler));
-    auto call =
-        cancellable(user_call<infos>(detail::port_of(*s), std::move(handler)), any_cancellation);
-    detail::port_of(*s).spawn(list_holders(detail::port_of(*s), impl, std::move(call)));
+void semaphore::start_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
+    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
+        return list_holders(p, of.impl, std::move(call));
+    });
 }
 
-void semaphore::start_set_limit(const session_ptr& s,
-                                const impl_ptr& impl,
-                                std::int32_t limit,
-                                any_handler<void(error_code)> handler) {
-    error_code ec = problem_of(s, impl);
-    if (!ec && limit < 1)
-        ec = errc::bad_option;
-    if (!ec && impl->settings().initial_limit == 0)
-        ec = errc::not_supported;
-    if (ec)
-        return refuse<>(s, ec, std::move(handler));
-    auto call = cancellable(user_call<>(detail::port_of(*s), std::move(handler)), stops_waiting);
-    detail::port_of(*s).spawn(write_limit(detail::port_of(*s), impl, limit, std::move(call)));
+void semaphore::start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler) {
+    error_code problem;
+    if (limit < 1)
+        problem = errc::bad_option;
+    else if (of.impl && of.impl->settings().initial_limit == 0)
+        problem = errc::not_supported;
+    auto driver = [&of, limit](detail::port& p, auto call) {
+        return write_limit(p, of.impl, limit, std::move(call));
+    };
+    run_driver(of, std::move(handler), driver, problem);
 }
 
 }  // namespace corozk
