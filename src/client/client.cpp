@@ -168,9 +168,7 @@ std::string client::hosts() const {
     return impl_ ? impl_->options().hosts : std::string();
 }
 
-void client::start_connect(executor_type executor,
-                           client_options options,
-                           handler_of<client> handler) {
+void client::start_new(executor_type executor, client_options options, handler_of<client> handler) {
     auto c = std::make_shared<connecting>(session::make(executor, std::move(options)),
                                           std::move(handler));
     // A weak reference: the slot may outlive the attempt.

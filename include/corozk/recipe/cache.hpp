@@ -53,16 +53,16 @@ struct tree_state {
  * Each state was true, node by node; several nodes that change at about the same time may be seen
  * one after the other (see `configuration` for what must change together).
  *
- * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no state
- * from before it.
+ * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no
+ * state from before it.
  *
  * A node below the root that may not be read is there, without data and children. The server tells
  * nobody of changes of what he may not read: it is looked at again after the next reconnect.
  *
  * @par Errors of `next`
- * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains `current`,
- * and each further `next` asks the server again. `errc::closed`. Lost connections and sessions are no
- * errors: the cache goes on.
+ * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains
+ * `current`, and each further `next` asks the server again. `errc::closed`. Lost connections and
+ * sessions are no errors: the cache goes on.
  *
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
@@ -77,39 +77,16 @@ struct tree_state {
  * Where it comes from: Curator's caches and what went wrong there: CURATOR-391, -328, -476, -690,
  * ZOOKEEPER-1416 (bug catalogue M8, M9, M10).
  */
-class COROZK_DECL basic_cache : protected detail::recipe_object<detail::cache_core> {
+class COROZK_DECL basic_cache : public detail::recipe_object<detail::cache_core> {
 public:
-    basic_cache() noexcept;
-    basic_cache(basic_cache&&) noexcept;
-    basic_cache& operator=(basic_cache&&) noexcept;
-    ~basic_cache();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    const std::string& path() const noexcept { return path_; }  ///< Of the root.
+    basic_cache() noexcept = default;
 
 protected:
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<detail::cache_core>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
     basic_cache(const client& c, std::string path, std::size_t depth, bool names);
 
-    static void start_next(const session_ptr& session,
-                           const impl_ptr& impl,
-                           std::uint64_t seen,
-                           handler_of<tree_state> handler);
-    static void start_next_node(const session_ptr& session,
-                                const impl_ptr& impl,
-                                std::uint64_t seen,
-                                handler_of<node_state> handler);
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<tree_state>);
+    static void start_next_node(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
     tree_state current_tree() const;
-
-    std::string path_;
 };
 
 /** @brief A cache of one node, which need not exist. */
@@ -128,14 +105,14 @@ public:
      * `void(error_code, node_state)`
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, node_state)>(
-            detail::call_site("node_cache.next", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, seen](auto handler) {
-                start_next_node(session, impl, seen, std::move(handler));
-            });
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start_next_node>("node_cache.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
     }
 };
 
@@ -155,14 +132,14 @@ public:
      * `void(error_code, tree_state)`
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, tree_state)>(
-            detail::call_site("children_cache.next", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, seen](auto handler) {
-                start_next(session, impl, seen, std::move(handler));
-            });
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start_next>("children_cache.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
     }
 };
 
@@ -191,14 +168,14 @@ public:
      * `void(error_code, tree_state)`
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, tree_state)>(
-            detail::call_site("tree_cache.next", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, seen](auto handler) {
-                start_next(session, impl, seen, std::move(handler));
-            });
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start_next>("tree_cache.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
     }
 };
 

@@ -33,25 +33,24 @@ enum class configuration_layout : std::uint8_t;
  *
  * Where it comes from: "Configuration" of the recipes page; bug catalogue C2, C3.
  */
-class COROZK_DECL configuration {
+class COROZK_DECL configuration : public detail::recipe_object<detail::configuration_writer> {
 public:
     configuration() noexcept = default;
     configuration(const client& c, std::string path, corozk::acl acl = corozk::acl());
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    const std::string& path() const noexcept { return cache_.path(); }  ///< Of the node.
 
     /** @brief The latest value; revision 0 if none is known yet. */
     node_state current() const { return cache_.current(); }
 
     /** @brief As `node_cache::next`. */
     template <class Token = default_token>
-    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
         return cache_.next(seen, std::forward<Token>(token));
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
     }
 
     /**
@@ -69,24 +68,14 @@ public:
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("configuration.publish", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, writer = writer_, data = std::move(data)](auto handler) mutable {
-                start_publish(session, writer, std::move(data), std::move(handler));
-            });
+        return initiate<&start_publish>(
+            "configuration.publish", std::forward<Token>(token), std::move(data));
     }
 
 private:
-    static void start_publish(const std::shared_ptr<detail::session>& session,
-                              const std::shared_ptr<detail::configuration_writer>& writer,
-                              std::string data,
-                              detail::any_handler<void(error_code)> handler);
+    static void start_publish(const impl_ptr&, std::string data, handler_of<>);
 
     node_cache cache_;
-    std::shared_ptr<detail::session> session_;
-    std::shared_ptr<detail::configuration_writer> writer_;
 };
 
 /** @brief The parts of a configuration: name to data. */
@@ -125,9 +114,9 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * What the own client has published is shown when `publish` completes (see `client`), and `next` gives
- * no version from before it; but where yet another writer has begun meanwhile, `ready_configuration`
- * shows the version that was read before, until that one is done.
+ * What the own client has published is shown when `publish` completes (see `client`), and `next`
+ * gives no version from before it; but where yet another writer has begun meanwhile,
+ * `ready_configuration` shows the version that was read before, until that one is done.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -136,24 +125,13 @@ struct configuration_options {
  * May be destroyed in any state, before or after the client: what waits completes with
  * `operation_aborted`; a publication that has begun is finished in the background.
  */
-class COROZK_DECL basic_configuration
-    : protected detail::recipe_object<detail::configuration_core> {
+class COROZK_DECL basic_configuration : public detail::recipe_object<detail::configuration_core> {
 public:
-    basic_configuration() noexcept;
-    basic_configuration(basic_configuration&&) noexcept;
-    basic_configuration& operator=(basic_configuration&&) noexcept;
-    ~basic_configuration();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    const std::string& path() const noexcept { return path_; }  ///< Of the folder.
+    basic_configuration() noexcept = default;
 
     /**
-     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others from the
-     *        first `next` on; what this object has published is shown in any case.
+     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others
+     *        from the first `next` on; what this object has published is shown in any case.
      */
     configuration_version current() const;
 
@@ -171,14 +149,14 @@ public:
      * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
      */
     template <class Token = default_token>
-    auto next(std::uint64_t seen = 0, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, configuration_version)>(
-            detail::call_site("configuration.next", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, seen](auto handler) {
-                start_next(session, impl, seen, std::move(handler));
-            });
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start_next>("configuration.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
     }
 
     /**
@@ -200,35 +178,19 @@ public:
      */
     template <class Token = default_token>
     auto publish(configuration_parts parts, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("configuration.publish", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, parts = std::move(parts)](auto handler) mutable {
-                start_publish(session, impl, std::move(parts), std::move(handler));
-            });
+        return initiate<&start_publish>(
+            "configuration.publish", std::forward<Token>(token), std::move(parts));
     }
 
 protected:
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<detail::configuration_core>;
-
     basic_configuration(const client& c,
                         std::string path,
                         configuration_options options,
                         detail::configuration_layout layout);
 
 private:
-    static void start_next(const session_ptr& session,
-                           const impl_ptr& impl,
-                           std::uint64_t seen,
-                           detail::any_handler<void(error_code, configuration_version)> handler);
-    static void start_publish(const session_ptr& session,
-                              const impl_ptr& impl,
-                              configuration_parts parts,
-                              detail::any_handler<void(error_code)> handler);
-
-    std::string path_;
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
+    static void start_publish(const impl_ptr&, configuration_parts parts, handler_of<>);
 };
 
 /**

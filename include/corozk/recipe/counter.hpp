@@ -95,21 +95,11 @@ struct counter_exchange {
  * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just
  * repeated.
  */
-class COROZK_DECL counter : detail::recipe_object<detail::counter_impl> {
+class COROZK_DECL counter : public detail::recipe_object<detail::counter_impl> {
 public:
     /** @brief A counter at this path. Touches nothing until it is used. */
     counter(const client& c, std::string path, counter_options options = counter_options());
-    counter() noexcept;
-    counter(counter&&) noexcept;
-    counter& operator=(counter&&) noexcept;
-    ~counter();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    const std::string& path() const noexcept { return path_; }  ///< Of the node.
+    counter() noexcept = default;
 
     /**
      * @brief Reads the value; a missing node counts as `counter_options::initial`.
@@ -122,13 +112,7 @@ public:
      */
     template <class Token = default_token>
     auto get(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.get", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_](auto handler) {
-                start_get(session, impl, std::move(handler));
-            });
+        return initiate<&start_get>("counter.get", std::forward<Token>(token));
     }
 
     /**
@@ -140,13 +124,7 @@ public:
      */
     template <class Token = default_token>
     auto add(std::int64_t delta, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.add", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, delta](auto handler) {
-                start_add(session, impl, delta, std::move(handler));
-            });
+        return initiate<&start_add>("counter.add", std::forward<Token>(token), delta);
     }
 
     /**
@@ -157,13 +135,7 @@ public:
      */
     template <class Token = default_token>
     auto exchange(std::int64_t value, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int64_t)>(
-            detail::call_site("counter.exchange", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, value](auto handler) {
-                start_exchange(session, impl, value, std::move(handler));
-            });
+        return initiate<&start_exchange>("counter.exchange", std::forward<Token>(token), value);
     }
 
     /**
@@ -175,37 +147,21 @@ public:
      */
     template <class Token = default_token>
     auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, counter_exchange)>(
-            detail::call_site("counter.compare_and_set", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [session = session_, impl = impl_, expected, desired](auto handler) {
-                start_compare_and_set(session, impl, expected, desired, std::move(handler));
-            });
+        return initiate<&start_compare_and_set>(
+            "counter.compare_and_set", std::forward<Token>(token), expected, desired);
     }
 
 private:
-    using session_ptr = std::shared_ptr<detail::session>;
-    using impl_ptr = std::shared_ptr<detail::counter_impl>;
     using value_handler = detail::any_handler<void(error_code, std::int64_t)>;
     using exchange_handler = detail::any_handler<void(error_code, counter_exchange)>;
 
-    static void start_get(const session_ptr& session, const impl_ptr& impl, value_handler handler);
-    static void start_add(const session_ptr& session,
-                          const impl_ptr& impl,
-                          std::int64_t delta,
-                          value_handler handler);
-    static void start_exchange(const session_ptr& session,
-                               const impl_ptr& impl,
-                               std::int64_t value,
-                               value_handler handler);
-    static void start_compare_and_set(const session_ptr& session,
-                                      const impl_ptr& impl,
+    static void start_get(const impl_ptr&, value_handler);
+    static void start_add(const impl_ptr&, std::int64_t delta, value_handler);
+    static void start_exchange(const impl_ptr&, std::int64_t value, value_handler);
+    static void start_compare_and_set(const impl_ptr&,
                                       std::int64_t expected,
                                       std::int64_t desired,
-                                      exchange_handler handler);
-
-    std::string path_;
+                                      exchange_handler);
 };
 
 }  // namespace corozk

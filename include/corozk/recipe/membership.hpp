@@ -62,7 +62,8 @@ struct membership_options {
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object leaves the group (in the background); what waits completes with
@@ -73,25 +74,14 @@ struct membership_options {
  * members that came back after they had left are CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
  * and CURATOR-617.
  */
-class COROZK_DECL membership : detail::recipe_object<detail::membership_impl> {
+class COROZK_DECL membership : public detail::recipe_object<detail::membership_impl> {
 public:
     /** @brief The group whose folder is `path`. Nothing is sent. */
     membership(const client& c,
                std::string path,
                membership_options options = membership_options());
 
-    membership() noexcept;
-    membership(membership&&) noexcept;
-    membership& operator=(membership&&) noexcept;
-    ~membership();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the folder. */
-    const std::string& path() const noexcept;
+    membership() noexcept = default;
 
     /** @brief The name under which it joined (or is joining); empty when it has not. */
     std::string name() const;
@@ -114,36 +104,33 @@ public:
      * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
     template <class Token = default_token>
-    auto join(std::string name, std::string data = std::string(), Token&& token = Token{}) {
+    auto join(std::string name, std::string data, Token&& token = Token{}) {
         return join_for(
-            time_limit::for_ever(), std::move(name), std::move(data), std::forward<Token>(token));
+            std::move(name), std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
-    template <class Token = default_token>
-    auto join_for(time_limit limit,
-                  std::string name,
-                  std::string data = std::string(),
-                  Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("membership.join", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit, name = std::move(name), data = std::move(data)](
-                auto handler) mutable {
-                start_join(impl, limit, std::move(name), std::move(data), std::move(handler));
-            });
+    /** @brief The same, without data. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto join(std::string name, Token&& token = Token{}) {
+        return join(std::move(name), std::string(), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto join_until(time_limit::time_point deadline,
-                    std::string name,
-                    std::string data = std::string(),
+    auto join_for(std::string name, std::string data, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_join>(
+            "membership.join", std::forward<Token>(token), std::move(name), std::move(data), limit);
+    }
+
+    /** @brief Same as above, with a deadline. */
+    template <class Token = default_token>
+    auto join_until(std::string name,
+                    std::string data,
+                    time_limit::time_point deadline,
                     Token&& token = Token{}) {
-        return join_for(time_limit::until(deadline),
-                        std::move(name),
+        return join_for(std::move(name),
                         std::move(data),
+                        time_limit::until(deadline),
                         std::forward<Token>(token));
     }
 
@@ -159,13 +146,8 @@ public:
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("membership.set_data", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, data = std::move(data)](auto handler) mutable {
-                start_set_data(impl, std::move(data), std::move(handler));
-            });
+        return initiate<&start_set_data>(
+            "membership.set_data", std::forward<Token>(token), std::move(data));
     }
 
     /**
@@ -179,11 +161,7 @@ public:
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("membership.leave", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_leave(impl, std::move(handler)); });
+        return initiate<&start_leave>("membership.leave", std::forward<Token>(token));
     }
 
     /**
@@ -197,11 +175,7 @@ public:
      */
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<member_info>)>(
-            detail::call_site("membership.members", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_members(impl, std::move(handler)); });
+        return initiate<&start_members>("membership.members", std::forward<Token>(token));
     }
 
     /**
@@ -218,27 +192,19 @@ public:
      */
     template <class Token = default_token>
     auto next_change(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, membership_change)>(
-            detail::call_site("membership.next_change", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_next_change(impl, std::move(handler)); });
+        return initiate<&start_next_change>("membership.next_change", std::forward<Token>(token));
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::membership_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_join(const impl_ptr& impl,
-                           time_limit limit,
+    static void start_join(const impl_ptr&,
                            std::string name,
                            std::string data,
-                           handler_of<> handler);
-    static void start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_leave(const impl_ptr& impl, handler_of<> handler);
-    static void start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler);
-    static void start_next_change(const impl_ptr& impl, handler_of<membership_change> handler);
+                           time_limit limit,
+                           handler_of<>);
+    static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
+    static void start_leave(const impl_ptr&, handler_of<>);
+    static void start_members(const impl_ptr&, handler_of<std::vector<member_info>>);
+    static void start_next_change(const impl_ptr&, handler_of<membership_change>);
 };
 
 }  // namespace corozk

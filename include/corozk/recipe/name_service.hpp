@@ -48,22 +48,11 @@ struct name_service_options {
  * @par Executor, thread safety, lifetime
  * As `name_service`.
  */
-class COROZK_DECL name_watch : detail::recipe_object<detail::name_watch_impl> {
+class COROZK_DECL name_watch : public detail::recipe_object<detail::name_watch_impl> {
 public:
-    name_watch() noexcept;
+    name_watch() noexcept = default;
     name_watch(std::shared_ptr<detail::session> session,
                std::shared_ptr<detail::name_watch_impl> impl) noexcept;
-    name_watch(name_watch&&) noexcept;
-    name_watch& operator=(name_watch&&) noexcept;
-    ~name_watch();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the name's node. */
-    const std::string& path() const noexcept;
 
     /**
      * @brief Waits until the name is different from what was told last: another value, registered
@@ -78,16 +67,11 @@ public:
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_watch.next", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
+        return initiate<&start_next>("name_watch.next", std::forward<Token>(token));
     }
 
 private:
-    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                           detail::any_handler<void(error_code, name_entry)> handler);
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>&, handler_of<name_entry>);
 };
 
 /**
@@ -102,7 +86,8 @@ private:
  * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object takes its session-bound names away (in the background); what waits
@@ -111,25 +96,14 @@ private:
  * @par Origin
  * "Name Service" on ZooKeeper's recipes page.
  */
-class COROZK_DECL name_service : detail::recipe_object<detail::name_service_impl> {
+class COROZK_DECL name_service : public detail::recipe_object<detail::name_service_impl> {
 public:
     /** @brief The names below `root`. Nothing is sent. */
     name_service(const client& c,
                  std::string root,
                  name_service_options options = name_service_options());
 
-    name_service() noexcept;
-    name_service(name_service&&) noexcept;
-    name_service& operator=(name_service&&) noexcept;
-    ~name_service();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The folder of all names. */
-    std::string root() const;
+    name_service() noexcept = default;
 
     /**
      * @brief Gives a name a value. Doing it twice with the same value is no error.
@@ -145,16 +119,23 @@ public:
     template <class Token = default_token>
     auto register_name(std::string name,
                        std::string value,
-                       name_lifetime lifetime = name_lifetime::persistent,
+                       name_lifetime lifetime,
                        Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("name_service.register_name", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
-                start_register(
-                    impl, std::move(name), std::move(value), lifetime, std::move(handler));
-            });
+        return initiate_about<&start_register>("name_service.register_name",
+                                               name,
+                                               std::forward<Token>(token),
+                                               std::move(name),
+                                               std::move(value),
+                                               lifetime);
+    }
+
+    /** @brief The same, until it is unregistered. */
+    template <detail::token_not<name_lifetime> Token = default_token>
+    auto register_name(std::string name, std::string value, Token&& token = Token{}) {
+        return register_name(std::move(name),
+                             std::move(value),
+                             name_lifetime::persistent,
+                             std::forward<Token>(token));
     }
 
     /**
@@ -169,13 +150,8 @@ public:
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("name_service.unregister", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name](auto handler) mutable {
-                start_unregister(impl, std::move(name), std::move(handler));
-            });
+        return initiate_about<&start_unregister>(
+            "name_service.unregister", name, std::forward<Token>(token), std::move(name));
     }
 
     /**
@@ -189,32 +165,25 @@ public:
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_service.resolve", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name](auto handler) mutable {
-                start_resolve(impl, std::move(name), std::nullopt, std::move(handler));
-            });
+        return initiate_about<&start_resolve>("name_service.resolve",
+                                              name,
+                                              std::forward<Token>(token),
+                                              std::move(name),
+                                              std::nullopt);
     }
 
     /** @brief The same, but waits for the name to be registered, at most that long (see
      *  `time_limit`): `errc::deadline_exceeded`. */
     template <class Token = default_token>
-    auto await_for(time_limit limit, std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_service.await", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit, name](auto handler) mutable {
-                start_resolve(impl, std::move(name), limit, std::move(handler));
-            });
+    auto await_for(std::string name, time_limit limit, Token&& token = Token{}) {
+        return initiate_about<&start_resolve>(
+            "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto await_until(time_limit::time_point deadline, std::string name, Token&& token = Token{}) {
-        return await_for(time_limit::until(deadline), std::move(name), std::forward<Token>(token));
+    auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
+        return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -225,37 +194,34 @@ public:
      * `void(error_code, std::vector<name_entry>)`
      */
     template <class Token = default_token>
-    auto list(std::string folder = std::string(), Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<name_entry>)>(
-            detail::call_site("name_service.list", folder),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, folder](auto handler) mutable {
-                start_list(impl, std::move(folder), std::move(handler));
-            });
+    auto list(std::string folder, Token&& token = Token{}) {
+        return initiate_about<&start_list>(
+            "name_service.list", folder, std::forward<Token>(token), std::move(folder));
+    }
+
+    /** @brief The same, of the names in the root. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto list(Token&& token = Token{}) {
+        return list(std::string(), std::forward<Token>(token));
     }
 
     /** @brief Follows a name, whether it is registered or not. Nothing is sent. */
     name_watch follow(std::string name) const;
 
 private:
-    using impl_ptr = std::shared_ptr<detail::name_service_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_register(const impl_ptr& impl,
+    static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
-                               handler_of<> handler);
-    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
-    static void start_resolve(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
+    static void start_resolve(const impl_ptr&,
                               std::string name,
                               std::optional<time_limit> wait,
-                              handler_of<name_entry> handler);
-    static void start_list(const impl_ptr& impl,
+                              handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
                            std::string folder,
-                           handler_of<std::vector<name_entry>> handler);
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -53,7 +53,8 @@ struct rendezvous_options {
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object withdraws (in the background); what waits completes with
@@ -62,25 +63,14 @@ struct rendezvous_options {
  * @par Origin
  * "Rendezvous" in the ZooKeeper paper (section 2.4).
  */
-class COROZK_DECL rendezvous : detail::recipe_object<detail::rendezvous_impl> {
+class COROZK_DECL rendezvous : public detail::recipe_object<detail::rendezvous_impl> {
 public:
     /** @brief The meeting point whose node is `path`. Nothing is sent. */
     rendezvous(const client& c,
                std::string path,
                rendezvous_options options = rendezvous_options());
 
-    rendezvous() noexcept;
-    rendezvous(rendezvous&&) noexcept;
-    rendezvous& operator=(rendezvous&&) noexcept;
-    ~rendezvous();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the node. */
-    const std::string& path() const noexcept;
+    rendezvous() noexcept = default;
 
     /** @brief Whether the server has our node now, as far as is known. */
     bool published() const noexcept;
@@ -97,26 +87,21 @@ public:
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
-        return publish_for(time_limit::for_ever(), std::move(data), std::forward<Token>(token));
+        return publish_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto publish_for(time_limit limit, std::string data, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("rendezvous.publish", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit, data = std::move(data)](auto handler) mutable {
-                start_publish(impl, limit, std::move(data), std::move(handler));
-            });
+    auto publish_for(std::string data, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_publish>(
+            "rendezvous.publish", std::forward<Token>(token), std::move(data), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto publish_until(time_limit::time_point deadline, std::string data, Token&& token = Token{}) {
+    auto publish_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
         return publish_for(
-            time_limit::until(deadline), std::move(data), std::forward<Token>(token));
+            std::move(data), time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -127,13 +112,8 @@ public:
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("rendezvous.update", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, data = std::move(data)](auto handler) mutable {
-                start_update(impl, std::move(data), std::move(handler));
-            });
+        return initiate<&start_update>(
+            "rendezvous.update", std::forward<Token>(token), std::move(data));
     }
 
     /**
@@ -145,11 +125,7 @@ public:
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("rendezvous.withdraw", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_withdraw(impl, std::move(handler)); });
+        return initiate<&start_withdraw>("rendezvous.withdraw", std::forward<Token>(token));
     }
 
     /**
@@ -166,17 +142,13 @@ public:
         return await_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto await_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, rendezvous_point)>(
-            detail::call_site("rendezvous.await", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_await(impl, limit, std::move(handler)); });
+        return initiate<&start_await>("rendezvous.await", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -195,28 +167,15 @@ public:
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, rendezvous_point)>(
-            detail::call_site("rendezvous.next", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
+        return initiate<&start_next>("rendezvous.next", std::forward<Token>(token));
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::rendezvous_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_publish(const impl_ptr& impl,
-                              time_limit limit,
-                              std::string data,
-                              handler_of<> handler);
-    static void start_update(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_withdraw(const impl_ptr& impl, handler_of<> handler);
-    static void start_await(const impl_ptr& impl,
-                            time_limit limit,
-                            handler_of<rendezvous_point> handler);
-    static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
+    static void start_publish(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_update(const impl_ptr&, std::string data, handler_of<>);
+    static void start_withdraw(const impl_ptr&, handler_of<>);
+    static void start_await(const impl_ptr&, time_limit limit, handler_of<rendezvous_point>);
+    static void start_next(const impl_ptr&, handler_of<rendezvous_point>);
 };
 
 }  // namespace corozk

@@ -54,7 +54,8 @@ struct commit_options {
  * `boost::asio::error::operation_aborted`; what was sent may still happen, and can be asked for.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object in any state is safe and changes nothing at the server.
@@ -63,25 +64,15 @@ struct commit_options {
  * "Two-phased Commit" on ZooKeeper's recipes page, both forms, with its remedy for the second
  * drawback (each site creates its own ephemeral node).
  */
-class COROZK_DECL commit_coordinator : detail::recipe_object<detail::commit_coordinator_impl> {
+class COROZK_DECL commit_coordinator
+    : public detail::recipe_object<detail::commit_coordinator_impl> {
 public:
     /** @brief For the transaction at `path`. Nothing is sent. */
     commit_coordinator(const client& c,
                        std::string path,
                        commit_options options = commit_options());
 
-    commit_coordinator() noexcept;
-    commit_coordinator(commit_coordinator&&) noexcept;
-    commit_coordinator& operator=(commit_coordinator&&) noexcept;
-    ~commit_coordinator();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the transaction's node. */
-    const std::string& path() const noexcept;
+    commit_coordinator() noexcept = default;
 
     /**
      * @brief Begins the transaction: creates its node.
@@ -98,14 +89,10 @@ public:
      */
     template <class Token = default_token>
     auto begin(std::vector<std::string> sites, std::string payload, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("commit_coordinator.begin", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, sites = std::move(sites), payload = std::move(payload)](
-                auto handler) mutable {
-                start_begin(impl, std::move(sites), std::move(payload), std::move(handler));
-            });
+        return initiate<&start_begin>("commit_coordinator.begin",
+                                      std::forward<Token>(token),
+                                      std::move(sites),
+                                      std::move(payload));
     }
 
     /**
@@ -119,11 +106,7 @@ public:
      */
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_transaction)>(
-            detail::call_site("commit_coordinator.resume", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_resume(impl, std::move(handler)); });
+        return initiate<&start_resume>("commit_coordinator.resume", std::forward<Token>(token));
     }
 
     /**
@@ -153,14 +136,11 @@ public:
      */
     template <class Token = default_token>
     auto decide_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_coordinator.decide", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_decide(impl, limit, std::move(handler)); });
+        return initiate<&start_decide>(
+            "commit_coordinator.decide", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return decide_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -177,13 +157,8 @@ public:
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_coordinator.abort", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, reason = std::move(reason)](auto handler) mutable {
-                start_abort(impl, std::move(reason), std::move(handler));
-            });
+        return initiate<&start_abort>(
+            "commit_coordinator.abort", std::forward<Token>(token), std::move(reason));
     }
 
     /**
@@ -204,33 +179,26 @@ public:
      * - `errc::foreign_data`: its nodes, or what stands in them, are not as we write them.
      */
     template <class Token = default_token>
-    auto clean_up(bool force = false, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("commit_coordinator.clean_up", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, force](auto handler) {
-                start_clean_up(impl, force, std::move(handler));
-            });
+    auto clean_up(bool force, Token&& token = Token{}) {
+        return initiate<&start_clean_up>(
+            "commit_coordinator.clean_up", std::forward<Token>(token), force);
+    }
+
+    /** @brief The same, only if all sites have called `finish`. */
+    template <detail::token_not<bool> Token = default_token>
+    auto clean_up(Token&& token = Token{}) {
+        return clean_up(false, std::forward<Token>(token));
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::commit_coordinator_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_begin(const impl_ptr& impl,
+    static void start_begin(const impl_ptr&,
                             std::vector<std::string> sites,
                             std::string payload,
-                            handler_of<> handler);
-    static void start_resume(const impl_ptr& impl, handler_of<commit_transaction> handler);
-    static void start_decide(const impl_ptr& impl,
-                             time_limit limit,
-                             handler_of<commit_outcome> handler);
-    static void start_abort(const impl_ptr& impl,
-                            std::string reason,
-                            handler_of<commit_outcome> handler);
-    static void start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler);
+                            handler_of<>);
+    static void start_resume(const impl_ptr&, handler_of<commit_transaction>);
+    static void start_decide(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_abort(const impl_ptr&, std::string reason, handler_of<commit_outcome>);
+    static void start_clean_up(const impl_ptr&, bool force, handler_of<>);
 };
 
 /**
@@ -243,13 +211,14 @@ private:
  * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `wait_outcome`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object before the decision is known counts as the death of the site: its node is
  * erased in the background.
  */
-class COROZK_DECL commit_site : detail::recipe_object<detail::commit_site_impl> {
+class COROZK_DECL commit_site : public detail::recipe_object<detail::commit_site_impl> {
 public:
     /** @brief The site `name` of the transaction at `path`. Nothing is sent. */
     commit_site(const client& c,
@@ -257,18 +226,7 @@ public:
                 std::string name,
                 commit_options options = commit_options());
 
-    commit_site() noexcept;
-    commit_site(commit_site&&) noexcept;
-    commit_site& operator=(commit_site&&) noexcept;
-    ~commit_site();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the transaction's node. */
-    const std::string& path() const noexcept;
+    commit_site() noexcept = default;
 
     /** @brief The site's name. */
     std::string name() const;
@@ -294,17 +252,13 @@ public:
         return join_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto join_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_transaction)>(
-            detail::call_site("commit_site.join", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) { start_join(impl, limit, std::move(handler)); });
+        return initiate<&start_join>("commit_site.join", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return join_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -322,15 +276,15 @@ public:
      *
      * @par Errors
      * - `errc::not_a_member`: not joined.
-     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain may
-     *   be given again, but not another one.)
+     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain
+     *   may be given again, but not another one.)
      * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
      * - `zk_errc::no_node`: the transaction was cleaned up meanwhile.
      * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.
      */
     template <class Token = default_token>
     auto vote(commit_vote wish, Token&& token = Token{}) {
-        return vote_for(time_limit::for_ever(), wish, std::forward<Token>(token));
+        return vote_for(wish, time_limit::for_ever(), std::forward<Token>(token));
     }
 
     /**
@@ -342,20 +296,14 @@ public:
      * `wait_outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
      */
     template <class Token = default_token>
-    auto vote_for(time_limit limit, commit_vote wish, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.vote", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit, wish](auto handler) {
-                start_vote(impl, limit, wish, std::move(handler));
-            });
+    auto vote_for(commit_vote wish, time_limit limit, Token&& token = Token{}) {
+        return initiate<&start_vote>("commit_site.vote", std::forward<Token>(token), wish, limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto vote_until(time_limit::time_point deadline, commit_vote wish, Token&& token = Token{}) {
-        return vote_for(time_limit::until(deadline), wish, std::forward<Token>(token));
+    auto vote_until(commit_vote wish, time_limit::time_point deadline, Token&& token = Token{}) {
+        return vote_for(wish, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
@@ -376,16 +324,11 @@ public:
     /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
     template <class Token = default_token>
     auto wait_outcome_for(time_limit limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, commit_outcome)>(
-            detail::call_site("commit_site.wait_outcome", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit](auto handler) {
-                start_wait_outcome(impl, limit, std::move(handler));
-            });
+        return initiate<&start_wait_outcome>(
+            "commit_site.wait_outcome", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -403,29 +346,17 @@ public:
      */
     template <class Token = default_token>
     auto finish(Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("commit_site.finish", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_finish(impl, std::move(handler)); });
+        return initiate<&start_finish>("commit_site.finish", std::forward<Token>(token));
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::commit_site_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_join(const impl_ptr& impl,
-                           time_limit limit,
-                           handler_of<commit_transaction> handler);
-    static void start_vote(const impl_ptr& impl,
-                           time_limit limit,
+    static void start_join(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
+    static void start_vote(const impl_ptr&,
                            commit_vote wish,
-                           handler_of<commit_outcome> handler);
-    static void start_wait_outcome(const impl_ptr& impl,
-                                   time_limit limit,
-                                   handler_of<commit_outcome> handler);
-    static void start_finish(const impl_ptr& impl, handler_of<> handler);
+                           time_limit limit,
+                           handler_of<commit_outcome>);
+    static void start_wait_outcome(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_finish(const impl_ptr&, handler_of<>);
 };
 
 }  // namespace corozk

@@ -127,22 +127,7 @@ task<> remove_driver(std::shared_ptr<barrier_impl> self,
 }  // namespace detail
 
 barrier::barrier(const client& c, std::string path, barrier_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::barrier_impl>(
-            detail::port_of(*session_), std::move(path), std::move(options));
-    }
-}
-
-barrier::barrier() noexcept = default;
-barrier::barrier(barrier&&) noexcept = default;
-barrier& barrier::operator=(barrier&&) noexcept = default;
-barrier::~barrier() = default;
-
-const std::string& barrier::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
     if (!detail::usable_at_path(impl, handler))

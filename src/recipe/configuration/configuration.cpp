@@ -75,18 +75,10 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
 }  // namespace detail
 
 configuration::configuration(const client& c, std::string path, corozk::acl entries)
-    : cache_(c, path), session_(c.implementation()) {
-    if (!session_)
-        return;
-    writer_ = std::make_shared<detail::configuration_writer>(
-        detail::port_of(*session_), std::move(path), std::move(entries));
-}
+    : recipe_object(c.implementation(), path, std::move(entries)), cache_(c, path) {}
 
-void configuration::start_publish(const std::shared_ptr<detail::session>& session,
-                                  const std::shared_ptr<detail::configuration_writer>& writer,
-                                  std::string data,
-                                  detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready_at_path(session, writer, handler))
+void configuration::start_publish(const impl_ptr& writer, std::string data, handler_of<> handler) {
+    if (!detail::ready_at_path(writer, handler))
         return;
     writer->publish(std::move(data),
                     detail::make_call(writer->owner(), writer->wake(), std::move(handler)));
@@ -96,44 +88,27 @@ basic_configuration::basic_configuration(const client& c,
                                          std::string path,
                                          configuration_options options,
                                          detail::configuration_layout layout)
-    : recipe_object(c.implementation()), path_(std::move(path)) {
-    if (!session_)
-        return;
-    impl_ = std::make_shared<detail::configuration_core>(
-        detail::port_of(*session_), path_, std::move(options), layout);
-}
-
-basic_configuration::basic_configuration() noexcept = default;
-basic_configuration::basic_configuration(basic_configuration&&) noexcept = default;
-basic_configuration::~basic_configuration() = default;
-
-basic_configuration& basic_configuration::operator=(basic_configuration&& other) noexcept {
-    recipe_object::operator=(std::move(other));
-    path_.swap(other.path_);  // which may be the same object
-    return *this;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options), layout) {}
 
 configuration_version basic_configuration::current() const {
     return impl_ ? impl_->current() : configuration_version();
 }
 
 void basic_configuration::start_next(
-    const session_ptr& session,
     const impl_ptr& impl,
     std::uint64_t seen,
     detail::any_handler<void(error_code, configuration_version)> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::ready_at_path(impl, handler))
         return;
     auto call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     call->ahead_of_copies();
     impl->next(seen, std::move(call));
 }
 
-void basic_configuration::start_publish(const session_ptr& session,
-                                        const impl_ptr& impl,
+void basic_configuration::start_publish(const impl_ptr& impl,
                                         configuration_parts parts,
                                         detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::ready_at_path(impl, handler))
         return;
     impl->publish(std::move(parts),
                   detail::make_call(impl->owner(), impl->wake(), std::move(handler)));

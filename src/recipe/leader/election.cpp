@@ -186,10 +186,10 @@ std::string election::path_of(const impl_ptr& impl) {
     return impl ? impl->path() : std::string();
 }
 
-void election::start_acknowledge(const session_ptr& s,
-                                 const impl_ptr& impl,
+void election::start_acknowledge(const callee& of,
                                  const owned_ptr& term,
                                  any_handler<void(error_code)> handler) {
+    const auto& [s, impl] = of;
     error_code ec = problem_of(s, impl);
     auto c = std::dynamic_pointer_cast<contender>(term);
     if (!ec && !term)
@@ -207,10 +207,10 @@ void election::start_acknowledge(const session_ptr& s,
         write_acknowledgement(detail::port_of(*s), impl, std::move(c), std::move(call)));
 }
 
-void election::start_observe(const session_ptr& s,
-                             const impl_ptr& impl,
+void election::start_observe(const callee& of,
                              std::optional<election_leader> seen,
                              any_handler<void(error_code, election_leader)> handler) {
+    const auto& [s, impl] = of;
     if (error_code ec = problem_of(s, impl)) {
         return refuse<election_leader>(s, ec, std::move(handler));
     }

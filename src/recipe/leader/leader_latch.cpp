@@ -17,8 +17,8 @@ namespace detail {
 /// Behind a latch, and kept by its driver while there is something of it.
 class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
 public:
-    latch_core(port& s, election campaign_)
-        : recipe_core(s), campaign(std::move(campaign_)), wake_(s) {}
+    latch_core(port& p, const std::string& path, const client& c, election_options options)
+        : recipe_core(p), campaign(c, path, std::move(options)), wake_(p) {}
 
     void start() {
         if (stopped())
@@ -272,22 +272,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
 using namespace detail;
 
 leader_latch::leader_latch(const client& c, std::string path, election_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<latch_core>(
-            detail::port_of(*session_), corozk::election(c, std::move(path), std::move(options)));
-    }
-}
-
-leader_latch::leader_latch() noexcept = default;
-leader_latch::leader_latch(leader_latch&&) noexcept = default;
-leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
-leader_latch::~leader_latch() = default;
-
-const std::string& leader_latch::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->campaign.path() : none;
-}
+    : recipe_object(c.implementation(), std::move(path), c, std::move(options)) {}
 
 void leader_latch::start() {
     if (impl_)

@@ -256,22 +256,7 @@ task<> change_driver(std::shared_ptr<membership_impl> self,
 }  // namespace detail
 
 membership::membership(const client& c, std::string path, membership_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::membership_impl>(
-            detail::port_of(*session_), std::move(path), std::move(options));
-    }
-}
-
-membership::membership() noexcept = default;
-membership::membership(membership&&) noexcept = default;
-membership& membership::operator=(membership&&) noexcept = default;
-membership::~membership() = default;
-
-const std::string& membership::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 std::string membership::name() const {
     return impl_ && impl_->own && impl_->own->wanted() ? impl_->name : std::string();
@@ -282,9 +267,9 @@ bool membership::joined() const noexcept {
 }
 
 void membership::start_join(const impl_ptr& impl,
-                            time_limit limit,
                             std::string name,
                             std::string data,
+                            time_limit limit,
                             handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;

@@ -286,18 +286,9 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
 }  // namespace
 }  // namespace detail
 
-name_watch::name_watch() noexcept = default;
 name_watch::name_watch(std::shared_ptr<detail::session> session,
                        std::shared_ptr<detail::name_watch_impl> impl) noexcept
-    : recipe_object(std::move(session), std::move(impl)) {}
-name_watch::name_watch(name_watch&&) noexcept = default;
-name_watch& name_watch::operator=(name_watch&&) noexcept = default;
-name_watch::~name_watch() = default;
-
-const std::string& name_watch::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(std::move(session), impl->path, impl) {}
 
 void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
                             detail::any_handler<void(error_code, name_entry)> handler) {
@@ -314,21 +305,7 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::name_service_impl>(
-            detail::port_of(*session_), std::move(root), std::move(options));
-    }
-}
-
-name_service::name_service() noexcept = default;
-name_service::name_service(name_service&&) noexcept = default;
-name_service& name_service::operator=(name_service&&) noexcept = default;
-name_service::~name_service() = default;
-
-std::string name_service::root() const {
-    return impl_ ? impl_->root : std::string();
-}
+    : recipe_object(c.implementation(), std::move(root), std::move(options)) {}
 
 name_watch name_service::follow(std::string name) const {
     if (!impl_ || impl_->stopped())

@@ -89,30 +89,15 @@ task<> next_driver(std::shared_ptr<rendezvous_impl> self, point_handler handler)
 }  // namespace detail
 
 rendezvous::rendezvous(const client& c, std::string path, rendezvous_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::rendezvous_impl>(
-            detail::port_of(*session_), std::move(path), std::move(options));
-    }
-}
-
-rendezvous::rendezvous() noexcept = default;
-rendezvous::rendezvous(rendezvous&&) noexcept = default;
-rendezvous& rendezvous::operator=(rendezvous&&) noexcept = default;
-rendezvous::~rendezvous() = default;
-
-const std::string& rendezvous::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 bool rendezvous::published() const noexcept {
     return impl_ && impl_->own->present();
 }
 
 void rendezvous::start_publish(const impl_ptr& impl,
-                               time_limit limit,
                                std::string data,
+                               time_limit limit,
                                handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;

@@ -223,14 +223,14 @@ detail::acquisition priority_lock::ranked_part(wish what) const {
         session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
             wish now = what;
             now.try_only = try_only;
-            start(s, impl, now, std::move(handler));
+            start(callee(s, impl), now, std::move(handler));
         });
 }
 
-void priority_lock::start(const session_ptr& s,
-                          const impl_ptr& impl,
+void priority_lock::start(const callee& of,
                           wish what,
                           any_handler<void(error_code, ownership)> handler) {
+    const auto& [s, impl] = of;
     if (error_code ec = problem_of(s, impl))
         return refuse<ownership>(s, ec, std::move(handler));
     priority_claim claim;

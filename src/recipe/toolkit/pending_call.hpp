@@ -83,13 +83,11 @@ bool has_stopped(const Impl& impl) noexcept {
         return false;
 }
 
-/// Whether there is a session and what is behind the object, which has not been destroyed; if not,
+/// Whether there is a client and what is behind the object, which has not been destroyed; if not,
 /// the handler has been completed.
 template <class Impl, class... Values>
-bool ready(const std::shared_ptr<session>& s,
-           const std::shared_ptr<Impl>& impl,
-           any_handler<void(error_code, Values...)>& handler) {
-    if (!s || !impl) {
+bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
+    if (!impl) {
         immediate_result<Values...>(
             boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
         return false;
@@ -105,16 +103,27 @@ bool ready(const std::shared_ptr<session>& s,
 
 /// The same where the object's path has to be a good one, too.
 template <class Impl, class... Values>
-bool ready_at_path(const std::shared_ptr<session>& s,
-                   const std::shared_ptr<Impl>& impl,
+bool ready_at_path(const std::shared_ptr<Impl>& impl,
                    any_handler<void(error_code, Values...)>& handler) {
-    if (!ready(s, impl, handler))
+    if (!ready(impl, handler))
         return false;
     if (impl->path_is_good())
         return true;
     immediate_result<Values...>(
         impl->owner().executor(), std::move(handler), errc::bad_path, Values()...);
     return false;
+}
+
+// As above, for starting functions that are given the session too.
+template <class Impl, class Handler>
+bool ready(const std::shared_ptr<session>&, const std::shared_ptr<Impl>& impl, Handler& handler) {
+    return ready(impl, handler);
+}
+template <class Impl, class Handler>
+bool ready_at_path(const std::shared_ptr<session>&,
+                   const std::shared_ptr<Impl>& impl,
+                   Handler& handler) {
+    return ready_at_path(impl, handler);
 }
 
 template <class... Values>

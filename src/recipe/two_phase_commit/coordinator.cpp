@@ -241,22 +241,7 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
 }  // namespace detail
 
 commit_coordinator::commit_coordinator(const client& c, std::string path, commit_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::commit_coordinator_impl>(
-            detail::port_of(*session_), std::move(path), std::move(options));
-    }
-}
-
-commit_coordinator::commit_coordinator() noexcept = default;
-commit_coordinator::commit_coordinator(commit_coordinator&&) noexcept = default;
-commit_coordinator& commit_coordinator::operator=(commit_coordinator&&) noexcept = default;
-commit_coordinator::~commit_coordinator() = default;
-
-const std::string& commit_coordinator::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 void commit_coordinator::start_begin(const impl_ptr& impl,
                                      std::vector<std::string> sites,

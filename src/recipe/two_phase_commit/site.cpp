@@ -393,22 +393,7 @@ commit_site::commit_site(const client& c,
                          std::string path,
                          std::string name,
                          commit_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::commit_site_impl>(
-            detail::port_of(*session_), std::move(path), std::move(name), std::move(options));
-    }
-}
-
-commit_site::commit_site() noexcept = default;
-commit_site::commit_site(commit_site&&) noexcept = default;
-commit_site& commit_site::operator=(commit_site&&) noexcept = default;
-commit_site::~commit_site() = default;
-
-const std::string& commit_site::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), std::move(name), std::move(options)) {}
 
 std::string commit_site::name() const {
     return impl_ ? impl_->own.name : std::string();
@@ -431,8 +416,8 @@ void commit_site::start_join(const impl_ptr& impl,
 }
 
 void commit_site::start_vote(const impl_ptr& impl,
-                             time_limit limit,
                              commit_vote wish,
+                             time_limit limit,
                              handler_of<commit_outcome> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
