@@ -564,72 +564,57 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_new(executor_type executor,
-                          client_options options,
-                          handler_of<client> handler);
-    static void start_connect(const impl_ptr& impl, handler_of<> handler);
-    static void start_close(const impl_ptr& impl, handler_of<> handler);
-    static void start_next_state(const impl_ptr& impl,
-                                 session_status seen,
-                                 handler_of<session_status> handler);
-    static void start_create(const impl_ptr& impl,
+    static void start_new(executor_type executor, client_options options, handler_of<client>);
+    static void start_connect(const impl_ptr&, handler_of<>);
+    static void start_close(const impl_ptr&, handler_of<>);
+    static void start_next_state(const impl_ptr&, session_status seen, handler_of<session_status>);
+    static void start_create(const impl_ptr&,
                              std::string path,
                              std::string data,
                              create_options options,
                              acl entries,
-                             handler_of<created_node> handler);
-    static void start_ensure_path(const impl_ptr& impl,
+                             handler_of<created_node>);
+    static void start_ensure_path(const impl_ptr&,
                                   std::string path,
                                   create_options options,
                                   acl entries,
-                                  handler_of<> handler);
-    static void start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler);
-    static void start_watch_data(const impl_ptr& impl,
-                                 std::string path,
-                                 handler_of<watched_data> handler);
-    static void start_set(const impl_ptr& impl,
+                                  handler_of<>);
+    static void start_get(const impl_ptr&, std::string path, handler_of<node_data>);
+    static void start_watch_data(const impl_ptr&, std::string path, handler_of<watched_data>);
+    static void start_set(const impl_ptr&,
                           std::string path,
                           std::string data,
                           std::int32_t version,
-                          handler_of<stat> handler);
-    static void start_exists(const impl_ptr& impl,
-                             std::string path,
-                             handler_of<std::optional<stat>> handler);
-    static void start_watch_exists(const impl_ptr& impl,
-                                   std::string path,
-                                   handler_of<watched_stat> handler);
-    static void start_children(const impl_ptr& impl,
-                               std::string path,
-                               handler_of<node_children> handler);
-    static void start_watch_children(const impl_ptr& impl,
+                          handler_of<stat>);
+    static void start_exists(const impl_ptr&, std::string path, handler_of<std::optional<stat>>);
+    static void start_watch_exists(const impl_ptr&, std::string path, handler_of<watched_stat>);
+    static void start_children(const impl_ptr&, std::string path, handler_of<node_children>);
+    static void start_watch_children(const impl_ptr&,
                                      std::string path,
-                                     handler_of<watched_children> handler);
-    static void start_erase(const impl_ptr& impl,
-                            std::string path,
-                            std::int32_t version,
-                            handler_of<> handler);
-    static void start_sync(const impl_ptr& impl, std::string path, handler_of<> handler);
-    static void start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler);
-    static void start_set_acl(const impl_ptr& impl,
+                                     handler_of<watched_children>);
+    static void start_erase(const impl_ptr&, std::string path, std::int32_t version, handler_of<>);
+    static void start_sync(const impl_ptr&, std::string path, handler_of<>);
+    static void start_get_acl(const impl_ptr&, std::string path, handler_of<node_acl>);
+    static void start_set_acl(const impl_ptr&,
                               std::string path,
                               acl entries,
                               std::int32_t version,
-                              handler_of<> handler);
-    static void start_commit(const impl_ptr& impl,
+                              handler_of<>);
+    static void start_commit(const impl_ptr&,
                              transaction steps,
-                             handler_of<std::vector<transaction_result>> handler);
-    static void start_add_auth(const impl_ptr& impl,
+                             handler_of<std::vector<transaction_result>>);
+    static void start_add_auth(const impl_ptr&,
                                std::string scheme,
                                std::string credential,
-                               handler_of<> handler);
-    static void start_config(const impl_ptr& impl, handler_of<node_data> handler);
-    static void start_watch_config(const impl_ptr& impl, handler_of<watched_data> handler);
-    static void start_reconfigure(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_config(const impl_ptr&, handler_of<node_data>);
+    static void start_watch_config(const impl_ptr&, handler_of<watched_data>);
+    static void start_reconfigure(const impl_ptr&,
                                   std::string joining,
                                   std::string leaving,
                                   std::string members,
                                   std::int64_t version,
-                                  handler_of<node_data> handler);
+                                  handler_of<node_data>);
 
     impl_ptr impl_;
 };

@@ -197,13 +197,13 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_wait_lost(const owned_ptr& impl, handler_of<error_code> handler);
-    static void start_wait_release_requested(const owned_ptr& impl, handler_of<> handler);
-    static void start_release(const std::shared_ptr<ownership>& held, handler_of<> handler);
-    static void start_commit(const owned_ptr& impl,
+    static void start_wait_lost(const owned_ptr&, handler_of<error_code>);
+    static void start_wait_release_requested(const owned_ptr&, handler_of<>);
+    static void start_release(const std::shared_ptr<ownership>& held, handler_of<>);
+    static void start_commit(const owned_ptr&,
                              transaction steps,
-                             handler_of<std::vector<transaction_result>> handler);
-    static void start_read(const owned_ptr& impl, std::string path, handler_of<node_data> handler);
+                             handler_of<std::vector<transaction_result>>);
+    static void start_read(const owned_ptr&, std::string path, handler_of<node_data>);
 
     std::shared_ptr<void> keep_alive_;
     owned_ptr impl_;

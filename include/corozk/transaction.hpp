@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk {
@@ -58,9 +59,10 @@ public:  /// @brief The kind of a step.
     /// Appends all steps of another transaction.
     transaction& append(const transaction& other);
 
-    std::size_t size() const noexcept { return steps_.size(); }         ///< Number of steps.
-    bool empty() const noexcept { return steps_.empty(); }              ///< Whether `size() == 0`.
-    const std::vector<step>& steps() const noexcept { return steps_; }  ///< In order.
+    std::size_t size() const noexcept { return steps_.size(); }          ///< Number of steps.
+    bool empty() const noexcept { return steps_.empty(); }               ///< Whether `size() == 0`.
+    const std::vector<step>& steps() const& noexcept { return steps_; }  ///< In order.
+    std::vector<step> steps() && noexcept { return std::move(steps_); }  ///< The same.
 
 private:
     std::vector<step> steps_;

@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,27 +18,6 @@ namespace detail {
 class user_watch;
 COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept;
 }  // namespace detail
-
-/** @brief The type of a watch event. A hint to read again, not a fact to act on. */
-enum class watch_event_type : std::uint8_t {
-    created,
-    erased,
-    data_changed,
-    children_changed,
-    unknown,  ///< The node may have changed while disconnected.
-};
-
-/** @brief The name of an event type, such as "erased". */
-COROZK_DECL std::string_view to_string(watch_event_type type) noexcept;
-
-/** @brief A watch event. */
-struct watch_event {
-    watch_event() = default;
-    watch_event(watch_event_type type_, std::string path_) : type(type_), path(std::move(path_)) {}
-
-    watch_event_type type = watch_event_type::unknown;  ///< The kind of change.
-    std::string path;                                   ///< The watched node.
-};
 
 /**
  * @brief A watch that a reading operation has set at the server. It fires once.
@@ -89,8 +69,8 @@ public:
     std::string path() const;
 
 private:
-    static void start_next(const std::shared_ptr<detail::user_watch>& impl,
-                           detail::any_handler<void(error_code, watch_event)> handler);
+    static void start_next(const std::shared_ptr<detail::user_watch>&,
+                           detail::any_handler<void(error_code, watch_event)>);
 
     std::shared_ptr<detail::user_watch> impl_;
 };

@@ -63,4 +63,10 @@ private:
     OnFinished on_finished_;
 };
 
+/// A new one, to be started.
+template <class OnFinished>
+operation& make_detached(op_code code, const std::string& path, OnFinished on_finished) {
+    return *new detached_request<OnFinished>(code, path, std::move(on_finished));
+}
+
 }  // namespace corozk::detail

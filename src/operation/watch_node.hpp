@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/error.hpp>
-#include <corozk/watch.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
 

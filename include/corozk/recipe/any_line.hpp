@@ -105,13 +105,12 @@ public:
     }
 
 private:
-    static void start_contenders(const impl_ptr& impl,
-                                 handler_of<std::vector<contender_info>> handler);
-    static void start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler);
-    static void start_insist(const impl_ptr& impl,
+    static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
+    static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
+    static void start_insist(const impl_ptr&,
                              std::string contender_path,
                              time_limit grace,
-                             handler_of<bool> handler);
+                             handler_of<bool>);
 };
 
 }  // namespace corozk

@@ -138,10 +138,10 @@ public:
     }
 
 private:
-    static void start_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_remove(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_is_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_set(const impl_ptr&, handler_of<bool>);
+    static void start_remove(const impl_ptr&, handler_of<bool>);
+    static void start_is_set(const impl_ptr&, handler_of<bool>);
+    static void start_wait(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

@@ -84,12 +84,8 @@ public:
 protected:
     basic_cache(const client& c, std::string path, std::size_t depth, bool names);
 
-    static void start_next(const impl_ptr& impl,
-                           std::uint64_t seen,
-                           handler_of<tree_state> handler);
-    static void start_next_node(const impl_ptr& impl,
-                                std::uint64_t seen,
-                                handler_of<node_state> handler);
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<tree_state>);
+    static void start_next_node(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
     tree_state current_tree() const;
 };
 

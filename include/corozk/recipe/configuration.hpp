@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    static void start_publish(const impl_ptr& writer, std::string data, handler_of<> handler);
+    static void start_publish(const impl_ptr&, std::string data, handler_of<>);
 
     node_cache cache_;
 };
@@ -191,12 +191,8 @@ protected:
                         detail::configuration_layout layout);
 
 private:
-    static void start_next(const impl_ptr& impl,
-                           std::uint64_t seen,
-                           handler_of<configuration_version> handler);
-    static void start_publish(const impl_ptr& impl,
-                              configuration_parts parts,
-                              handler_of<> handler);
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
+    static void start_publish(const impl_ptr&, configuration_parts parts, handler_of<>);
 };
 
 /**

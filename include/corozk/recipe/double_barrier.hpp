@@ -153,8 +153,8 @@ public:
     }
 
 private:
-    static void start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler);
-    static void start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_enter(const impl_ptr&, time_limit limit, handler_of<>);
+    static void start_leave(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

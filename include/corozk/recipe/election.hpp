@@ -300,12 +300,12 @@ private:
     static bool worth_another_term(const error_code& ec) noexcept;
     static std::string path_of(const impl_ptr& impl);
 
-    static void start_acknowledge(const callee& of,
+    static void start_acknowledge(const callee&,
                                   const owned_ptr& term,
-                                  detail::any_handler<void(error_code)> handler);
-    static void start_observe(const callee& of,
+                                  detail::any_handler<void(error_code)>);
+    static void start_observe(const callee&,
                               std::optional<election_leader> seen,
-                              detail::any_handler<void(error_code, election_leader)> handler);
+                              detail::any_handler<void(error_code, election_leader)>);
 };
 
 }  // namespace corozk

@@ -198,14 +198,14 @@ public:
 private:
     ownership& term() const noexcept;
 
-    static void start_wait_leadership(const impl_ptr& impl,
+    static void start_wait_leadership(const impl_ptr&,
                                       time_point deadline,
-                                      handler_of<std::int64_t> handler);
-    static void start_next_status(const impl_ptr& impl,
+                                      handler_of<std::int64_t>);
+    static void start_next_status(const impl_ptr&,
                                   std::uint64_t revision,
-                                  handler_of<latch_status> handler);
-    static void start_resign(const impl_ptr& impl, handler_of<> handler);
-    static void start_close(const impl_ptr& impl, handler_of<> handler);
+                                  handler_of<latch_status>);
+    static void start_resign(const impl_ptr&, handler_of<>);
+    static void start_close(const impl_ptr&, handler_of<>);
 };
 
 }  // namespace corozk

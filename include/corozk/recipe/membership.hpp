@@ -193,15 +193,15 @@ public:
     }
 
 private:
-    static void start_join(const impl_ptr& impl,
+    static void start_join(const impl_ptr&,
                            std::string name,
                            std::string data,
                            time_limit limit,
-                           handler_of<> handler);
-    static void start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_leave(const impl_ptr& impl, handler_of<> handler);
-    static void start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler);
-    static void start_next_change(const impl_ptr& impl, handler_of<membership_change> handler);
+                           handler_of<>);
+    static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
+    static void start_leave(const impl_ptr&, handler_of<>);
+    static void start_members(const impl_ptr&, handler_of<std::vector<member_info>>);
+    static void start_next_change(const impl_ptr&, handler_of<membership_change>);
 };
 
 }  // namespace corozk

@@ -149,7 +149,7 @@ private:
                               part_list parts,
                               bool try_only,
                               time_point deadline,
-                              detail::any_handler<void(error_code, multi_ownership)> handler);
+                              detail::any_handler<void(error_code, multi_ownership)>);
 
     session_ptr session_;
     part_list parts_;

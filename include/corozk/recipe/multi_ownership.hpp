@@ -137,15 +137,14 @@ private:
         return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
     }
 
-    static void start_wait_lost(
-        const part_references& parts,
-        detail::any_handler<void(error_code, error_code, std::string)> handler);
+    static void start_wait_lost(const part_references& parts,
+                                detail::any_handler<void(error_code, error_code, std::string)>);
     static void start_release(const std::shared_ptr<multi_ownership>& held,
-                              detail::any_handler<void(error_code)> handler);
+                              detail::any_handler<void(error_code)>);
     static void start_commit(
         const part_references& parts,
         transaction steps,
-        detail::any_handler<void(error_code, std::vector<transaction_result>)> handler);
+        detail::any_handler<void(error_code, std::vector<transaction_result>)>);
 
     std::vector<multi_part> parts_;
 };

@@ -71,8 +71,7 @@ public:
     }
 
 private:
-    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                           handler_of<name_entry> handler);
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>&, handler_of<name_entry>);
 };
 
 /**
@@ -210,19 +209,19 @@ public:
     name_watch follow(std::string name) const;
 
 private:
-    static void start_register(const impl_ptr& impl,
+    static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
-                               handler_of<> handler);
-    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
-    static void start_resolve(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
+    static void start_resolve(const impl_ptr&,
                               std::string name,
                               std::optional<time_limit> wait,
-                              handler_of<name_entry> handler);
-    static void start_list(const impl_ptr& impl,
+                              handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
                            std::string folder,
-                           handler_of<std::vector<name_entry>> handler);
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -204,9 +204,7 @@ public:
 private:
     detail::acquisition ranked_part(wish what) const;
 
-    static void start(const callee& of,
-                      wish what,
-                      detail::any_handler<void(error_code, ownership)> handler);
+    static void start(const callee&, wish what, detail::any_handler<void(error_code, ownership)>);
 };
 
 }  // namespace corozk

@@ -170,16 +170,11 @@ public:
     }
 
 private:
-    static void start_publish(const impl_ptr& impl,
-                              std::string data,
-                              time_limit limit,
-                              handler_of<> handler);
-    static void start_update(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_withdraw(const impl_ptr& impl, handler_of<> handler);
-    static void start_await(const impl_ptr& impl,
-                            time_limit limit,
-                            handler_of<rendezvous_point> handler);
-    static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
+    static void start_publish(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_update(const impl_ptr&, std::string data, handler_of<>);
+    static void start_withdraw(const impl_ptr&, handler_of<>);
+    static void start_await(const impl_ptr&, time_limit limit, handler_of<rendezvous_point>);
+    static void start_next(const impl_ptr&, handler_of<rendezvous_point>);
 };
 
 }  // namespace corozk

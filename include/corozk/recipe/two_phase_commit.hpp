@@ -190,18 +190,14 @@ public:
     }
 
 private:
-    static void start_begin(const impl_ptr& impl,
+    static void start_begin(const impl_ptr&,
                             std::vector<std::string> sites,
                             std::string payload,
-                            handler_of<> handler);
-    static void start_resume(const impl_ptr& impl, handler_of<commit_transaction> handler);
-    static void start_decide(const impl_ptr& impl,
-                             time_limit limit,
-                             handler_of<commit_outcome> handler);
-    static void start_abort(const impl_ptr& impl,
-                            std::string reason,
-                            handler_of<commit_outcome> handler);
-    static void start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler);
+                            handler_of<>);
+    static void start_resume(const impl_ptr&, handler_of<commit_transaction>);
+    static void start_decide(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_abort(const impl_ptr&, std::string reason, handler_of<commit_outcome>);
+    static void start_clean_up(const impl_ptr&, bool force, handler_of<>);
 };
 
 /**
@@ -351,17 +347,13 @@ public:
     }
 
 private:
-    static void start_join(const impl_ptr& impl,
-                           time_limit limit,
-                           handler_of<commit_transaction> handler);
-    static void start_vote(const impl_ptr& impl,
+    static void start_join(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
+    static void start_vote(const impl_ptr&,
                            commit_vote wish,
                            time_limit limit,
-                           handler_of<commit_outcome> handler);
-    static void start_wait_outcome(const impl_ptr& impl,
-                                   time_limit limit,
-                                   handler_of<commit_outcome> handler);
-    static void start_finish(const impl_ptr& impl, handler_of<> handler);
+                           handler_of<commit_outcome>);
+    static void start_wait_outcome(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_finish(const impl_ptr&, handler_of<>);
 };
 
 }  // namespace corozk
