@@ -144,16 +144,16 @@ void queue_producer::applied(const batch_type& batch, const ledger_outcome& outc
         port_.spawn(delete_items(port_, std::move(late)));
 }
 
-/// Nothing was put.
-/// @return no error: it is to be tried again
+/// @return no error: nothing was put, and it is to be tried again
 task<error_code> queue_producer::refused(ledger_outcome outcome) {
     capacity_.reset();
     error_code ec = outcome.error;
     const bool not_there = ec == zk_errc::no_node;
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
         co_return error_code();  // another producer has put something
-    if (not_there)
-        ec = co_await create_parent();
+    if (!not_there)
+        co_return ec;  // `connection_loss` as well: it may have been put
+    ec = co_await create_parent();
     co_return unless_transient(ec);
 }
 
