@@ -394,6 +394,29 @@ public:
     }
 
     /**
+     * @brief Deletes a node and all its descendants, children first, in bounded pieces.
+     *
+     * Not atomic: others see parts of the branch meanwhile. Nodes that are created below it meanwhile are
+     * deleted as well.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::no_node`: there is no such node. After `zk_errc::no_auth` and other errors a part of the
+     * branch has been deleted.
+     *
+     * @par Cancellation
+     * All types: completes at once; requests that have been sent are carried out, and no further ones
+     * are sent.
+     */
+    template <class Token = default_token>
+    auto erase_tree(std::string path, Token&& token = Token{}) {
+        return initiate<&start_erase_tree>(
+            "erase_tree", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
      * @brief Brings this session's server up to date, so that later reads see what others wrote
      *        before.
      *
@@ -612,6 +635,7 @@ private:
                             std::string path,
                             std::int32_t version,
                             handler_of<> handler);
+    static void start_erase_tree(const impl_ptr& impl, std::string path, handler_of<> handler);
     static void start_sync(const impl_ptr& impl, std::string path, handler_of<> handler);
     static void start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler);
     static void start_set_acl(const impl_ptr& impl,
