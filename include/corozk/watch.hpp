@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -17,27 +18,6 @@ namespace detail {
 class user_watch;
 COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept;
 }  // namespace detail
-
-/** @brief What happened to a watched node. A hint to look again, never a fact to act on. */
-enum class watch_event_type : std::uint8_t {
-    created,
-    erased,
-    data_changed,
-    children_changed,
-    unknown,  ///< something may have happened while the connection was away
-};
-
-/** @brief The name of an event type, such as "erased". */
-COROZK_DECL std::string_view to_string(watch_event_type type) noexcept;
-
-/** @brief One notification. */
-struct watch_event {
-    watch_event() = default;
-    watch_event(watch_event_type type_, std::string path_) : type(type_), path(std::move(path_)) {}
-
-    watch_event_type type = watch_event_type::unknown;  ///< What happened.
-    std::string path;                                   ///< To which node.
-};
 
 /**
  * @brief A watch that a reading operation left at the server: it gives exactly one event.

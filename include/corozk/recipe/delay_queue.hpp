@@ -3,17 +3,10 @@
 
 #include <corozk/recipe/delay_queue_types.hpp>
 #include <corozk/recipe/queue.hpp>
-#include <corozk/time_limit.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
 #include <functional>
-#include <ratio>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace corozk {
 
@@ -22,38 +15,33 @@ namespace corozk {
  *        puts where these are the same.
  *
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
- * `peek` know only items that are. Whoever waits is woken by one timer, and by a watch when an item
+ * `peek` see only items that are. Those that wait are woken by one timer, and by a watch when an item
  * is put that is due earlier. An item is taken exactly once, and consumed with acknowledgement, as
- * in every queue. `size` counts those that are not due, too, and so does a bound.
+ * in every queue. `size` and the bound count items that are not due, too.
  *
- * As in `priority_queue` each round of takes has a listing that was asked for after the takes.
+ * As in `priority_queue` each round of takes has a listing that was requested after the takes.
  *
  * @par Whose clock counts
- * The system clocks of those who take part. A delay becomes a point in time by the clock of whoever
- * puts, at the call of `put`; the item is due when the clock of whoever takes has reached it. Where
- * the two differ by d, the item comes up to d too early or too late. Nothing else depends on clocks:
- * none that is wrong, or jumps, loses an item or gives it out twice, and the order is the same for
- * all. If the taker's clock goes back, it waits until the time has come again; what it has taken
- * stays taken. If it goes ahead, it takes what has become due by that, a second later at most.
+ * The system clocks of the participants. A delay becomes a point in time by the producer's clock when
+ * `put` is called; the item is due when the consumer's clock has reached it. If the two differ by d,
+ * the item is taken up to d too early or too late. Nothing else depends on clocks: a clock that is
+ * wrong or jumps neither loses an item nor causes it to be taken twice, and the order is the same for
+ * all clients. If the consumer's clock jumps back, the consumer waits until it has reached the time
+ * again; if it jumps ahead, what has become due by that is taken at most a second later.
  *
  * @par Format
  * Items are called `queue-<due time>-<sequence>`: milliseconds since 1970 in thirteen digits, so that
- * names sort. Other children are not touched. Another format than `compatibility::native` gives
- * `errc::bad_option` in every operation but `size`.
- *
- * @par Puts
- * As in `queue`: each is applied exactly once.
- *
- * @par Cancellation of puts
- * As in `queue`.
+ * names sort. Other children are ignored. With another format than `compatibility::native` every
+ * operation but `size` fails with `errc::bad_option`. `put_many` adds items that are due at the same
+ * time.
  *
  * @par Origin
- * Curator's DistributedDelayQueue, whose items have a format of their own; bug catalogue Q13.
+ * Curator's DistributedDelayQueue, whose items have a format of their own.
  */
-class COROZK_DECL delay_queue : public basic_queue {
+class COROZK_DECL delay_queue : public producing_queue<due_time> {
 public:
-    /// Says what time it is. It is called on the client's executor, never after the queue was
-    /// destroyed, and must not throw.
+    /// Returns the time. It is called on the client's executor, never after the queue was destroyed,
+    /// and must not throw.
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
 
     delay_queue() noexcept = default;
@@ -68,68 +56,6 @@ public:
                 std::string path,
                 queue_options options = queue_options(),
                 wall_clock time = wall_clock());
-
-    /**
-     * @brief Adds an item; waits for room in a bounded queue.
-     *
-     * @par Completion signature
-     * `void(error_code)`
-     *
-     * @par Errors
-     * `errc::too_large` (for one request, or the bound), `errc::limit_mismatch`, `errc::bad_option`.
-     */
-    template <class Token = default_token>
-    auto put(std::string data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.put",
-                         one_item(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         false,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief As `put`, but waits for room at most until then: `errc::deadline_exceeded`. */
-    template <class Token = default_token>
-    auto put_until(std::string data,
-                   due_time when,
-                   clock::time_point deadline,
-                   Token&& token = Token{}) {
-        return put_items("delay_queue.put",
-                         one_item(std::move(data), rank_of(when)),
-                         deadline,
-                         false,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief The same, at most that long from now on. */
-    template <class Token = default_token>
-    auto put_for(std::string data, due_time when, time_limit budget, Token&& token = Token{}) {
-        return put_until(std::move(data), when, budget.from_now(), std::forward<Token>(token));
-    }
-
-    /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
-    template <class Token = default_token>
-    auto try_put(std::string data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.try_put",
-                         one_item(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         true,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief As `put`: adds all of them, due at the same time, or none. */
-    template <class Token = default_token>
-    auto put_many(std::vector<std::string> data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.put_many",
-                         many_items(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         false,
-                         std::forward<Token>(token));
-    }
-
-private:
-    std::int64_t rank_of(due_time when) const;
-
-    wall_clock time_;
 };
 
 }  // namespace corozk

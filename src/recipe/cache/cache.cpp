@@ -16,9 +16,10 @@ void basic_cache::start_next(const impl_ptr& impl,
                              handler_of<tree_state> handler) {
     if (!detail::ready_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.tree->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }
@@ -28,9 +29,10 @@ void basic_cache::start_next_node(const impl_ptr& impl,
                                   handler_of<node_state> handler) {
     if (!detail::ready_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.node->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }

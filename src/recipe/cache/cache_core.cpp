@@ -53,7 +53,7 @@ void cache_core::fail_all(error_code ec) {
     calls_.clear();
     for (call_type& call : calls) {
         if (call.waiting())
-            call.fail(ec);
+            call.result.fail(ec);
     }
 }
 
@@ -71,7 +71,7 @@ node_state cache_core::to_node(const tree_state& state) {
 
 void cache_core::next(call_type call) {
     if (ended_)
-        return call.fail(ended_);
+        return call.result.fail(ended_);
     std::erase_if(calls_, [](const call_type& c) { return !c.waiting(); });
     calls_.push_back(std::move(call));
     answer_calls();

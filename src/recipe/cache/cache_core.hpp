@@ -3,7 +3,7 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/port.hpp"
-#include "recipe/toolkit/pending_call.hpp"
+#include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/cache.hpp>
@@ -36,25 +36,16 @@ public:
     using nodes_map = std::map<std::string, node_data>;
     using nodes_ptr = std::shared_ptr<const nodes_map>;
 
-    /// One of the two.
     struct call_type {
-        std::unique_ptr<pending_call<tree_state>> tree;
-        std::unique_ptr<pending_call<node_state>> node;
+        either_call<tree_state, node_state> result;
         std::uint64_t seen = 0;
 
-        bool waiting() const { return tree ? tree->waiting() : node->waiting(); }
-        void fail(error_code ec) {
-            if (tree) {
-                tree->fail(ec);
-            } else {
-                node->fail(ec);
-            }
-        }
+        bool waiting() const { return result.waiting(); }
         void complete(const tree_state& state) {
-            if (tree) {
+            if (auto* tree = result.get<tree_state>()) {
                 tree->complete(error_code(), state);
             } else {
-                node->complete(error_code(), to_node(state));
+                result.get<node_state>()->complete(error_code(), to_node(state));
             }
         }
     };

@@ -4,7 +4,8 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/counter/rule.hpp"
-#include "recipe/toolkit/pending_call.hpp"
+#include "recipe/toolkit/backoff.hpp"
+#include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/retry.hpp"
 #include "recipe/toolkit/synced_read.hpp"
 #include <corozk/recipe/counter.hpp>
@@ -35,28 +36,19 @@ public:
         counter_operation operation = counter_operation::read;
         std::int64_t operand = 0;
         std::int64_t expected = 0;
-        std::unique_ptr<pending_call<std::int64_t>> value_call;
-        std::unique_ptr<pending_call<counter_exchange>> exchange_call;
+        either_call<std::int64_t, counter_exchange> call;
         counter_step step;
 
-        bool waiting() const {
-            return value_call ? value_call->waiting() : exchange_call->waiting();
-        }
-        void fail(error_code ec) {
-            if (value_call) {
-                value_call->fail(ec);
-            } else {
-                exchange_call->fail(ec);
-            }
-        }
+        bool waiting() const { return call.waiting(); }
         void complete() {
             if (step.error)
-                return fail(step.error);
-            if (value_call) {
+                return call.fail(step.error);
+            if (auto* value_call = call.get<std::int64_t>()) {
                 bool before = operation == counter_operation::exchange;
                 value_call->complete(error_code(), before ? step.before : step.after);
             } else {
-                exchange_call->complete(error_code(), counter_exchange{step.exchanged, step.after});
+                counter_exchange result{step.exchanged, step.after};
+                call.get<counter_exchange>()->complete(error_code(), std::move(result));
             }
         }
     };
@@ -78,7 +70,7 @@ public:
 
     void enqueue(entry e) {
         if (!format_)
-            return e.fail(errc::bad_option);
+            return e.call.fail(errc::bad_option);
         waiting_.push_back(std::move(e));
         if (running_)
             return;
@@ -105,7 +97,7 @@ private:
     static void fail_all(batch& entries, error_code ec) {
         for (entry& e : entries) {
             if (e.waiting())
-                e.fail(ec);
+                e.call.fail(ec);
         }
     }
 
@@ -141,7 +133,9 @@ private:
             return e.operation == counter_operation::read;
         });
         if (unsigned others = rivals(); others > 0 && !reads_only) {
-            co_await pause(others);
+            // A competitor's write makes the base obsolete: an attempt reads and writes, two round trips.
+            auto over = [this] { return stopped_; };
+            co_await backoff_.pause(port_, wake_, 2 * others, over);
             base_.reset();
         }
         if (!base_) {
@@ -179,22 +173,8 @@ private:
     /// How many others write to this counter, as far as we can tell.
     unsigned rivals() const {
         if (*format_ != counter_format::native)
-            return failures_;
+            return backoff_.failures();
         return base_ ? rivals_of(base_->record, writer_) : 0;
-    }
-
-    /// Whoever writes takes the others' base away: with many writers each attempt must find a gap
-    /// of one round trip. Waiting for a random time in proportion to their number makes gaps.
-    task<> pause(unsigned others) {
-        using namespace std::chrono_literals;
-        auto window = std::min<std::chrono::nanoseconds>(round_trip_ * 2 * others, 50ms);
-        auto draw = static_cast<std::int64_t>(
-            std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
-        alarm timer(port_, wake_);
-        timer.set(port_.now() +
-                  std::chrono::duration_cast<steady_clock::duration>(window * draw / 1024));
-        while (!timer.rang() && !stopped_)
-            co_await wake_.wait();
     }
 
     /// What the current batch makes of the base.
@@ -310,8 +290,7 @@ private:
             base_->record = std::move(attempt.result);
             base_->stat = write.record;
         }
-        if (failures_ > 0)
-            --failures_;
+        backoff_.succeeded();
         deliver();
     }
 
@@ -321,12 +300,12 @@ private:
         time_point begin = port_.now();
         error_code ec = co_await write;
         if (!ec) {
-            round_trip_ = (round_trip_ * 7 + (port_.now() - begin)) / 8;
+            backoff_.measured(port_.now() - begin);
             accept(attempt, write);
             co_return ec;
         }
         if (ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists) {
-            failures_ = std::min(failures_ + 1, 16u);
+            backoff_.failed();
             base_.reset();
             co_return error_code();
         }
@@ -392,8 +371,7 @@ private:
     bool stopped_ = false;
     std::uint64_t updated_in_ =
         0;  ///< a session whose server has our last update; 0: there is none
-    unsigned failures_ = 0;
-    std::chrono::nanoseconds round_trip_ = std::chrono::microseconds(200);
+    backoff backoff_{std::chrono::microseconds(200)};
 };
 
 }  // namespace detail
@@ -401,46 +379,44 @@ private:
 counter::counter(const client& c, std::string path, counter_options options)
     : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
-void counter::start_get(const impl_ptr& impl, value_handler handler) {
+namespace {
+
+template <class Result>
+void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
+                     detail::counter_operation operation,
+                     std::int64_t operand,
+                     std::int64_t expected,
+                     detail::any_handler<void(error_code, Result)> handler) {
     if (!detail::ready_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    e.operation = operation;
+    e.operand = operand;
+    e.expected = expected;
+    e.call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
+}
+
+}  // namespace
+
+void counter::start_get(const impl_ptr& impl, value_handler handler) {
+    start_operation(impl, detail::counter_operation::read, 0, 0, std::move(handler));
 }
 
 void counter::start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::add;
-    e.operand = delta;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    start_operation(impl, detail::counter_operation::add, delta, 0, std::move(handler));
 }
 
 void counter::start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::exchange;
-    e.operand = value;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    start_operation(impl, detail::counter_operation::exchange, value, 0, std::move(handler));
 }
 
 void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::compare_and_set;
-    e.operand = desired;
-    e.expected = expected;
-    e.exchange_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    using operation = detail::counter_operation;
+    start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
 }
 
 }  // namespace corozk
