@@ -86,7 +86,8 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
             doubtful = true;
             ec = co_await me.find_out();
         }
-        if (ec == boost::asio::error::try_again || (is_recoverable(ec) && !unknown))
+        if (ec == boost::asio::error::try_again ||
+            (is_transient(ec, in_session_while_reachable) && !unknown))
             continue;
         if (!ec) {
             me.end(state_type::acknowledged);
@@ -128,7 +129,7 @@ task<error_code> claim_impl::find_out() {
         error_code ec = co_await sync;
         error_code claim_ec = co_await claim;
         error_code item_ec = co_await item;
-        if (worth_another_try(ec) || worth_another_try(claim_ec) || worth_another_try(item_ec))
+        if (is_transient(ec) || is_transient(claim_ec) || is_transient(item_ec))
             continue;
         const bool ours = !claim_ec && node_.is(claim.record);
         if (alive && ours)
@@ -212,7 +213,7 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             if (gone && me.state_ == state_type::held)
                 me.end(state_type::lost);
             bool settled = gone && !me.is_ending();
-            bool again = is_recoverable(ec) || ec == errc::not_connected;
+            bool again = is_transient(ec, in_session);
             if (ec && !settled && !again)
                 co_await me.wake_.wait();
         } else {

@@ -41,7 +41,8 @@ task<error_code> claim_attempt::claim() {
 
 task<error_code> claim_attempt::read_item() {
     error_code ec = co_await get;
-    while (ask_again(node.owner, node.generation, ec)) {
+    retry reading(node.owner, node.generation);
+    while (reading.again(ec)) {
         request again(node.owner, op_code::get, get.path);
         again.generation = node.generation;
         ec = co_await again;

@@ -48,7 +48,7 @@ task<> queue_consumer::serve() {
         index_.forget_listing();
         if (ec == errc::not_connected) {
             calls_.fail_those_that_cannot_wait(ec);
-        } else if (!worth_another_try(ec)) {
+        } else if (!is_transient(ec)) {
             fail(ec);
         }
     }

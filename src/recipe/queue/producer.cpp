@@ -5,6 +5,7 @@
 #include "driver/request.hpp"
 #include "recipe/toolkit/delete_exact.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -30,7 +31,7 @@ task<> delete_items(port& p, std::vector<std::string> items) {
 
 /// Errors that the next attempt may not meet.
 error_code unless_transient(error_code ec) {
-    return is_recoverable(ec) || ec == zk_errc::session_expired ? error_code() : ec;
+    return is_transient(ec, while_reachable) ? error_code() : ec;
 }
 
 }  // namespace
@@ -153,7 +154,7 @@ task<error_code> queue_producer::refused(ledger_outcome outcome) {
         co_return error_code();  // another producer has put something
     if (not_there)
         ec = co_await create_parent();
-    co_return ec == zk_errc::session_expired ? error_code() : ec;
+    co_return unless_transient(ec);
 }
 
 /// Reads the version that a put has to name and counts the items; or waits until there may be room.
@@ -200,7 +201,7 @@ task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
     request children(port_, op_code::children, settings_->path);
     children.attach(changed);
     error_code ec = co_await children;
-    if (ec == zk_errc::no_node || worth_another_try(ec))
+    if (ec == zk_errc::no_node || is_transient(ec))
         co_return error_code();
     if (ec)
         co_return ec;

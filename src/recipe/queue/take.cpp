@@ -153,7 +153,7 @@ task<> queue_consumer::put_back(available_item item) {
             co_return;  // or an attempt whose response was lost had created it
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
-        if (!ec || worth_another_try(ec))
+        if (!ec || is_transient(ec))
             continue;
         if (port_.logs(log_level::error)) {
             port_.log(log_level::error,
