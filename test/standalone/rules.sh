@@ -9,7 +9,8 @@ compiler=$1
 root=$2
 wrong=0
 checked=0
-for rule in "$root"/src/recipe/*/rule.cpp "$root"/src/recipe/*/*_rule.cpp; do
+for rule in "$root"/src/recipe/*/rule.cpp "$root"/src/recipe/*/*_rule.cpp \
+    "$root"/src/recipe/contention/{contention_view,head_decision,node_creation}.cpp; do
     included=$("$compiler" -std=c++20 -M -I"$root/src" -I"$root/include" "$rule")
     checked=$((checked + 1))
     if [[ $included == *boost/asio* ]]; then

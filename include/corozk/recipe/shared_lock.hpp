@@ -178,7 +178,7 @@ public:
      *
      * @par Errors
      * `errc::ownership_lost` or `zk_errc::session_expired`: it was lost. `errc::busy`: another
-     * change is under way. `errc::bad_option`: not a lock of this line, or not a writer. After any
+     * change is under way. `errc::bad_option`: not a lock of this path, or not a writer. After any
      * other error (`zk_errc::no_auth`) it is still a writer.
      *
      * @par Cancellation

@@ -70,10 +70,10 @@ task<> contention_queue::conversion(contender_ptr c,
                                     std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string digits(c->path().substr(
-        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+        join_path(settings_->parent, settings_->names.format(c->guid(), c->kind, c->weight))
             .size()));
-    std::string new_path = join_path(settings_->directory,
-                                     settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::string new_path =
+        join_path(settings_->parent, settings_->names.format(guid, new_kind, c->weight) + digits);
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
@@ -83,7 +83,7 @@ task<> contention_queue::conversion(contender_ptr c,
         c->kind = new_kind;
         c->czxid = created;
         c->watch_.disarm();
-        view_.replaced(*c, base_name(new_path));
+        view_.renamed(*c, base_name(new_path));
     }
     if (ec == zk_errc::no_node)
         ec = errc::ownership_lost;
