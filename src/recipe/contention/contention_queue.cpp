@@ -249,7 +249,7 @@ void contention_queue::proved(contender& c, operation& answer) {
     }
     if (!answer.error && answer.record.czxid == c.czxid)
         return c.inspect(answer);
-    if (ask_again(port_, c.session, answer.error))
+    if (retry(port_, c.session).again(answer.error))
         return;  // read again after the reconnect
     if (is_session_lost(answer.error))
         return;  // the session's end settles it

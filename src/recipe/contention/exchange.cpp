@@ -35,7 +35,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         request old(port_, op_code::get, old_path);
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (!ec) {
             c->inspect(old);
@@ -47,7 +47,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
             ec = co_await multi;
             if (is_outcome_unknown(ec))
                 perhaps_done = true;
-            if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+            if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
                 continue;
         }
         // The new name is ours alone.
@@ -58,7 +58,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         look_at.generation = c->session;
         ec = co_await look_at;
         perhaps_done = true;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         created = look_at.record.czxid;
         co_return ec;
@@ -129,7 +129,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         request old(port_, op_code::get, c->path());
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (ec) {
             erased(*c, old);
@@ -142,7 +142,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         ec = co_await last;
         if (is_outcome_unknown(ec))
             c->erase_unknown_ = true;
-        if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+        if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
             continue;
         erased(*c, last);
         break;

@@ -138,7 +138,7 @@ void contention_queue::erased(contender& c, operation& answer) {
     if (c.state != stage::releasing)
         return;
     error_code result = answer.error;
-    if (ask_again(port_, c.session, result)) {
+    if (retry(port_, c.session).again(result)) {
         if (is_outcome_unknown(result))
             c.erase_unknown_ = true;
         return erase(c);

@@ -63,7 +63,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
         lost.erase(at);
     }
     for (auto& [stem, c] : lost) {
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (ec && ec != zk_errc::no_node)
             fail(*c, ec);
@@ -73,7 +73,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& [c, owned_look] : found) {
         request& look = *owned_look;
         ec = co_await look;
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (!ec && look.record.ephemeral_owner == port_.status().session_id)
             place(*c, base_name(look.path), look.record);

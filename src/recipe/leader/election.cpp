@@ -50,7 +50,7 @@ task<> write_acknowledgement(detail::port& s,
         multi.steps = steps.steps();
         multi.generation = generation;
         ec = co_await multi;
-        if (!ask_again(s, generation, ec))
+        if (!retry(s, generation).again(ec))
             break;
     }
     // Nobody else gives it this name.
@@ -156,7 +156,7 @@ task<> watch_leader(detail::port& s,
         }
         if (!ec && !(seen && same(now, *seen))) {
             call->complete(error_code(), std::move(now));
-        } else if (ec && seen && worth_asking_again(s, ec)) {
+        } else if (ec && seen && retry(s).again(ec)) {
             continue;  // waits for the connection, or for the next session
         } else if (ec) {
             call->fail(ec);
@@ -179,8 +179,7 @@ election& election::operator=(election&&) noexcept = default;
 election::~election() = default;
 
 bool election::worth_another_term(const error_code& ec) noexcept {
-    return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-           ec == errc::not_connected || is_recoverable(ec);
+    return ec == errc::ownership_lost || is_transient(ec);
 }
 
 std::string election::path_of(const impl_ptr& impl) {

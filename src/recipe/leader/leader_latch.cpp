@@ -144,8 +144,7 @@ private:
     }
 
     static bool worth_another_candidacy(const error_code& ec) {
-        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
     /// Queues. @return null with `error` set if that can never succeed
