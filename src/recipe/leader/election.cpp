@@ -4,8 +4,8 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -22,7 +22,7 @@ namespace {
 std::shared_ptr<const contention_object> make_object(std::string path, election_options options) {
     contention_settings settings =
         settings_in_format(known_recipe::election, options.compatibility);
-    settings.directory = std::move(path);
+    settings.parent = std::move(path);
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);

@@ -14,7 +14,7 @@ namespace corozk::detail {
 ///     of the election (never two leaders) holds of its latches.
 ///  3. The end of a term or of a candidacy that was not our wish is answered by a new candidacy,
 ///     once there is a session; nothing is done because a connection was lost or came back. So
-///     connections that bounce move nobody in the line.
+///     connections that bounce move nobody in the queue.
 ///  4. It ends only when nothing of it is left: no term, no candidacy, no release under way, no
 ///     node of a candidacy that was withdrawn.
 ///  5. Nothing is asked of a server without a quorum: a candidacy waits for another one.

@@ -15,7 +15,7 @@ namespace corozk::detail {
 ///     them: who waits for a part holds only parts with smaller paths. In a circle of waiters the
 ///     one that waits for the largest path would be waited for by somebody who wants a smaller one
 ///     and holds a larger one: there is none. So there is no circle.
-///  2. No path is named twice: two contenders of one owner in one line can wait for each other,
+///  2. No path is named twice: two contenders of one owner in one queue can wait for each other,
 ///     with a stranger between them. It is refused before anything is asked for.
 ///  3. Either all parts are delivered, and each of them was valid at that moment, or none: after
 ///     the first failure, a loss of a part that was granted before included, everything is given

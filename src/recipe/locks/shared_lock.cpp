@@ -18,7 +18,7 @@ std::shared_ptr<const contention_object> make_object(std::string path,
                                                      shared_lock_options options) {
     contention_settings settings =
         settings_in_format(known_recipe::shared_lock, options.compatibility);
-    settings.directory = std::move(path);
+    settings.parent = std::move(path);
     settings.rule = &the_shared_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
@@ -43,7 +43,7 @@ error_code find_held(const std::shared_ptr<session>& s,
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
     const contention_settings& settings = found->current_queue()->settings();
-    bool here = settings.directory == impl->path() && settings.rule == &the_shared_rule();
+    bool here = settings.parent == impl->path() && settings.rule == &the_shared_rule();
     return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
 }
 

@@ -262,7 +262,7 @@ task<> priority_attempt::ask(std::int32_t version) {
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
     contention_settings target;
-    target.directory = settings_.folder;
+    target.parent = settings_.folder;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
     for (std::size_t i : verdict.inferior) {

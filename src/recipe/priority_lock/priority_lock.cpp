@@ -18,7 +18,7 @@ namespace {
 
 contention_settings make_settings(std::string path, const priority_lock_options& options) {
     contention_settings settings;
-    settings.directory = std::move(path);
+    settings.parent = std::move(path);
     // Whose names they are is decided by `settings_of`.
     settings.names.counts_everything = true;
     settings.entries = options.acl;
@@ -33,7 +33,7 @@ public:
         : contention_object(make_settings(std::move(path), options),
                             options.identity,
                             {"read", "write"}),
-          ask_{contention_object::settings().directory,
+          ask_{contention_object::settings().parent,
                options.identity,
                options.acl,
                options.ageing,
