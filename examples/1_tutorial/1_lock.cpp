@@ -14,7 +14,7 @@ boost::asio::awaitable<void> work(std::string hosts) {
     corozk::lock lock(zk, "/app/locks/report");
 
     auto held = co_await lock.acquire();  // waits without blocking the thread
-    std::cout << "ours, with fencing token " << held.fencing_token() << '\n';
+    std::cout << "acquired, with fencing token " << held.fencing_token() << '\n';
     co_await held.release();
 
     co_await zk.close();

@@ -28,7 +28,7 @@ asio::awaitable<void> work(std::string hosts) {
     bool lost = false;
     try {
         co_await lock.run([&zk](corozk::ownership& held) -> asio::awaitable<void> {
-            // What an operator would do with a lock that is stuck; here we do it to ourselves.
+            // What an operator would do with a lock that is stuck.
             zk.erase(held.path(), [](corozk::error_code) {});
             co_await long_work(held);
         });

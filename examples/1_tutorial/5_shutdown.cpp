@@ -39,7 +39,7 @@ asio::awaitable<void> work(std::string hosts, bool stop_at_once) {
     asio::signal_set signals(executor, SIGINT, SIGTERM);
     co_await (serve(lock, stop_at_once) || signals.async_wait(asio::use_awaitable));
     std::cout << "closing\n";
-    co_await zk.close();  // and with it everything that is still ours
+    co_await zk.close();  // deletes the ephemeral nodes of the session
 }
 
 int main(int argc, char** argv) {

@@ -34,7 +34,7 @@ asio::awaitable<void> heavy_work() {
 asio::awaitable<void> worker(corozk::client& zk, asio::thread_pool& pool) {
     corozk::lock lock(zk, "/app/locks/threads");
     auto body = [&pool](corozk::ownership&) -> asio::awaitable<void> {
-        // To the pool and back to the strand, with nothing blocked meanwhile.
+        // On the pool, then back on the strand; nothing blocks meanwhile.
         co_await asio::co_spawn(pool, heavy_work(), asio::use_awaitable);
     };
     co_await lock.run(body);

@@ -19,7 +19,7 @@ awaitable<void> work(std::string hosts) {
     corozk::lock other(zk, "/app/locks/report");
     auto [ec, nothing] =
         co_await other.try_acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
-    std::cout << "the other one: " << ec.message() << '\n';
+    std::cout << "the other client: " << ec.message() << '\n';
 
     // Carried out only while the lock is ours, whatever we believe.
     corozk::transaction result;

@@ -20,11 +20,11 @@ COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_
 }  // namespace detail
 
 /**
- * @brief A watch that a reading operation left at the server: it gives exactly one event.
+ * @brief A watch that a reading operation has set at the server. It fires once.
  *
- * Move-only. Dropping it cancels the watch, at the server too when nobody else watches the node; a
- * `next` that waits completes with `operation_aborted`.
- * The watch survives reconnects of the same session.
+ * Move-only. The destructor cancels the watch, also at the server unless the client has others on
+ * the node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of
+ * the session.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -38,12 +38,11 @@ public:
     watch& operator=(watch&&) noexcept;
     ~watch();
 
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return detail::executor_of(impl_); }
 
-    /** @brief Whether an event may still come, or has come and was not taken yet. */
+    /** @brief Whether an event may still arrive, or has arrived and was not retrieved by `next`. */
     bool pending() const noexcept;
 
     /**
@@ -53,13 +52,12 @@ public:
      * `void(error_code, watch_event)`
      *
      * @par Errors
-     * `zk_errc::session_expired` when the session was lost, `errc::closed` when the client was
-     * closed, `zk_errc::no_watcher` when the event has already been taken, `errc::busy` when
-     * another `next` waits.
+     * `zk_errc::session_expired`: the session was lost. `errc::closed`: the client was closed.
+     * `zk_errc::no_watcher`: the event was already retrieved. `errc::busy`: another `next` is
+     * pending.
      *
      * @par Cancellation
-     * Terminal, partial and total: completes at once with `operation_aborted`. The watch stays, and
-     * no event is lost to a later `next`.
+     * Terminal, partial, total: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

@@ -53,16 +53,16 @@ struct tree_state {
  * Each state was true, node by node; several nodes that change at about the same time may be seen
  * one after the other (see `configuration` for what must change together).
  *
- * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no state
- * from before it.
+ * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no
+ * state from before it.
  *
  * A node below the root that may not be read is there, without data and children. The server tells
  * nobody of changes of what he may not read: it is looked at again after the next reconnect.
  *
  * @par Errors of `next`
- * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains `current`,
- * and each further `next` asks the server again. `errc::closed`. Lost connections and sessions are no
- * errors: the cache goes on.
+ * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains
+ * `current`, and each further `next` asks the server again. `errc::closed`. Lost connections and
+ * sessions are no errors: the cache goes on.
  *
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
@@ -109,7 +109,7 @@ public:
         return initiate<&start_next_node>("node_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
@@ -136,7 +136,7 @@ public:
         return initiate<&start_next>("children_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
@@ -172,7 +172,7 @@ public:
         return initiate<&start_next>("tree_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));

@@ -47,7 +47,7 @@ public:
         return cache_.next(seen, std::forward<Token>(token));
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
@@ -114,9 +114,9 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * What the own client has published is shown when `publish` completes (see `client`), and `next` gives
- * no version from before it; but where yet another writer has begun meanwhile, `ready_configuration`
- * shows the version that was read before, until that one is done.
+ * What the own client has published is shown when `publish` completes (see `client`), and `next`
+ * gives no version from before it; but where yet another writer has begun meanwhile,
+ * `ready_configuration` shows the version that was read before, until that one is done.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -130,8 +130,8 @@ public:
     basic_configuration() noexcept = default;
 
     /**
-     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others from the
-     *        first `next` on; what this object has published is shown in any case.
+     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others
+     *        from the first `next` on; what this object has published is shown in any case.
      */
     configuration_version current() const;
 
@@ -153,7 +153,7 @@ public:
         return initiate<&start_next>("configuration.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));

@@ -62,7 +62,8 @@ struct membership_options {
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object leaves the group (in the background); what waits completes with
@@ -114,14 +115,14 @@ public:
         return join(std::move(name), std::string(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto join_for(std::string name, std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_join>(
             "membership.join", std::forward<Token>(token), std::move(name), std::move(data), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(std::string name,
                     std::string data,

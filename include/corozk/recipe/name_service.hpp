@@ -86,7 +86,8 @@ private:
  * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object takes its session-bound names away (in the background); what waits
@@ -179,7 +180,7 @@ public:
             "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));

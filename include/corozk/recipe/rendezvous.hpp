@@ -53,7 +53,8 @@ struct rendezvous_options {
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object withdraws (in the background); what waits completes with
@@ -89,14 +90,14 @@ public:
         return publish_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto publish_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_publish>(
             "rendezvous.publish", std::forward<Token>(token), std::move(data), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto publish_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
         return publish_for(
@@ -141,13 +142,13 @@ public:
         return await_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto await_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_await>("rendezvous.await", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(time_limit::until(deadline), std::forward<Token>(token));

@@ -54,7 +54,8 @@ struct commit_options {
  * `boost::asio::error::operation_aborted`; what was sent may still happen, and can be asked for.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object in any state is safe and changes nothing at the server.
@@ -139,7 +140,7 @@ public:
             "commit_coordinator.decide", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return decide_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -210,7 +211,8 @@ private:
  * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `wait_outcome`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
  * Destroying the object before the decision is known counts as the death of the site: its node is
@@ -250,13 +252,13 @@ public:
         return join_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto join_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_join>("commit_site.join", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return join_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -274,8 +276,8 @@ public:
      *
      * @par Errors
      * - `errc::not_a_member`: not joined.
-     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain may
-     *   be given again, but not another one.)
+     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain
+     *   may be given again, but not another one.)
      * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
      * - `zk_errc::no_node`: the transaction was cleaned up meanwhile.
      * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.
@@ -298,7 +300,7 @@ public:
         return initiate<&start_vote>("commit_site.vote", std::forward<Token>(token), wish, limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto vote_until(commit_vote wish, time_limit::time_point deadline, Token&& token = Token{}) {
         return vote_for(wish, time_limit::until(deadline), std::forward<Token>(token));
@@ -326,7 +328,7 @@ public:
             "commit_site.wait_outcome", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));

@@ -4,7 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -261,7 +261,7 @@ task<> priority_attempt::ask(std::int32_t version) {
 }
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
-    line_settings target;
+    contention_settings target;
     target.directory = settings_.folder;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
