@@ -78,7 +78,7 @@ public:
         }
         auto until = wait_.until();
         auto once = [&] {
-            return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(until, permits_);
+            return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(permits_, until);
         };
         run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
         co_return ended.code;
