@@ -86,6 +86,9 @@ awaitable<void> observe(stage& s) {
     s.check(!ec || s.which() == fault::parent_deleted, "their acknowledgement: " + ec.message());
     leader = co_await second.result();
     s.check(leader.acknowledged || ec, "the acknowledgement is seen");
+    // With its parent node the term has ended already.
+    if (ec && leader.path != path)
+        co_return;
     call<election_leader> third(s, "next_leader at last");
     mine->next_leader(leader, third.token());
     co_await term.release(as_tuple());
