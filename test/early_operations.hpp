@@ -69,11 +69,11 @@ public:
             "x", std::chrono::seconds(0), deadline, answered("delay_queue.put_until"));
         made<barrier>("b").wait_for(limit, answered("barrier.wait_for"));
         made<double_barrier>("d", 1u).enter_for(limit, answered("double_barrier.enter_for"));
-        made<membership>("m").join_for(limit, "me", "", answered("membership.join_for"));
+        made<membership>("m").join_for("me", "", limit, answered("membership.join_for"));
         auto& point = made<rendezvous>("r");
-        point.publish_for(limit, "x", answered("rendezvous.publish_for"));
+        point.publish_for("x", limit, answered("rendezvous.publish_for"));
         point.await_for(limit, answered("rendezvous.await_for"));
-        made<name_service>("n").await_for(limit, "x", answered("name_service.await_for"));
+        made<name_service>("n").await_for("x", limit, answered("name_service.await_for"));
         made<commit_site>("tx", "a").join_for(limit, answered("commit_site.join_for"));
         q.put_for("x", limit, answered("queue.put_for"));
         q.take_for(limit, answered("queue.take_for"));
@@ -83,11 +83,11 @@ public:
             "x", std::chrono::seconds(0), limit, answered("delay_queue.put_for"));
         made<barrier>("b").wait_until(deadline, answered("barrier.wait_until"));
         made<double_barrier>("d", 1u).enter_until(deadline, answered("double_barrier.enter_until"));
-        made<membership>("m").join_until(deadline, "me2", "", answered("membership.join_until"));
+        made<membership>("m").join_until("me2", "", deadline, answered("membership.join_until"));
         auto& second_point = made<rendezvous>("r");
-        second_point.publish_until(deadline, "x", answered("rendezvous.publish_until"));
+        second_point.publish_until("x", deadline, answered("rendezvous.publish_until"));
         second_point.await_until(deadline, answered("rendezvous.await_until"));
-        made<name_service>("n").await_until(deadline, "x", answered("name_service.await_until"));
+        made<name_service>("n").await_until("x", deadline, answered("name_service.await_until"));
         made<commit_site>("tx", "b").join_until(deadline, answered("commit_site.join_until"));
     }
 
@@ -122,6 +122,7 @@ private:
         zk_.sync("/", answered("sync"));
         zk_.ensure_path(at("made"), create_options(), answered("ensure_path"));
         zk_.create(path_ + "-created", "x", create_options(), answered("create"));
+        zk_.erase_tree(path_ + "-created", answered("erase_tree"));
         transaction steps;
         steps.create(path_ + "-committed", "x");
         zk_.commit(steps, answered("commit"));
@@ -182,7 +183,7 @@ private:
         auto& names = made<name_service>("n");
         names.register_name("x", "1", name_lifetime::session, answered("register_name"));
         names.register_name("y", "1", name_lifetime::persistent, answered("register for ever"));
-        names.await_for(time_limit::for_ever(), "x", answered("name_service.await_for"));
+        names.await_for("x", time_limit::for_ever(), answered("name_service.await_for"));
         names.list("", answered("name_service.list"));
     }
 

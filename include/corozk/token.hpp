@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -18,9 +19,9 @@ namespace corozk {
 /**
  * @brief The default completion token: `co_await` the operation in a `boost::asio::awaitable<>`.
  *
- * Like `boost::asio::use_awaitable`, and it can be combined with `||` and `&&` in the same way, but
- * what it throws is a `corozk::error`, which names the operation and the path. Every other
- * completion token of Asio can be passed instead.
+ * Like `boost::asio::use_awaitable`, including the operators `||` and `&&`, but throws a
+ * `corozk::error`, which contains the operation and the path. Any other Asio completion token can
+ * be passed instead.
  */
 struct default_token {};
 
@@ -39,7 +40,6 @@ struct awaited<Value> {
     using type = Value;
 };
 
-/// The executor that a completion handler without one of its own gets: `use_awaitable` only.
 using tuple_token = boost::asio::as_tuple_t<boost::asio::use_awaitable_t<>>;
 
 }  // namespace detail
@@ -53,20 +53,22 @@ public:
     using value_type = typename corozk::detail::awaited<Values...>::type;
     using return_type = awaitable<value_type>;
 
-    /// `arguments`: of adapters around this token, such as `cancel_after` of newer Boosts.
     template <class Initiation, class... Arguments>
     static return_type initiate(Initiation initiation,
                                 corozk::default_token,
                                 Arguments... arguments) {
-        corozk::detail::call_site where;
-        if constexpr (requires { initiation.take_call_site(); })
-            where = initiation.take_call_site();
+        // By reference: this frame has them already.
+        auto start = [&](auto handler) {
+            std::move(initiation)(std::move(handler), std::move(arguments)...);
+        };
         corozk::detail::tuple_token token{use_awaitable_t<>{}};
-        auto outcome = co_await async_initiate<corozk::detail::tuple_token,
-                                               void(boost::system::error_code, Values...)>(
-            std::move(initiation), token, std::move(arguments)...);
-        if (std::get<0>(outcome)) {
-            throw corozk::error(std::get<0>(outcome), where.operation, where.path);
+        auto outcome =
+            co_await async_initiate<corozk::detail::tuple_token,
+                                    void(boost::system::error_code, Values...)>(start, token);
+        if (const auto& ec = std::get<0>(outcome)) {
+            if constexpr (requires { initiation.where(); })
+                throw corozk::error(ec, initiation.where().operation, initiation.where().path);
+            throw corozk::error(ec, "", std::string());
         }
         if constexpr (sizeof...(Values) == 1) {
             co_return std::move(std::get<1>(outcome));

@@ -3,6 +3,7 @@
 #include "client/user_watch.hpp"
 #include "driver/cancellable.hpp"
 #include "driver/ensure_path.hpp"
+#include "driver/erase_tree.hpp"
 #include "operation/path.hpp"
 #include "operation/step_path.hpp"
 #include "session/session.hpp"
@@ -168,9 +169,7 @@ std::string client::hosts() const {
     return impl_ ? impl_->options().hosts : std::string();
 }
 
-void client::start_connect(executor_type executor,
-                           client_options options,
-                           handler_of<client> handler) {
+void client::start_new(executor_type executor, client_options options, handler_of<client> handler) {
     auto c = std::make_shared<connecting>(session::make(executor, std::move(options)),
                                           std::move(handler));
     // A weak reference: the slot may outlive the attempt.
@@ -259,6 +258,13 @@ void client::start_ensure_path(const impl_ptr& impl,
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
         *impl, std::move(path), std::move(entries), options.mode, std::move(call)));
+}
+
+void client::start_erase_tree(const impl_ptr& impl, std::string path, handler_of<> handler) {
+    if (!acceptable<>(impl, "erase_tree", path, handler))
+        return;
+    auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
+    impl->spawn(detail::erase_tree(*impl, std::move(path), std::move(call)));
 }
 
 void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler) {

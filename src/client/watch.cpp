@@ -73,6 +73,10 @@ void user_watch::next(any_handler<void(error_code, watch_event)> handler) {
     deliver();
 }
 
+boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept {
+    return executor_of(w ? w->owner() : nullptr);
+}
+
 }  // namespace detail
 
 watch::watch() noexcept = default;
@@ -80,10 +84,6 @@ watch::watch(std::shared_ptr<detail::user_watch> impl) noexcept : impl_(std::mov
 watch::watch(watch&&) noexcept = default;
 watch& watch::operator=(watch&&) noexcept = default;
 watch::~watch() = default;
-
-watch::executor_type watch::get_executor() const noexcept {
-    return detail::executor_of(impl_ ? impl_->owner() : nullptr);
-}
 
 bool watch::pending() const noexcept {
     return impl_ && impl_->pending();

@@ -46,7 +46,7 @@ TEST_CASE("name service: a name that is there, but unreadable at the next look, 
             if (following)
                 watch.next(told.handler());
             else
-                names.await_for(20s, "a", told.handler());
+                names.await_for("a", 20s, told.handler());
             error_code ec = co_await finished(told);
             CHECK(ec == zk_errc::no_auth);
             CHECK(watches == 1);

@@ -59,7 +59,7 @@ TEST_CASE("two-phase commit: a site cut off learns the decision that was made wi
         co_await mine2.join();
         rule_id rule = proxy.arm(at_op(op_code::get_data).under(second + "/decision"),
                                  drop_request_and_cut().then_refuse());
-        auto [ec, o] = co_await mine2.vote_for(200ms, commit_vote::commit, as_tuple());
+        auto [ec, o] = co_await mine2.vote_for(commit_vote::commit, 200ms, as_tuple());
         CHECK(proxy.fired(rule) == 1);
         CHECK(ec == errc::in_doubt);
         proxy.set_acceptance(acceptance::normal);
@@ -82,7 +82,7 @@ TEST_CASE("two-phase commit: a deadline without a connection: in doubt only if a
             co_await mine.join();
             // The vote is applied; its answer and the connection are gone.
             proxy.arm(at_op(op_code::multi), swallow_reply_and_cut().then_refuse());
-            auto [ec, o] = co_await mine.vote_for(200ms, commit_vote::commit, as_tuple());
+            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 200ms, as_tuple());
             CHECK(ec == errc::in_doubt);
             CHECK(observer().data(path + "/site-mine") == "commit");
             outcome_result deciding;
@@ -105,7 +105,7 @@ TEST_CASE("two-phase commit: a vote that was lost may be given again, but not an
             commit_site mine(zk, path, "mine");
             co_await mine.join();
             proxy.arm(at_op(op_code::multi), drop_request_and_cut().then_refuse());
-            auto [ec, o] = co_await mine.vote_for(200ms, commit_vote::commit, as_tuple());
+            auto [ec, o] = co_await mine.vote_for(commit_vote::commit, 200ms, as_tuple());
             CHECK(ec == errc::in_doubt);
             std::tie(ec, o) = co_await mine.vote(commit_vote::abort, as_tuple());
             CHECK(ec == errc::busy);
@@ -139,7 +139,7 @@ TEST_CASE("two-phase commit: a vote that nobody waits for any more is not given 
                     mine.vote(commit_vote::commit, voting.handler());
                     voting.cancel();
                 } else {
-                    mine.vote_for(100ms, commit_vote::commit, voting.handler());
+                    mine.vote_for(commit_vote::commit, 100ms, voting.handler());
                 }
                 error_code ec = co_await finished(voting);
                 CHECK(ec == (cancelled ? make_error_code(boost::asio::error::operation_aborted)

@@ -133,7 +133,7 @@ TEST_CASE("abandoned: who waits for others") {
     abandon_at_every_stage("name service: await",
                            [](client& zk, std::string path) -> awaitable<void> {
                                name_service names(zk, path);
-                               co_await names.await_for(1h, "service");
+                               co_await names.await_for("service", 1h);
                            });
     abandon_at_every_stage("membership", [](client& zk, std::string path) -> awaitable<void> {
         membership group(zk, path);

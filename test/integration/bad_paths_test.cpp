@@ -118,9 +118,9 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         CHECK(gate_ec == errc::closed);
         auto [round_ec] = co_await round.enter_until(deadline, as_tuple());
         CHECK(round_ec == errc::closed);
-        auto [member_ec] = co_await member.join_until(deadline, "a", "", as_tuple());
+        auto [member_ec] = co_await member.join_until("a", "", deadline, as_tuple());
         CHECK(member_ec == errc::closed);
-        auto [name_ec, entry] = co_await names.await_until(deadline, "a", as_tuple());
+        auto [name_ec, entry] = co_await names.await_until("a", deadline, as_tuple());
         CHECK(name_ec == errc::closed);
         auto [met, point] = co_await meeting.await_until(deadline, as_tuple());
         CHECK(met == errc::closed);

@@ -4,8 +4,12 @@
 // temporaries twice beside co_await.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
+#include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/membership.hpp>
+#include <corozk/recipe/name_service.hpp>
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -273,6 +277,87 @@ TEST_CASE("token: handlers that can only be moved, and erased ones") {
         co_await zk.close();
     });
     run_to_idle(context);
+}
+
+TEST_CASE("token: it follows the arguments that are given, whatever could be given as well") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto good = [&](auto&& completed) { CHECK_FALSE(std::get<0>(completed)); };
+        auto tuple = as_tuple();
+        good(co_await zk.ensure_path(path + "/p/q", tuple));
+        good(co_await zk.create(path + "/a", tuple));
+        good(co_await zk.create(path + "/b", "data", tuple));
+        good(co_await zk.set(path + "/a", "new", tuple));
+        good(co_await zk.set_acl(path + "/a", corozk::open_acl(), tuple));
+        good(co_await zk.erase(path + "/b", tuple));
+        good(co_await zk.sync(tuple));
+        node_cache cache(zk, path + "/a");
+        good(co_await cache.next(tuple));
+        membership group(zk, path + "/group");
+        good(co_await group.join("me", tuple));
+        name_service names(zk, path + "/names");
+        good(co_await names.register_name("n", "v", tuple));
+        good(co_await names.list(tuple));
+        // A handler that captures nothing, which could be taken for a number or a truth value.
+        zk.set(path + "/a", "last", [](error_code, corozk::stat) {});
+        zk.erase(path + "/p/q", [](error_code) {});
+        co_await zk.sync("/");
+        CHECK((co_await zk.get(path + "/a")).data == "last");
+        CHECK((co_await zk.children(path + "/p")).names.empty());
+    });
+}
+
+/// Counts the blocks that it has given and not got back, and all that it has given.
+template <class T>
+struct counting_allocator {
+    using value_type = T;
+
+    explicit counting_allocator(std::shared_ptr<std::pair<int, int>> live_and_all)
+        : counts(std::move(live_and_all)) {}
+    template <class U>
+    counting_allocator(const counting_allocator<U>& other) : counts(other.counts) {}
+    template <class U>
+    bool operator==(const counting_allocator<U>& other) const {
+        return counts == other.counts;
+    }
+
+    T* allocate(std::size_t n) {
+        ++counts->first;
+        ++counts->second;
+        return std::allocator<T>().allocate(n);
+    }
+    void deallocate(T* block, std::size_t n) {
+        --counts->first;
+        std::allocator<T>().deallocate(block, n);
+    }
+
+    std::shared_ptr<std::pair<int, int>> counts;
+};
+
+TEST_CASE("token: a handler is kept in memory of its own allocator, free when it is called") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        auto counts = std::make_shared<std::pair<int, int>>();
+        counting_allocator<void> allocator(counts);
+        int called = 0;
+        auto handler = [&](error_code, auto&&...) {
+            ++called;
+            CHECK(counts->first == 0);
+        };
+        auto token = boost::asio::bind_allocator(allocator, handler);
+        lock guarded(zk, path + "/lock");
+        zk.get(path, token);
+        co_await eventually_async([&] { return called == 1; });
+        zk.get("bad", token);
+        co_await eventually_async([&] { return called == 2; });
+        guarded.acquire(token);
+        co_await eventually_async([&] { return called == 3; });
+        CHECK(counts->second == 3);
+        watch changed = (co_await zk.watch_data(path)).changed;
+        changed.next(token);
+        CHECK(counts->first == 1);
+        changed = watch();
+        co_await eventually_async([&] { return called == 4; });
+        CHECK(counts->first == 0);
+    });
 }
 
 TEST_CASE("token: detached") {

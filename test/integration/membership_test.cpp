@@ -66,7 +66,7 @@ TEST_CASE("membership: a taken name is waited for, or refused") {
         auto [ec] = co_await impatient.join("a", "new", as_tuple());
         CHECK(ec == errc::already_exists);
         membership next(zk, path);
-        std::tie(ec) = co_await next.join_for(30ms, "a", "new", as_tuple());
+        std::tie(ec) = co_await next.join_for("a", "new", 30ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
         CHECK(observer().data(path + "/a") == "old");
         pending_result<> joining;

@@ -82,7 +82,7 @@ TEST_CASE("name service: follow and await a name") {
         CHECK_FALSE(e.present);
         pending_result<name_entry> next, awaited;
         watch.next(next.handler());
-        mine.await_for(20s, "a/b", awaited.handler());
+        mine.await_for("a/b", 20s, awaited.handler());
         co_await settle(zk);
         CHECK_FALSE(next.done());
         CHECK_FALSE(awaited.done());
@@ -97,7 +97,7 @@ TEST_CASE("name service: follow and await a name") {
         co_await mine.register_name("a/b", "2");
         e = co_await watch.next();
         CHECK(e.value == "2");
-        auto [ec, none] = co_await mine.await_for(20ms, "c", as_tuple());
+        auto [ec, none] = co_await mine.await_for("c", 20ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
         name_watch wrong = mine.follow("/a");
         std::tie(ec, none) = co_await wrong.next(as_tuple());

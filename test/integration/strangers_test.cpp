@@ -258,7 +258,7 @@ TEST_CASE("strangers: configurations, caches, members, names, meetings, transact
         co_await refused(their_names.register_name("other", "theirs", name_lifetime::session));
         co_await refused(their_names.unregister("service"));
         co_await refused(their_names.resolve("service"));
-        co_await refused(their_names.await_for(20s, "service"));
+        co_await refused(their_names.await_for("service", 20s));
         co_await refused(their_names.list());
         co_await refused(their_name.next());
         co_await refused(their_meeting.publish("theirs"));

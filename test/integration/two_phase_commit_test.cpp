@@ -209,7 +209,7 @@ TEST_CASE("two-phase commit: deadlines") {
             co_await c.begin(two, "");
             commit_site s(zk, path + "/1", "s0");
             co_await s.join();
-            commit_outcome o = co_await s.vote_for(30ms, commit_vote::commit);
+            commit_outcome o = co_await s.vote_for(commit_vote::commit, 30ms);
             CHECK_FALSE(o.committed);
             CHECK(o.reason == "the deadline passed");
             o = co_await c.decide();
@@ -225,7 +225,7 @@ TEST_CASE("two-phase commit: deadlines") {
         commit_site b(zk, tx, "s1");
         co_await a.join();
         co_await b.join();
-        auto [ec, none] = co_await a.vote_for(30ms, commit_vote::commit, as_tuple());
+        auto [ec, none] = co_await a.vote_for(commit_vote::commit, 30ms, as_tuple());
         CHECK(ec == errc::in_doubt);
         std::tie(ec, none) = co_await a.vote(commit_vote::commit, as_tuple());
         CHECK(ec == errc::busy);

@@ -37,7 +37,7 @@ awaitable<void> two_phase_commits(client& c, std::string folder) {
     co_await coordinator.begin(sites, "payload");
     commit_site site(c, path, "a");
     co_await site.join_for(2s);
-    co_await site.vote_for(2s, commit_vote::commit);
+    co_await site.vote_for(commit_vote::commit, 2s);
     co_await coordinator.decide_for(2s);
     co_await site.finish();
     co_await coordinator.clean_up();

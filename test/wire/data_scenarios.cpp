@@ -55,7 +55,7 @@ awaitable<void> counters(client& c, std::string folder) {
 
 awaitable<void> members(client& c, std::string folder) {
     membership group(c, folder);
-    co_await group.join_for(2s, "a", "1");
+    co_await group.join_for("a", "1", 2s);
     co_await group.members();
     co_await for_a_second(group.set_data("2"));
     co_await group.leave();
@@ -65,7 +65,7 @@ awaitable<void> name_services(client& c, std::string folder) {
     name_service names(c, folder);
     co_await names.register_name("mail/smtp", "10.0.0.5:25");
     co_await names.resolve("mail/smtp");
-    co_await names.await_for(1s, "mail/smtp");
+    co_await names.await_for("mail/smtp", 1s);
     co_await names.list("mail");
     name_watch followed = names.follow("mail/smtp");
     co_await for_a_second(followed.next());
@@ -75,7 +75,7 @@ awaitable<void> name_services(client& c, std::string folder) {
 
 awaitable<void> meetings(client& c, std::string folder) {
     rendezvous point(c, folder + "/point");
-    co_await point.publish_for(2s, "host-1:5000");
+    co_await point.publish_for("host-1:5000", 2s);
     co_await point.await_for(1s);
     co_await for_a_second(point.next());
     co_await for_a_second(point.update("host-2:5000"));

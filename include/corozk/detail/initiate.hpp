@@ -21,7 +21,7 @@ namespace corozk::detail {
 
 class session;
 
-/// The executor of a session; where there is none the system executor.
+/// The executor of a session; without a session, the system executor.
 COROZK_DECL boost::asio::any_io_executor executor_of(const session* s) noexcept;
 inline boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept {
     return executor_of(s.get());
@@ -33,82 +33,145 @@ inline boost::asio::any_io_executor executor_of(boost::asio::any_io_executor e) 
 template <class Signature>
 using any_handler = boost::asio::any_completion_handler<Signature>;
 
-/// Erases the completion handler and hands it to the compiled body of an operation.
-template <class Signature, class Body>
-class basic_initiation {
+/// The completion signature of an operation: that of the handler, its start function's last
+/// parameter.
+template <class... Parameters>
+struct last_signature;
+template <class Signature>
+struct last_signature<any_handler<Signature>> {
+    using type = Signature;
+};
+template <class First, class... Others>
+struct last_signature<First, Others...> : last_signature<Others...> {};
+template <class... Parameters>
+auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
+
+/// Erases the type of a handler and traces the operation.
+template <class Signature, class Handler>
+any_handler<Signature> erased(Handler&& handler, const call_site& where) {
+    any_handler<Signature> result(std::forward<Handler>(handler));
+    if (tracer* to = current_tracer())
+        return traced<Signature>(std::move(result), where, *to);
+    return result;
+}
+
+/// The object of an operation: its implementation, and the owner that keeps this usable and has the
+/// executor.
+template <class Owner, class Impl>
+struct callee {
+    callee(Owner owner_, Impl impl_) : owner(std::move(owner_)), impl(std::move(impl_)) {}
+    operator const Impl&() const noexcept { return impl; }
+
+    Owner owner;
+    Impl impl;
+};
+
+template <class Owner, class Impl>
+boost::asio::any_io_executor executor_of(const callee<Owner, Impl>& c) noexcept {
+    return executor_of(c.owner);
+}
+
+/// A completion token in the position of an optional `Argument`.
+template <class Token, class Argument>
+concept token_not = (std::is_arithmetic_v<Argument> &&
+                     !std::is_arithmetic_v<std::decay_t<Token>>) ||
+                    (!std::is_arithmetic_v<Argument> && !std::is_convertible_v<Token, Argument>);
+
+/// An initiation for `async_initiate` that calls `Start(callee, arguments..., handler)`. Adapters
+/// of completion tokens query its executor. It is stored in the frames of waiting coroutines.
+template <auto Start, class Callee>
+class initiation {
 public:
-    basic_initiation(call_site where, Body body)
-        : where_(std::move(where)), body_(std::move(body)) {}
+    using signature = typename decltype(signature_of(Start))::type;
+    using executor_type = boost::asio::any_io_executor;
 
-    /// For the message of an error; a tracer wants it as well.
-    call_site take_call_site() { return current_tracer() ? where_ : std::move(where_); }
+    initiation(call_site where, Callee callee)
+        : where_(std::move(where)), callee_(std::move(callee)) {}
 
-protected:
-    Body& body() noexcept { return body_; }
+    const call_site& where() const noexcept { return where_; }  ///< For the message of an error.
+    executor_type get_executor() const noexcept { return executor_of(callee_); }
 
-    template <class Handler>
-    any_handler<Signature> erased(Handler&& handler) {
-        any_handler<Signature> result(std::forward<Handler>(handler));
-        if (tracer* to = current_tracer())
-            return traced<Signature>(std::move(result), where_, *to);
-        return result;
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) {
+        Start(callee_,
+              std::forward<Arguments>(arguments)...,
+              erased<signature>(std::forward<Handler>(handler), where_));
     }
 
 private:
     call_site where_;
-    Body body_;
+    Callee callee_;
 };
 
-/// With the executor of the object, which adapters of completion tokens ask for: its own, or that of
-/// its session, by a pointer. Thousands of coroutines that wait have this in their frames.
-template <class Signature, class Body, class Source>
-class initiation : public basic_initiation<Signature, Body> {
+/// An initiation without an object that calls `Start(executor, arguments..., handler)` with the
+/// handler's executor.
+template <auto Start>
+class executor_initiation {
 public:
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using signature = typename decltype(signature_of(Start))::type;
 
-    initiation(call_site where, Source source, Body body)
-        : basic_initiation<Signature, Body>(std::move(where), std::move(body)),
-          source_(std::move(source)) {}
+    explicit executor_initiation(call_site where) : where_(std::move(where)) {}
 
+    const call_site& where() const noexcept { return where_; }  ///< For the message of an error.
+
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) {
+        auto executor = boost::asio::get_associated_executor(handler);
+        static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
+                      "this completion token has no executor: pass one as the first argument");
+        Start(boost::asio::any_io_executor(std::move(executor)),
+              std::forward<Arguments>(arguments)...,
+              erased<signature>(std::forward<Handler>(handler), where_));
+    }
+
+private:
+    call_site where_;
+};
+
+/// The body of every public operation. The arguments are passed through the token.
+template <auto Start, class Callee, class Token, class... Arguments>
+auto initiate(call_site where, Callee of, Token&& token, Arguments&&... arguments) {
+    return boost::asio::async_initiate<Token, typename initiation<Start, Callee>::signature>(
+        initiation<Start, Callee>(std::move(where), std::move(of)),
+        token,
+        std::forward<Arguments>(arguments)...);
+}
+
+template <auto Start, class Token, class... Arguments>
+auto initiate_on_handlers_executor(call_site where, Token&& token, Arguments&&... arguments) {
+    return boost::asio::async_initiate<Token, typename executor_initiation<Start>::signature>(
+        executor_initiation<Start>(std::move(where)), token, std::forward<Arguments>(arguments)...);
+}
+
+/// An initiation that calls a function object: `body(handler)`.
+template <class Signature, class Source, class Body>
+class body_initiation {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    body_initiation(call_site where, Source source, Body body)
+        : where_(std::move(where)), source_(std::move(source)), body_(std::move(body)) {}
+
+    const call_site& where() const noexcept { return where_; }  ///< For the message of an error.
     executor_type get_executor() const noexcept { return executor_of(source_); }
 
     template <class Handler>
     void operator()(Handler&& handler) {
-        this->body()(this->erased(std::forward<Handler>(handler)));
+        body_(erased<Signature>(std::forward<Handler>(handler), where_));
     }
 
 private:
+    call_site where_;
     Source source_;
+    Body body_;
 };
 
-/// For a body that wants the handler's executor, because there is no other.
-template <class Signature, class Body>
-class executor_initiation : public basic_initiation<Signature, Body> {
-public:
-    using basic_initiation<Signature, Body>::basic_initiation;
-
-    template <class Handler>
-    void operator()(Handler&& handler) {
-        auto executor = boost::asio::get_associated_executor(handler);
-        static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
-                      "this completion token brings no executor: pass one as the first argument");
-        this->body()(boost::asio::any_io_executor(std::move(executor)),
-                     this->erased(std::forward<Handler>(handler)));
-    }
-};
-
-/// Every public operation is this: a body taking an erased handler, started through a token.
 template <class Signature, class Source, class Token, class Body>
 auto initiate(call_site where, Source source, Token&& token, Body body) {
     return boost::asio::async_initiate<Token, Signature>(
-        initiation<Signature, Body, Source>(std::move(where), std::move(source), std::move(body)),
+        body_initiation<Signature, Source, Body>(
+            std::move(where), std::move(source), std::move(body)),
         token);
-}
-
-template <class Signature, class Token, class Body>
-auto initiate_with_executor(call_site where, Token&& token, Body body) {
-    return boost::asio::async_initiate<Token, Signature>(
-        executor_initiation<Signature, Body>(std::move(where), std::move(body)), token);
 }
 
 }  // namespace corozk::detail

@@ -4,7 +4,7 @@
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
 #include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 
@@ -21,65 +21,49 @@ class any_line_impl;
 }
 
 /**
- * @brief Whoever holds something or waits for it at a path, whichever recipe they use: for tools
- *        that look at a system from outside.
+ * @brief Inspects the holders and waiters at a path, regardless of the recipe: for tools.
  *
- * Recognises by their names the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`,
- * `election` and `leader_latch`, in all namings that these have.
+ * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
+ * `leader_latch` by their names, with any `compatibility`.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while an operation is under way (it goes on), and outlive the client (then
- * everything fails with `errc::closed`).
+ * May be destroyed while operations are pending (they continue), and may outlive the client
+ * (operations then fail with `errc::closed`).
  */
-class COROZK_DECL any_line {
+class COROZK_DECL any_line : public detail::recipe_object<detail::any_line_impl> {
 public:
-    using duration = std::chrono::steady_clock::duration;  ///< Of a wait.
+    using duration = std::chrono::steady_clock::duration;  ///< The type of time limits.
 
-    /// `path` is the folder of the recipe. Nothing is created.
+    /// `path` is the path of the recipe. Nothing is created.
     any_line(const client& c, std::string path);
-    any_line() noexcept;
-    any_line(any_line&&) noexcept;
-    any_line& operator=(any_line&&) noexcept;
-    ~any_line();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The folder; empty after a move. */
-    const std::string& path() const noexcept { return path_; }
+    any_line() noexcept = default;
 
     /**
-     * @brief Who holds something and who waits, in order, with what each waits for.
+     * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
-     * Reads the folder as each recipe would; the one that recognises most of the nodes is it.
+     * Interprets the nodes as each recipe would, and uses the one that recognises most of them.
      *
      * @par Completion signature
      * `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
-     * `errc::bad_path`. A folder that does not exist is an empty line.
+     * `errc::bad_path`. The list is empty if the path does not exist.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("contenders", path_),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_contenders(impl, std::move(handler)); });
+        return initiate<&start_contenders>("contenders", std::forward<Token>(token));
     }
 
     /**
-     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has
-     *        lost what it held, or that it waits no more.
+     * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
+     *        or stops waiting, with `errc::ownership_lost`.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -88,26 +72,23 @@ public:
      * `zk_errc::no_node`: there is no such contender. Otherwise as `contenders`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; the node may be erased all the same.
+     * Terminal, partial, total: completes at once; the node may be deleted anyway.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("break_contender", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, contender_path](auto handler) mutable {
-                start_break(impl, std::move(contender_path), std::move(handler));
-            });
+        return initiate_about<&start_break>("break_contender",
+                                            contender_path,
+                                            std::forward<Token>(token),
+                                            std::move(contender_path));
     }
 
     /**
-     * @brief Asks a holder to release what it holds, and waits until its node is gone; after the
-     *        grace time it is removed, and its owner is told that it has lost what it held.
+     * @brief Requests a holder to release and waits until its node has been deleted; after the
+     *        grace period deletes it, as `break_contender`.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: whether the node had to be removed. It is so said, too, if the answer
-     * about its removal was lost and it is gone.
+     * `void(error_code, bool)`: true if the node had to be deleted, also if the response to that
+     * was lost and the node no longer exists.
      *
      * @par Errors, cancellation
      * As `break_contender`.
@@ -116,32 +97,20 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, bool)>(
-            detail::call_site("insist_on_release", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, contender_path, grace](auto handler) mutable {
-                start_insist(impl, std::move(contender_path), grace, std::move(handler));
-            });
+        return initiate_about<&start_insist>("insist_on_release",
+                                             contender_path,
+                                             std::forward<Token>(token),
+                                             std::move(contender_path),
+                                             grace);
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::any_line_impl>;
-
-    static void start_contenders(
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_break(const impl_ptr& impl,
-                            std::string contender_path,
-                            detail::any_handler<void(error_code)> handler);
-    static void start_insist(const impl_ptr& impl,
+    static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
+    static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
+    static void start_insist(const impl_ptr&,
                              std::string contender_path,
                              time_limit grace,
-                             detail::any_handler<void(error_code, bool)> handler);
-
-    std::string path_;
-    std::shared_ptr<detail::session> session_;
-    impl_ptr impl_;
+                             handler_of<bool>);
 };
 
 }  // namespace corozk

@@ -25,161 +25,137 @@ class name_service_impl;
 class name_watch_impl;
 }  // namespace detail
 
-/** @brief How names are kept. */
+/** @brief Options of a name service. */
 struct name_service_options {
     name_service_options() = default;
 
-    /// What registering does with a name that is taken by another value: replace it (true), or fail
-    /// with `errc::already_exists` (false). A name that is bound to another session cannot be
-    /// replaced: then a session-bound registration waits for its end, as it does, whatever is said
-    /// here, for an earlier session of its own.
+    /// Whether registration replaces an existing value. Otherwise it fails with
+    /// `errc::already_exists`. A name that is bound to another session is not replaced; a
+    /// session-bound registration waits for the end of that session instead. It always waits for an
+    /// earlier session of the same client.
     bool replace = false;
 
-    /// Of the names' nodes and of folders that are made for them; empty means open.
+    /// ACL of the names' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief The values of one name, as they change. Made by `name_service::follow`.
+ * @brief Follows the value of a name. Created by `name_service::follow`.
  *
  * @par Cancellation
- * Terminal, partial, total: completes at once; nothing is lost to the next call.
+ * Terminal, partial, total: completes at once; the next call still reports the change.
  *
  * @par Executor, thread safety, lifetime
  * As `name_service`.
  */
-class COROZK_DECL name_watch : detail::recipe_object<detail::name_watch_impl> {
+class COROZK_DECL name_watch : public detail::recipe_object<detail::name_watch_impl> {
 public:
-    name_watch() noexcept;
+    name_watch() noexcept = default;
     name_watch(std::shared_ptr<detail::session> session,
                std::shared_ptr<detail::name_watch_impl> impl) noexcept;
-    name_watch(name_watch&&) noexcept;
-    name_watch& operator=(name_watch&&) noexcept;
-    ~name_watch();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The path of the name's node. */
-    const std::string& path() const noexcept;
 
     /**
-     * @brief Waits until the name is different from what was told last: another value, registered
-     *        anew, unregistered. The first call tells at once how things are. The latest state
-     * wins.
+     * @brief Waits until the name's entry differs from the one returned last. The first call
+     *        completes at once. Intermediate states may be skipped.
      *
      * @par Completion signature
      * `void(error_code, name_entry)`
      *
      * @par Errors
-     * `errc::busy` (another `next` waits), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * `errc::busy` (another `next` is pending), `errc::bad_path`, `zk_errc::no_auth`,
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_watch.next", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_](auto handler) { start_next(impl, std::move(handler)); });
+        return initiate<&start_next>("name_watch.next", std::forward<Token>(token));
     }
 
 private:
-    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                           detail::any_handler<void(error_code, name_entry)> handler);
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>&, handler_of<name_entry>);
 };
 
 /**
- * @brief Names below a folder, each with a value: register, resolve, list, follow.
+ * @brief Maps names to values: register, resolve, list, follow.
  *
- * A name may have several parts ("printers/second-floor"): they are folders. A node without data is
- * a folder and no name, so a value is never empty.
+ * A name may have several components ("printers/second-floor"). A node without data is merely a
+ * parent of other names, so a value is never empty.
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A cancelled registration for a session is taken back in
- * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
+ * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
+ * background; a persistent one, and `unregister`, may be applied if in flight.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object takes its session-bound names away (in the background); what waits
- * completes with `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ * The destructor unregisters session-bound names in the background; pending operations complete
+ * with `operation_aborted`. After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
  * "Name Service" on ZooKeeper's recipes page.
  */
-class COROZK_DECL name_service : detail::recipe_object<detail::name_service_impl> {
+class COROZK_DECL name_service : public detail::recipe_object<detail::name_service_impl> {
 public:
     /** @brief The names below `root`. Nothing is sent. */
     name_service(const client& c,
                  std::string root,
                  name_service_options options = name_service_options());
 
-    name_service() noexcept;
-    name_service(name_service&&) noexcept;
-    name_service& operator=(name_service&&) noexcept;
-    ~name_service();
-
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    /** @brief The executor of the client that it was made with. */
-    executor_type get_executor() const noexcept { return detail::executor_of(session_); }
-
-    /** @brief The folder of all names. */
-    std::string root() const;
+    name_service() noexcept = default;
 
     /**
-     * @brief Gives a name a value. Doing it twice with the same value is no error.
+     * @brief Registers a name. Repeating it with the same value is not an error.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::already_exists` (see the options; also a folder that was made for other names),
-     * `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
-     * (a part of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
+     * `errc::already_exists` (see the options; also a parent of other names), `errc::bad_option`
+     * (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the
+     * name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
                        std::string value,
-                       name_lifetime lifetime = name_lifetime::persistent,
+                       name_lifetime lifetime,
                        Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("name_service.register_name", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name, value = std::move(value), lifetime](auto handler) mutable {
-                start_register(
-                    impl, std::move(name), std::move(value), lifetime, std::move(handler));
-            });
+        return initiate_about<&start_register>("name_service.register_name",
+                                               name,
+                                               std::forward<Token>(token),
+                                               std::move(name),
+                                               std::move(value),
+                                               lifetime);
+    }
+
+    /** @brief Same as above, with a persistent name. */
+    template <detail::token_not<name_lifetime> Token = default_token>
+    auto register_name(std::string name, std::string value, Token&& token = Token{}) {
+        return register_name(std::move(name),
+                             std::move(value),
+                             name_lifetime::persistent,
+                             std::forward<Token>(token));
     }
 
     /**
-     * @brief Takes a name away, whoever registered a persistent one.
+     * @brief Unregisters a name, also a persistent one that another client has registered.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (there are names below it),
+     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other names),
      * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("name_service.unregister", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name](auto handler) mutable {
-                start_unregister(impl, std::move(name), std::move(handler));
-            });
+        return initiate_about<&start_unregister>(
+            "name_service.unregister", name, std::forward<Token>(token), std::move(name));
     }
 
     /**
-     * @brief Looks a name up.
+     * @brief Looks up a name.
      *
      * @par Completion signature
      * `void(error_code, name_entry)`
@@ -189,73 +165,63 @@ public:
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_service.resolve", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, name](auto handler) mutable {
-                start_resolve(impl, std::move(name), std::nullopt, std::move(handler));
-            });
+        return initiate_about<&start_resolve>("name_service.resolve",
+                                              name,
+                                              std::forward<Token>(token),
+                                              std::move(name),
+                                              std::nullopt);
     }
 
-    /** @brief The same, but waits for the name to be registered, at most that long (see
-     *  `time_limit`): `errc::deadline_exceeded`. */
+    /** @brief Same as above, but waits until the name is registered, with a time limit
+     *         (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto await_for(time_limit limit, std::string name, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, name_entry)>(
-            detail::call_site("name_service.await", name),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, limit, name](auto handler) mutable {
-                start_resolve(impl, std::move(name), limit, std::move(handler));
-            });
+    auto await_for(std::string name, time_limit limit, Token&& token = Token{}) {
+        return initiate_about<&start_resolve>(
+            "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
-    auto await_until(time_limit::time_point deadline, std::string name, Token&& token = Token{}) {
-        return await_for(time_limit::until(deadline), std::move(name), std::forward<Token>(token));
+    auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
+        return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief The names in a folder (in the root, if it is empty), ordered. Folders are not listed;
-     * a missing one is empty.
+     * @brief Lists the names directly below a parent (the root, if empty), sorted. Nodes without a
+     *        value are not listed. Empty if the parent does not exist.
      *
      * @par Completion signature
      * `void(error_code, std::vector<name_entry>)`
      */
     template <class Token = default_token>
-    auto list(std::string folder = std::string(), Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<name_entry>)>(
-            detail::call_site("name_service.list", folder),
-            session_.get(),
-            std::forward<Token>(token),
-            [impl = impl_, folder](auto handler) mutable {
-                start_list(impl, std::move(folder), std::move(handler));
-            });
+    auto list(std::string folder, Token&& token = Token{}) {
+        return initiate_about<&start_list>(
+            "name_service.list", folder, std::forward<Token>(token), std::move(folder));
     }
 
-    /** @brief Follows a name, whether it is registered or not. Nothing is sent. */
+    /** @brief Same as above, for the root. */
+    template <detail::token_not<std::string> Token = default_token>
+    auto list(Token&& token = Token{}) {
+        return list(std::string(), std::forward<Token>(token));
+    }
+
+    /** @brief Follows a name, which need not be registered. Nothing is sent. */
     name_watch follow(std::string name) const;
 
 private:
-    using impl_ptr = std::shared_ptr<detail::name_service_impl>;
-    template <class... Values>
-    using handler_of = detail::any_handler<void(error_code, Values...)>;
-
-    static void start_register(const impl_ptr& impl,
+    static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
-                               handler_of<> handler);
-    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
-    static void start_resolve(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
+    static void start_resolve(const impl_ptr&,
                               std::string name,
                               std::optional<time_limit> wait,
-                              handler_of<name_entry> handler);
-    static void start_list(const impl_ptr& impl,
+                              handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
                            std::string folder,
-                           handler_of<std::vector<name_entry>> handler);
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -99,22 +99,7 @@ double_barrier::double_barrier(const client& c,
                                std::string path,
                                std::uint32_t size,
                                double_barrier_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<detail::double_barrier_impl>(
-            detail::port_of(*session_), std::move(path), size, std::move(options));
-    }
-}
-
-double_barrier::double_barrier() noexcept = default;
-double_barrier::double_barrier(double_barrier&&) noexcept = default;
-double_barrier& double_barrier::operator=(double_barrier&&) noexcept = default;
-double_barrier::~double_barrier() = default;
-
-const std::string& double_barrier::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path : none;
-}
+    : recipe_object(c.implementation(), std::move(path), size, std::move(options)) {}
 
 bool double_barrier::inside() const noexcept {
     return impl_ && impl_->seat && impl_->seat->phase == detail::barrier_phase::inside;

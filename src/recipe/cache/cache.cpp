@@ -5,46 +5,38 @@
 
 namespace corozk {
 
-basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, bool names)
-    : recipe_object(c.implementation()), path_(std::move(path)) {
-    if (!session_)
-        return;
-    impl_ = std::make_shared<detail::cache_core>(detail::port_of(*session_), path_, depth, names);
-    impl_->start();
+basic_cache::basic_cache(const client& c,
+                         std::string path,
+                         std::size_t depth,
+                         bool names,
+                         cache_options options)
+    : recipe_object(c.implementation(), std::move(path), depth, names, std::move(options)) {
+    if (impl_)
+        impl_->start();
 }
 
-basic_cache::basic_cache() noexcept = default;
-basic_cache::basic_cache(basic_cache&&) noexcept = default;
-basic_cache::~basic_cache() = default;
-
-basic_cache& basic_cache::operator=(basic_cache&& other) noexcept {
-    recipe_object::operator=(std::move(other));
-    path_.swap(other.path_);  // which may be the same object
-    return *this;
-}
-
-void basic_cache::start_next(const session_ptr& session,
-                             const impl_ptr& impl,
+void basic_cache::start_next(const impl_ptr& impl,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.tree->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }
 
-void basic_cache::start_next_node(const session_ptr& session,
-                                  const impl_ptr& impl,
+void basic_cache::start_next_node(const impl_ptr& impl,
                                   std::uint64_t seen,
                                   handler_of<node_state> handler) {
-    if (!detail::ready_at_path(session, impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.node->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }

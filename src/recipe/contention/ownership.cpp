@@ -28,8 +28,9 @@ ownership::~ownership() {
         impl_->drop();
 }
 
-ownership::executor_type ownership::get_executor() const noexcept {
-    return impl_ ? impl_->owner_port().executor() : executor_of(nullptr);
+boost::asio::any_io_executor detail::executor_of(
+    const callee<std::shared_ptr<void>, std::shared_ptr<owned>>& c) noexcept {
+    return c.impl ? c.impl->owner_port().executor() : executor_of(nullptr);
 }
 
 bool ownership::valid() const noexcept {
@@ -60,8 +61,8 @@ void ownership::start_wait_release_requested(const owned_ptr& impl,
     immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
 }
 
-void ownership::start_release(ownership held, any_handler<void(error_code)> handler) {
-    if (owned_ptr impl = std::move(held.impl_)) {
+void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of<> handler) {
+    if (owned_ptr impl = std::move(held->impl_)) {
         return impl->release(user_call<>(impl->owner_port(), std::move(handler)));
     }
     immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);

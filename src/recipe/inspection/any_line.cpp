@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/inspection/known_lines.hpp"
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/inspection/known_queues.hpp"
 #include <corozk/recipe/any_line.hpp>
 
 #include <algorithm>
@@ -14,20 +14,16 @@ namespace detail {
 
 class any_line_impl {
 public:
-    any_line_impl(const client& c, std::string path_)
-        : owner(c.implementation()), path(std::move(path_)) {
-        if (!owner)
-            problem = errc::closed;
-        else if (path_problem(path) || path == "/")
-            problem = errc::bad_path;
-        else
-            recipes = known_lines_at(c, path);
+    any_line_impl(port& p, std::string path_, const client& c)
+        : owner(p), path(std::move(path_)), good(!path_problem(path) && path != "/") {
+        if (good)
+            recipes = known_queues_at(c, path);
     }
 
-    std::shared_ptr<session> owner;
+    port& owner;
     std::string path;
-    error_code problem;
-    std::vector<known_line> recipes;
+    bool good;  ///< The path is one.
+    std::vector<known_queue> recipes;
 };
 
 namespace {
@@ -36,25 +32,28 @@ using infos = std::vector<contender_info>;
 template <class... Values>
 using call_ptr = std::shared_ptr<user_call<Values...>>;
 
-/// The call, which the user may cancel; or null, and the handler is told why nothing can be done.
-template <class... Values>
-call_ptr<Values...> begin(const std::shared_ptr<any_line_impl>& impl,
-                          any_handler<void(error_code, Values...)> handler) {
-    if (impl->problem) {
-        refuse<Values...>(impl->owner, impl->problem, std::move(handler));
-        return nullptr;
+/// Runs a driver for a call, which the user may cancel; or completes it with why nothing can be done.
+template <class... Values, class... Parameters, class... Arguments>
+void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, Parameters...),
+         const std::shared_ptr<any_line_impl>& impl,
+         any_handler<void(error_code, Values...)> handler,
+         Arguments&&... arguments) {
+    if (!impl || !impl->good) {
+        error_code reason = impl ? errc::bad_path : errc::closed;
+        auto executor = impl ? impl->owner.executor() : fallback_executor(handler);
+        return immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
     }
-    return cancellable(user_call<Values...>(detail::port_of(*impl->owner), std::move(handler)),
-                       any_cancellation);
+    auto call =
+        cancellable(user_call<Values...>(impl->owner, std::move(handler)), any_cancellation);
+    impl->owner.spawn(driver(impl, std::move(call), std::forward<Arguments>(arguments)...));
 }
 
 /// The recipe in whose line this contender stands.
-task<error_code> recipe_of(port& p,
-                           const any_line_impl& impl,
+task<error_code> recipe_of(const any_line_impl& impl,
                            const std::string& contender_path,
-                           const known_line*& recipe) {
-    found_line found;
-    error_code ec = co_await recognise(p, impl.path, impl.recipes, found);
+                           const known_queue*& recipe) {
+    found_queue found;
+    error_code ec = co_await recognise(impl.owner, impl.path, impl.recipes, found);
     if (ec)
         co_return ec;
     bool stands = std::any_of(found.contenders.begin(),
@@ -66,23 +65,20 @@ task<error_code> recipe_of(port& p,
     co_return error_code();
 }
 
-task<> list(port& p, std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
-    found_line found;
-    error_code ec = co_await recognise(p, impl->path, impl->recipes, found);
+task<> list(std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
+    found_queue found;
+    error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
     if (ec)
         found.contenders.clear();
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> break_one(port& p,
-                 std::shared_ptr<any_line_impl> impl,
-                 std::string contender_path,
-                 call_ptr<> call) {
-    const known_line* recipe = nullptr;
-    error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
+task<> break_one(std::shared_ptr<any_line_impl> impl, call_ptr<> call, std::string contender_path) {
+    const known_queue* recipe = nullptr;
+    error_code ec = co_await recipe_of(*impl, contender_path, recipe);
     if (!ec && call->waiting()) {
-        signal wake(p);
-        inner_call<> inner(p, wake);
+        signal wake(impl->owner);
+        inner_call<> inner(impl->owner, wake);
         recipe->break_one(std::move(contender_path), inner);
         while (!inner.done())
             co_await wake.wait();
@@ -91,17 +87,16 @@ task<> break_one(port& p,
     call->complete(ec);
 }
 
-task<> insist(port& p,
-              std::shared_ptr<any_line_impl> impl,
+task<> insist(std::shared_ptr<any_line_impl> impl,
+              call_ptr<bool> call,
               std::string contender_path,
-              time_limit grace,
-              call_ptr<bool> call) {
-    const known_line* recipe = nullptr;
-    error_code ec = co_await recipe_of(p, *impl, contender_path, recipe);
+              time_limit grace) {
+    const known_queue* recipe = nullptr;
+    error_code ec = co_await recipe_of(*impl, contender_path, recipe);
     bool removed = false;
     if (!ec && call->waiting()) {
-        signal wake(p);
-        inner_call<bool> inner(p, wake);
+        signal wake(impl->owner);
+        inner_call<bool> inner(impl->owner, wake);
         recipe->insist(std::move(contender_path), grace, inner);
         while (!inner.done()) {
             co_await wake.wait();
@@ -117,50 +112,22 @@ task<> insist(port& p,
 }  // namespace detail
 
 any_line::any_line(const client& c, std::string path)
-    : path_(std::move(path)),
-      session_(c.implementation()),
-      impl_(std::make_shared<detail::any_line_impl>(c, path_)) {}
+    : recipe_object(c.implementation(), std::move(path), c) {}
 
-any_line::any_line() noexcept = default;
-any_line::any_line(any_line&&) noexcept = default;
-any_line& any_line::operator=(any_line&&) noexcept = default;
-any_line::~any_line() = default;
-
-void any_line::start_contenders(
-    const impl_ptr& impl,
-    detail::any_handler<void(error_code, std::vector<contender_info>)> handler) {
-    if (!impl)
-        return detail::refuse<std::vector<contender_info>>(
-            nullptr, errc::closed, std::move(handler));
-    if (auto call = detail::begin<std::vector<contender_info>>(impl, std::move(handler)))
-        detail::port_of(*impl->owner)
-            .spawn(detail::list(detail::port_of(*impl->owner), impl, std::move(call)));
+void any_line::start_contenders(const impl_ptr& impl,
+                                handler_of<std::vector<contender_info>> handler) {
+    detail::run(&detail::list, impl, std::move(handler));
 }
 
-void any_line::start_break(const impl_ptr& impl,
-                           std::string contender_path,
-                           detail::any_handler<void(error_code)> handler) {
-    if (!impl)
-        return detail::refuse<>(nullptr, errc::closed, std::move(handler));
-    if (auto call = detail::begin<>(impl, std::move(handler)))
-        detail::port_of(*impl->owner)
-            .spawn(detail::break_one(
-                detail::port_of(*impl->owner), impl, std::move(contender_path), std::move(call)));
+void any_line::start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler) {
+    detail::run(&detail::break_one, impl, std::move(handler), std::move(contender_path));
 }
 
 void any_line::start_insist(const impl_ptr& impl,
                             std::string contender_path,
                             time_limit grace,
-                            detail::any_handler<void(error_code, bool)> handler) {
-    if (!impl)
-        return detail::refuse<bool>(nullptr, errc::closed, std::move(handler));
-    if (auto call = detail::begin<bool>(impl, std::move(handler)))
-        detail::port_of(*impl->owner)
-            .spawn(detail::insist(detail::port_of(*impl->owner),
-                                  impl,
-                                  std::move(contender_path),
-                                  grace,
-                                  std::move(call)));
+                            handler_of<bool> handler) {
+    detail::run(&detail::insist, impl, std::move(handler), std::move(contender_path), grace);
 }
 
 }  // namespace corozk

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/port.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/grant_request.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/leader/leader_latch_rule.hpp"
 #include "recipe/toolkit/inner_call.hpp"
@@ -17,8 +17,8 @@ namespace detail {
 /// Behind a latch, and kept by its driver while there is something of it.
 class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
 public:
-    latch_core(port& s, election campaign_)
-        : recipe_core(s), campaign(std::move(campaign_)), wake_(s) {}
+    latch_core(port& p, const std::string& path, const client& c, election_options options)
+        : recipe_core(p), campaign(c, path, std::move(options)), wake_(p) {}
 
     void start() {
         if (stopped())
@@ -144,8 +144,7 @@ private:
     }
 
     static bool worth_another_candidacy(const error_code& ec) {
-        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
     /// Queues. @return null with `error` set if that can never succeed
@@ -153,11 +152,11 @@ private:
         error = problem_of(campaign.session_, campaign.impl_);
         if (error)
             return nullptr;
-        const line_object& where = *campaign.impl_;
-        contender_request request;
-        request.data = where.identity();
-        line& candidates = get_port().use_service<lines>().get(where.settings());
-        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
+        const contention_object& where = *campaign.impl_;
+        contention_queue& candidates =
+            get_port().use_service<contention_queues>().get(where.settings());
+        return std::make_unique<grant_request>(
+            candidates, acquire_request(), where.identity(), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);
@@ -272,22 +271,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
 using namespace detail;
 
 leader_latch::leader_latch(const client& c, std::string path, election_options options)
-    : recipe_object(c.implementation()) {
-    if (session_) {
-        impl_ = std::make_shared<latch_core>(
-            detail::port_of(*session_), corozk::election(c, std::move(path), std::move(options)));
-    }
-}
-
-leader_latch::leader_latch() noexcept = default;
-leader_latch::leader_latch(leader_latch&&) noexcept = default;
-leader_latch& leader_latch::operator=(leader_latch&&) noexcept = default;
-leader_latch::~leader_latch() = default;
-
-const std::string& leader_latch::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->campaign.path() : none;
-}
+    : recipe_object(c.implementation(), std::move(path), c, std::move(options)) {}
 
 void leader_latch::start() {
     if (impl_)

@@ -128,9 +128,11 @@ void multi_ownership::start_wait_lost(
     p.spawn(wait_for_loss(p, std::move(watched), std::move(call)));
 }
 
-void multi_ownership::start_release(multi_ownership held, any_handler<void(error_code)> handler) {
+void multi_ownership::start_release(const std::shared_ptr<multi_ownership>& held,
+                                    any_handler<void(error_code)> handler) {
+    const multi_ownership last = std::move(*held);
     std::vector<std::shared_ptr<owned>> parts;
-    for (multi_part& part : held.parts_) {
+    for (const multi_part& part : last.parts_) {
         if (part.held)
             parts.push_back(part.held.implementation());
     }

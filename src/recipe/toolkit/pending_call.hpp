@@ -83,13 +83,11 @@ bool has_stopped(const Impl& impl) noexcept {
         return false;
 }
 
-/// Whether there is a session and what is behind the object, which has not been destroyed; if not,
+/// Whether there is a client and what is behind the object, which has not been destroyed; if not,
 /// the handler has been completed.
 template <class Impl, class... Values>
-bool ready(const std::shared_ptr<session>& s,
-           const std::shared_ptr<Impl>& impl,
-           any_handler<void(error_code, Values...)>& handler) {
-    if (!s || !impl) {
+bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
+    if (!impl) {
         immediate_result<Values...>(
             boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
         return false;
@@ -105,10 +103,9 @@ bool ready(const std::shared_ptr<session>& s,
 
 /// The same where the object's path has to be a good one, too.
 template <class Impl, class... Values>
-bool ready_at_path(const std::shared_ptr<session>& s,
-                   const std::shared_ptr<Impl>& impl,
+bool ready_at_path(const std::shared_ptr<Impl>& impl,
                    any_handler<void(error_code, Values...)>& handler) {
-    if (!ready(s, impl, handler))
+    if (!ready(impl, handler))
         return false;
     if (impl->path_is_good())
         return true;

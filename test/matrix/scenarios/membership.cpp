@@ -20,7 +20,7 @@ void apply(names& known, const membership_change& change, stage& s) {
 /// Comes under the same name, and goes.
 awaitable<void> probe(client& c, stage& s) {
     membership g(c, s.folder(), options_of<membership_options>(s));
-    co_await g.join_for(s.patience(), "a", "last");
+    co_await g.join_for("a", "last", s.patience());
     std::vector<member_info> all = co_await g.members();
     s.check(all.size() == 1 && all[0].data == "last", "the next one is the only member");
     co_await g.leave();
@@ -29,7 +29,7 @@ awaitable<void> probe(client& c, stage& s) {
 /// Under a name of its own.
 awaitable<void> joins_too(client& c, stage& s) {
     membership g(c, s.folder(), options_of<membership_options>(s));
-    co_await g.join_for(s.patience(), "b", "1");
+    co_await g.join_for("b", "1", s.patience());
     co_await g.leave();
 }
 
@@ -37,7 +37,7 @@ awaitable<void> member(stage& s) {
     object<membership> g(s, s.ours(), s.folder(), options_of<membership_options>(s));
     std::string node = s.folder() + "/a";
     call<> joining(s, "join");
-    g->join_for(joining.limit(), "a", "1", joining.token());
+    g->join_for("a", "1", joining.limit(), joining.token());
     co_await joining.result();
     co_await s.state("member");
     call<> changing(s, "set_data");

@@ -65,7 +65,7 @@ awaitable<void> look_up(stage& s) {
     name_service theirs(s.theirs(), s.folder(), options);
     object<name_service> names(s, s.ours(), s.folder(), options);
     call<name_entry> waiting(s, "await");
-    names->await_for(waiting.limit(), "dir/a", waiting.token());
+    names->await_for("dir/a", waiting.limit(), waiting.token());
     co_await s.state("nobody");
     co_await theirs.register_name("dir/a", "1");
     // The server tells nobody of changes of what he may not read.

@@ -13,7 +13,7 @@ std::string place_of(const stage& s) {
 awaitable<void> probe(client& c, stage& s) {
     rendezvous master(c, place_of(s), options_of<rendezvous_options>(s));
     rendezvous worker(c, place_of(s), options_of<rendezvous_options>(s));
-    co_await master.publish_for(s.patience(), "last");
+    co_await master.publish_for("last", s.patience());
     rendezvous_point p = co_await worker.await_for(s.patience());
     s.check(p.data == "last", "the next one is met");
     co_await master.withdraw();
@@ -28,7 +28,7 @@ awaitable<void> looks_too(client& c, stage& s) {
 awaitable<void> publish(stage& s) {
     object<rendezvous> master(s, s.ours(), place_of(s), options_of<rendezvous_options>(s));
     call<> publishing(s, "publish");
-    master->publish_for(publishing.limit(), "1", publishing.token());
+    master->publish_for("1", publishing.limit(), publishing.token());
     co_await publishing.result();
     co_await s.state("published");
     call<> updating(s, "update");

@@ -81,7 +81,7 @@ awaitable<void> site(stage& s) {
     call<commit_outcome> deciding(s, "their decide", party::theirs);
     call<commit_outcome> other_votes(s, "their vote", party::theirs);
     coordinator.decide(deciding.token());
-    mine->vote_for(voting.limit(), commit_vote::commit, voting.token());
+    mine->vote_for(commit_vote::commit, voting.limit(), voting.token());
     co_await s.state("voted");
     s.check(!voting.good() || s.deprived() || ends_session(s.which()),
             "nothing is decided before all have voted");

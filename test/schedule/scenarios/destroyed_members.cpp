@@ -120,7 +120,7 @@ awaitable<void> meet(actor& a) {
     auto [ec, point] = co_await r.await_for(a_while, token);
     has_waited(a, ec, "await_for");
     auto publish_token = a.token();
-    auto [published] = co_await r.publish_for(a_while, "3", publish_token);
+    auto [published] = co_await r.publish_for("3", a_while, publish_token);
     has_waited(a, published, "publish_for");
 }
 
@@ -141,7 +141,7 @@ awaitable<void> use_names(actor& a, std::optional<name_service>& names) {
     if (!names)
         co_return;
     auto token = a.token();
-    auto [ec, entry] = co_await names->await_for(a_while, "other", token);
+    auto [ec, entry] = co_await names->await_for("other", a_while, token);
     if (ec != errc::deadline_exceeded)
         goes_on(a, names, ec, "await_for");
 }

@@ -44,7 +44,7 @@ awaitable<void> look_up(actor& a) {
     noted_at_the_end over(a, "over");
     name_service names(a.zk(), root);
     auto token = a.token();
-    auto [ec, entry] = co_await names.await_for(std::chrono::nanoseconds::max(), "n", token);
+    auto [ec, entry] = co_await names.await_for("n", std::chrono::nanoseconds::max(), token);
     if (!a.may_see(ec, "await_for") || ec)
         co_return;
     a.on().check(entry.present, "a name that was awaited is not there");
