@@ -24,16 +24,16 @@ void handle_reaper::take(std::unique_ptr<handle> h) {
         }
         boost::asio::post(*pool_, [h = std::move(h)]() mutable { h.reset(); });
     } catch (const std::exception&) {
-        // No thread to be had: it is freed here and now.
+        // No thread could be created: free it here.
     }
 }
 
-/// The thread was not inherited: joining it would last for ever, and what it was to free is the
-/// parent's to free.
+/// In a forked child the thread does not exist: joining it would block forever, and the handles
+/// belong to the parent.
 void handle_reaper::leave_to_parent() noexcept {
     if (!pool_ || process_ == forks())
         return;
-    // Kept where leak checkers see it.
+    // Reachable for leak checkers.
     static boost::asio::thread_pool* left_behind = nullptr;
     left_behind = pool_.release();
     static_cast<void>(left_behind);

@@ -11,9 +11,9 @@
 
 namespace corozk::detail {
 
-/// Frees handles with many watches beside the loop of an execution context: taking the C client's
-/// tables of 50,000 apart lasts for 40 ms, and those of a session that has expired cannot be emptied
-/// before. Its thread is started with the first handle and joined with the context.
+/// Frees handles with many watches outside the event loop: destroying the C client's tables of
+/// 50,000 watches takes 40 ms, and those of an expired session cannot be emptied before. Its thread
+/// starts with the first handle and is joined with the execution context.
 class handle_reaper final : public boost::asio::execution_context::service {
 public:
     using key_type = handle_reaper;
@@ -21,7 +21,7 @@ public:
 
     explicit handle_reaper(boost::asio::execution_context& context) : service(context) {}
 
-    /// Takes a handle which has no requests inside any more.
+    /// The handle must not have any requests inside.
     void take(std::unique_ptr<handle> h);
 
 private:
@@ -31,7 +31,7 @@ private:
 
     std::mutex mutex_;
     std::unique_ptr<boost::asio::thread_pool> pool_;
-    unsigned process_ = 0;  ///< that the pool's thread is in, by `forks()`
+    unsigned process_ = 0;  ///< the process of the pool's thread, by `forks()`
     bool shut_down_ = false;
 };
 

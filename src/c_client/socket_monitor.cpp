@@ -50,8 +50,7 @@ void socket_monitor::close() {
     descriptor_->close(ignored);
     write_descriptor_->close(ignored);
     ++epoch_;
-    read_pending_ = false;
-    write_pending_ = false;
+    read_ = write_ = wait_type::none;
 }
 
 void socket_monitor::leave_to_parent() noexcept {
@@ -64,21 +63,21 @@ void socket_monitor::leave_to_parent() noexcept {
 }
 
 void socket_monitor::wait_readable(const std::shared_ptr<void>& owner) {
-    if (read_pending_ || !open())
+    if (read_ != wait_type::none || !open())
         return;
-    read_pending_ = true;
+    read_ = wait_type::pending;
     descriptor_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
                             [this, owner, epoch = epoch_](const boost::system::error_code& ec) {
                                 if (epoch != epoch_)
                                     return;
-                                read_pending_ = false;
+                                read_ = ec ? wait_type::none : wait_type::ready;
                                 if (!ec)
-                                    readable_();
+                                    ready_();
                             });
 }
 
 void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
-    if (write_pending_ || !open())
+    if (write_ != wait_type::none || !open())
         return;
     int duplicate = ::fcntl(descriptor_->native_handle(), F_DUPFD_CLOEXEC, 0);
     if (duplicate < 0)
@@ -89,17 +88,17 @@ void socket_monitor::wait_writable(const std::shared_ptr<void>& owner) {
         ::close(duplicate);
         return;
     }
-    write_pending_ = true;
+    write_ = wait_type::pending;
     write_descriptor_->async_wait(
         boost::asio::posix::stream_descriptor::wait_write,
         [this, owner, epoch = epoch_](const boost::system::error_code& result) {
             if (epoch != epoch_)
                 return;
-            write_pending_ = false;
+            write_ = result ? wait_type::none : wait_type::ready;
             boost::system::error_code ignored;
             write_descriptor_->close(ignored);
             if (!result)
-                writable_();
+                ready_();
         });
 }
 

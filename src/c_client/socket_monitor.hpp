@@ -27,14 +27,11 @@ class socket_monitor {
 public:
     using callback = std::function<void()>;
 
-    explicit socket_monitor(const boost::asio::any_io_executor& executor)
-        : descriptor_(std::in_place, executor), write_descriptor_(std::in_place, executor) {}
-
-    /// What to call when the socket became ready; `keep_alive` is held by the pending waits.
-    void on_ready(callback readable, callback writable) {
-        readable_ = std::move(readable);
-        writable_ = std::move(writable);
-    }
+    /// @param ready  called when the socket has become readable or writable
+    socket_monitor(const boost::asio::any_io_executor& executor, callback ready)
+        : descriptor_(std::in_place, executor),
+          write_descriptor_(std::in_place, executor),
+          ready_(std::move(ready)) {}
 
     /// The C client's socket is this one now (-1: none). Closes the duplicate of the last one.
     void follow(int descriptor);
@@ -52,8 +49,19 @@ public:
     /// the child has one of its own.
     void leave_to_parent() noexcept;
 
+    /// Unless it is waited for, or ready, already. The wait keeps `owner`.
     void wait_readable(const std::shared_ptr<void>& owner);
     void wait_writable(const std::shared_ptr<void>& owner);
+
+    bool readable() const noexcept { return read_ == wait_type::ready; }
+
+    /// @return whether it was ready; it is not any more.
+    bool take_readable() noexcept { return take(read_); }
+    bool take_writable() noexcept { return take(write_); }
+    void take_readiness() noexcept {
+        take(read_);
+        take(write_);
+    }
 
     bool open() const noexcept { return descriptor_ && descriptor_->is_open(); }
     int native() noexcept { return open() ? descriptor_->native_handle() : -1; }
@@ -65,18 +73,25 @@ public:
     byte_counts bytes() const noexcept;
 
 private:
+    enum class wait_type : std::uint8_t { none, pending, ready };
+
+    static bool take(wait_type& wait) noexcept {
+        bool ready = wait == wait_type::ready;
+        if (ready)
+            wait = wait_type::none;
+        return ready;
+    }
     bool same_socket(int descriptor) const noexcept;
     byte_counts current_bytes() const noexcept;
 
     mutable std::optional<boost::asio::posix::stream_descriptor> descriptor_;
     std::optional<boost::asio::posix::stream_descriptor> write_descriptor_;
-    callback readable_;
-    callback writable_;
+    callback ready_;
     dev_t device_ = 0;
     ino_t inode_ = 0;
     std::uint64_t epoch_ = 0;  ///< a wait that belongs to an earlier socket is ignored
-    bool read_pending_ = false;
-    bool write_pending_ = false;
+    wait_type read_ = wait_type::none;
+    wait_type write_ = wait_type::none;
     byte_counts finished_;
 };
 

@@ -15,11 +15,15 @@ public:
     void start(time_point established, std::chrono::milliseconds timeout) noexcept {
         last_ = established;
         timeout_ = timeout;
+        counts_ = true;
     }
+
+    /// What is answered from now on does not keep the session: the server has no quorum.
+    void hold() noexcept { counts_ = false; }
 
     /// A request that was sent at that time has been answered.
     void answered(time_point sent_at) noexcept {
-        if (sent_at > last_)
+        if (counts_ && sent_at > last_)
             last_ = sent_at;
     }
 
@@ -29,6 +33,7 @@ public:
 private:
     time_point last_{};
     std::chrono::milliseconds timeout_{0};
+    bool counts_ = true;
 };
 
 }  // namespace corozk::detail

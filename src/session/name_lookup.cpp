@@ -159,10 +159,10 @@ void name_lookup::deliver(query& asked,
         if (!w || !w->then)
             continue;
         boost::asio::any_io_executor executor = std::exchange(w->executor, {});
-        callback then = std::exchange(w->then, nullptr);
         try {
-            boost::asio::post(executor, [then = std::move(then), problem, addresses] {
-                then(problem, addresses);
+            boost::asio::post(executor, [w, problem, addresses] {
+                if (callback then = std::exchange(w->then, nullptr))
+                    then(problem, addresses);
             });
         } catch (const std::exception&) {
             // No memory. Whoever waits for it has a time limit.

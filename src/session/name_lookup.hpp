@@ -28,7 +28,7 @@ public:
     name_lookup(const name_lookup&) = delete;
     name_lookup& operator=(const name_lookup&) = delete;
 
-    /// What has not been handed to the executor by now is not called any more.
+    /// From now on nothing is called. On the executor, or when its context goes.
     ~name_lookup();
 
 private:

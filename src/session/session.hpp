@@ -1,40 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "c_client/handle.hpp"
-#include "c_client/socket_monitor.hpp"
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
+#include "session/agenda.hpp"
+#include "session/closing_steps.hpp"
+#include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
-#include "session/hosts.hpp"
+#include "session/link.hpp"
 #include "session/name_lookup.hpp"
 #include "session/quorum_question.hpp"
-#include "session/watch_registry.hpp"
+#include "session/session_timers.hpp"
+#include "session/status_board.hpp"
+#include "session/traffic.hpp"
+#include "session/watch_trimming.hpp"
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/intrusive/set.hpp>
 
-#include <list>
-#include <map>
 #include <memory>
-#include <optional>
 #include <random>
-#include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace corozk::detail {
 
-/// The session core: one C client handle at a time, driven by handlers on the executor.
+/// A session: one C client at a time, driven by handlers on the executor.
 ///
-/// All work happens in `turn`: read from the C client, hand out what arrived, run what was
-/// deferred, send what was queued, and see what to wait for. A turn is bounded, so that other
-/// coroutines get theirs. While the session is open, pending waits and timers keep it alive.
+/// All work happens in `turn`: read from the C client, dispatch what arrived, run what was deferred,
+/// send what was queued, and see what to wait for. A turn is bounded, so that other coroutines get
+/// theirs. Decisions are made by machines without I/O (`connector`, `closing_steps`, `watch_trimming`,
+/// `traffic`, `agenda`); this carries them out. While the session is open, pending waits and timers
+/// keep it alive.
 class session final : public port, public std::enable_shared_from_this<session> {
 public:
     static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
@@ -56,11 +54,10 @@ public:
     /// The client object was destroyed: close without waiting.
     void release() noexcept;
 
-    /// The execution context is being destroyed: forget all handlers and drivers without calling
-    /// any.
+    /// The execution context is being destroyed: drop all handlers and drivers without calling any.
     void abandon() noexcept;
 
-    /// A waiter went: take the watch from the server too, if nobody else waits.
+    /// A watch has lost a waiter: remove it from the server too, if that was the last one.
     void watch_dropped(watch_kind kind, const std::string& path) noexcept override;
 
     // port
@@ -70,10 +67,10 @@ public:
     void complete(completion handler) override;
     void start_timer(timer_node& timer, time_point when) noexcept override;
     time_point now() const noexcept override { return steady_clock::now(); }
-    const session_status& status() const noexcept override { return status_; }
+    const session_status& status() const noexcept override { return board_.status(); }
     time_point expiry_deadline() const noexcept override { return clock_.deadline(); }
     std::shared_ptr<void> keep_alive() noexcept override { return weak_from_this().lock(); }
-    void subscribe(session_observer& observer) noexcept override;
+    void subscribe(session_observer& observer) noexcept override { board_.subscribe(observer); }
     std::string new_guid() override;
     client_counters& counters() noexcept override { return counters_; }
     std::size_t max_request_size() const noexcept override { return options_.max_request_size; }
@@ -82,209 +79,98 @@ public:
     void log(log_level level, std::string_view text) noexcept override;
 
 private:
-    enum class phase_type : std::uint8_t {
-        idle,
-        resolving,   ///< asking for the servers' addresses
-        waiting,     ///< between two rounds of attempts
-        attempting,  ///< the C client connects
-        verifying,   ///< connected; asking whether the chroot exists
-        open,        ///< connected
-        draining,    ///< closing: the last answers
-        parting,     ///< closing: waiting for the server to hang up
-        closed,
-    };
-
-    using operation_list =
-        boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
-
     session(boost::asio::any_io_executor executor, client_options options);
 
     // One turn of the loop.
     void wake() noexcept;
     void turn();
-    void read_packets();
     void dispatch_arrivals();
     void do_chores();
     void dispatch_answer(operation& op);
     void dispatch_session_event(handle_state state);
     void dispatch_watch_event(watch_event_type type, const std::string& path);
     void run_deferred();
-    void run_completions();
+    void run_handlers();
     void send_queued();
     void wait_for_more();
-    time_point queue_deadline(const operation& op) const noexcept;
     void arm_timer();
     void on_timer();
+    time_limit queue_patience() const noexcept;
+    bool can_send() const noexcept;
+    bool chores_left() const noexcept;
 
     // Connecting.
-    void begin_round();
-    void resolve(std::size_t index);
-    void resolved(std::size_t index,
-                  const std::string& problem,
-                  const std::vector<boost::asio::ip::address>& addresses);
-    void use_known_addresses();
-    void use(std::size_t index, std::vector<boost::asio::ip::address> addresses);
-    void forget_lookups();
-    bool looking_up() const noexcept;
-    void next_attempt();
-    void limit_attempt();
-    void forget_problems();
-    void note_attempt();
-    void note_problem(const std::string& where, const std::string& what);
-    void round_over();
-    void pause(std::size_t failures);
+    error_code unusable_options();
+    void advance();
+    void look_up(std::size_t host);
+    void attempt(const connector::endpoint& server);
+    void stop_connecting() noexcept;
     void reconnect();
-    void attempt_failed();
     void established(bool read_only);
     void verify_chroot();
-    void session_ready();
-    void look_for_quorum();
+    void ready(bool read_only);
+    void ask_for_quorum();
     void stop_looking() noexcept;
-    void notice_silence();
-    std::vector<boost::asio::ip::tcp::endpoint> known_servers() const;
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
     void authentication_failed();
     void authentication_demanded();
     void refused_for_good(error_code reason, std::string_view why);
-    error_code connect_problem() const;
+    void submit_at_once(operation& op);
+    void heartbeat();
+    bool connection_made() const noexcept;
+    bool past_deadline() const noexcept;
 
     // Ending.
     void session_over();
     void session_lost(error_code reason);
     void fail_for_good(error_code reason);
+    bool over() const noexcept;
     void begin_closing();
-    void drain();
-    bool send_close_packet();
-    void part();
-    void finish_closing(error_code result);
+    void go_on_closing();
+    void say_goodbye();
+    void finish_closing();
     void complete_close_calls();
-    void retire_handle();
+    void retire_client();
     void reap(std::unique_ptr<handle> last);
-    void fail_queued(error_code reason);
+    void heed_fork();
 
     void set_state(session_state state, error_code reason = {});
     void refuse(operation& op, error_code reason) noexcept;
-    void heartbeat();
     bool trim_watches();
     void read_ended(const std::string& path);
-    void retry_drop();
-    void rearm(const watch_registry::surplus& watch);
-    void apply_auth(const auth_info& auth);
-    bool past_deadline() noexcept;
-    void heed_fork();
-    bool closing() const noexcept {
-        return phase_ == phase_type::draining || phase_ == phase_type::parting;
-    }
-    bool connection_made() const noexcept {
-        return phase_ == phase_type::verifying || phase_ == phase_type::open ||
-               phase_ == phase_type::draining;
-    }
-    bool can_send() const noexcept;
-    bool sends_left() const noexcept { return !outbox_.empty() && can_send(); }
-    bool arrivals_left() const noexcept { return !inbox_.empty() || next_arrival_ < batch_.size(); }
-    bool chores_left() const noexcept;
+    void set_again(const watch_registry::surplus& watch);
 
     boost::asio::any_io_executor executor_;
     client_options options_;
-    host_list hosts_;
-    session_status status_;
-    phase_type phase_ = phase_type::idle;
-
-    std::vector<arrival> inbox_;
-    std::vector<arrival> batch_;
-    std::size_t next_arrival_ = 0;  ///< in the batch
-    std::unique_ptr<handle> handle_;
-    socket_monitor monitor_;
-    watch_registry watches_;
-    expiry_clock clock_;
-    bool keeps_session_ = true;  ///< whoever answers: one without a quorum keeps no other's alive
-    std::unordered_map<std::string, std::size_t> arming_;  ///< reads with a watch on their way
-
-    /// Watches that nobody waits for and that cannot be taken from the server yet.
-    std::map<std::string, std::set<watch_kind>> late_drops_;
-    std::map<std::string, std::set<watch_kind>> drops_to_retry_;
-
-    /// Requests on their way that take a watch from the server; of children, or else of data.
-    std::set<std::pair<bool, std::string>> dropping_;
-    std::size_t rearming_ = 0;  ///< reads on their way that set a surplus watch again
-
-    operation_list outbox_;
-    operation_list sent_;
-    operation_list refused_;
-    std::size_t in_flight_ = 0;
-    boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>> deferred_;
-    boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> timers_;
-    boost::intrusive::list<session_observer, boost::intrusive::constant_time_size<false>>
-        observers_;
-
-    std::list<completion> completions_;
-    std::size_t completed_ = 0;  ///< since small pieces of memory were joined
-
-    bool in_turn_ = false;
-    bool wake_posted_ = false;
-    bool turn_wanted_ = false;  ///< not done yet by the turn that was under way
-    bool readable_ = false;
-    bool followed_ = false;  ///< the monitor has the socket of this connection
-    bool writable_ = false;
-    bool abandoned_ = false;
-    unsigned process_;  ///< whose connection this is, by `forks()`
-
-    // Reset when the execution context goes: watches and clients may outlive it.
-    std::optional<boost::asio::steady_timer> timer_;
-    time_point timer_due_ = time_point::max();
-    std::uint64_t timer_epoch_ = 0;
-
-    /// What is known of a host's addresses.
-    struct host_addresses {
-        host_addresses() = default;
-        std::unique_ptr<name_lookup> asked;           ///< no answer yet
-        std::vector<boost::asio::ip::address> known;  ///< kept for when a look-up fails, or lasts
-        bool fresh = false;                           ///< not used yet
-    };
-    std::vector<host_addresses> addresses_;         ///< by host
-    std::uint64_t lookups_ = 0;                     ///< an answer to an earlier number is ignored
-    time_point patience_ends_ = time_point::max();  ///< with look-ups of names that are known
-
-    using endpoint = boost::asio::ip::tcp::endpoint;
-    std::vector<endpoint> servers_;  ///< this round's, the next attempt's last
-    std::vector<endpoint> tried_;    ///< likewise, the attempt under way last
-    std::vector<std::shared_ptr<quorum_question>> questions_;  ///< to the others, while read-only
-    time_point ask_at_ = time_point::max();
-    std::chrono::milliseconds ask_after_{};
-    std::optional<endpoint> with_quorum_;          ///< to be tried first
-    std::map<std::string, std::string> problems_;  ///< why not, in words, by server or name
-    std::size_t failed_rounds_ = 0;
-    std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
-    bool refused_connection_ = false;    ///< nobody listened at one of the servers
-    bool silent_server_ = false;         ///< one of them accepted, and gave no session
-    bool fresh_handle_ = true;           ///< its session has not been established yet
-    bool chroot_verified_ = false;
-    time_point attempt_started_{};
-    time_point attempt_deadline_ = time_point::max();
-    time_point retry_at_ = time_point::max();
-    time_point connect_deadline_ = time_point::max();
-    time_point close_deadline_ = time_point::max();
-    time_point last_sent_{};
-    std::chrono::milliseconds timeout_;
-
-    std::vector<std::shared_ptr<user_call<>>> connect_calls_;
-    std::vector<std::shared_ptr<user_call<>>> close_calls_;
-    error_code close_result_;
-    struct state_call {
-        session_status seen;
-        std::shared_ptr<user_call<session_status>> call;
-    };
-    std::vector<state_call> state_calls_;
-
-    class internal_operation;
-    std::unique_ptr<internal_operation> heartbeat_;
-    std::unique_ptr<internal_operation> verification_;
-
-    client_counters counters_;
-    time_point arrived_at_{};  ///< the answers of this turn
     std::mt19937_64 random_;
+    status_board board_;
+    connector connector_;
+    closing_steps closing_;
+    link link_;
+    traffic traffic_;
+    watch_trimming watches_;
+    expiry_clock clock_;
+    agenda agenda_;
+    session_timers timers_;
+    client_counters counters_;
+
+    struct user_calls {
+        std::vector<std::shared_ptr<user_call<>>> connecting;
+        std::vector<std::shared_ptr<user_call<>>> closing;
+    } calls_;
+
+    /// Under way besides the C client's connection.
+    struct inquiries {
+        std::vector<std::unique_ptr<name_lookup>> names;       ///< by host
+        std::vector<std::shared_ptr<quorum_question>> quorum;  ///< while read-only
+    } inquiries_;
+
+    struct liveness {
+        time_point last_sent{};
+        operation* heartbeat = nullptr;  ///< under way
+    } liveness_;
 };
 
 }  // namespace corozk::detail

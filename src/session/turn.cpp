@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One turn of the loop: what has arrived is told, what waits is sent.
+// One turn of the loop: dispatch what arrived, send what was queued, and see what to wait for.
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
 #include "session/allowance.hpp"
@@ -7,6 +7,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace corozk::detail {
@@ -19,197 +20,148 @@ constexpr std::size_t packets_per_turn = 256;
 constexpr std::size_t deferred_per_turn = 512;
 constexpr std::size_t sends_per_turn = 512;
 
-// More would only grow buffers: the server is the limit long before.
-constexpr std::size_t max_in_flight = 2048;
-
 }  // namespace
 
 void session::wake() noexcept {
-    if (in_turn_ || abandoned_)
-        return;
-    turn_wanted_ = true;
-    if (std::exchange(wake_posted_, true))
+    if (!agenda_.want_turn())
         return;
     boost::asio::post(executor_, [self = shared_from_this()] {
-        self->wake_posted_ = false;
-        if (self->turn_wanted_)
+        if (self->agenda_.take_posted())
             self->turn();
     });
 }
 
 void session::turn() {
-    if (abandoned_ || in_turn_)
+    if (!agenda_.begin_turn())
         return;
     auto self = shared_from_this();
     heed_fork();
-    in_turn_ = true;
     // First of all: a process that was stopped for too long must not act on old news.
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     time_point long_enough = now() + std::chrono::milliseconds(2);
-    read_packets();
+    if (!closing_.parting()) {
+        link_.process();
+    } else if (link_.hung_up()) {
+        closing_.hung_up();
+        finish_closing();
+    }
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
         send_queued();
-        run_completions();
-        if (!arrivals_left() && deferred_.empty() && !sends_left())
+        run_handlers();
+        if (!traffic_.has_arrivals() && !agenda_.has_deferred() && !can_send())
             break;
         if (now() >= long_enough)
             break;
     }
     do_chores();
     wait_for_more();
-    in_turn_ = false;
-    turn_wanted_ = arrivals_left() || !deferred_.empty() || !completions_.empty() ||
-                   (readable_ && monitor_.open()) || sends_left() || chores_left();
-    if (turn_wanted_)
+    agenda_.end_turn();
+    if (traffic_.has_arrivals() || agenda_.has_deferred() || agenda_.has_handlers() ||
+        link_.socket().readable() || can_send() || chores_left()) {
         wake();
+    }
 }
 
 const session_status& session::look() {
     heed_fork();
-    if (!abandoned_ && !in_turn_ && past_deadline()) {
-        in_turn_ = true;
+    if (past_deadline() && agenda_.begin_turn()) {
         session_lost(zk_errc::session_expired);
-        in_turn_ = false;
+        agenda_.end_turn();
         wake();
     }
-    return status_;
+    return status();
 }
 
-bool session::past_deadline() noexcept {
-    return alive(status_.generation) && clock_.expired(now());
-}
-
-void session::read_packets() {
-    if (phase_ == phase_type::parting) {
-        if (readable_)
-            part();
-        return;
-    }
-    if (!handle_ || !handle_->open()) {
-        readable_ = writable_ = false;
-        return;
-    }
-    if (writable_) {
-        writable_ = false;
-        monitor_.cork(true);
-        auto result = handle_->process(false, true);
-        monitor_.cork(false);
-        if (result == handle::progress::failed)
-            return;
-    }
-    allowance time;
-    for (std::size_t i = 0; readable_ && i < packets_per_turn; ++i) {
-        if (handle_->process(true, false) != handle::progress::packet)
-            readable_ = false;
-        if (time.spent())
-            break;
-    }
+bool session::past_deadline() const noexcept {
+    return alive(status().generation) && clock_.expired(now());
 }
 
 void session::dispatch_arrivals() {
-    if (next_arrival_ == batch_.size()) {
-        batch_.clear();
-        batch_.swap(inbox_);
-        next_arrival_ = 0;
-        if (!batch_.empty())
-            arrived_at_ = now();
-    }
+    traffic_.begin_dispatch(now());
     allowance time;
-    while (next_arrival_ < batch_.size()) {
-        arrival& a = batch_[next_arrival_++];
-        switch (a.kind) {
+    while (arrival* a = traffic_.next_arrival()) {
+        switch (a->kind) {
             case arrival::kind_type::answer:
-                dispatch_answer(*a.op);
+                dispatch_answer(*a->op);
                 break;
             case arrival::kind_type::session_event:
-                dispatch_session_event(a.session);
+                dispatch_session_event(a->session);
                 break;
             case arrival::kind_type::watch_event:
-                dispatch_watch_event(a.watch, a.path);
+                dispatch_watch_event(a->watch, a->path);
                 break;
         }
-        if (abandoned_ || time.spent())
+        if (agenda_.stopped() || time.spent())
             return;
     }
 }
 
 void session::dispatch_answer(operation& op) {
-    op.unlink();
-    if (op.state == operation::progress::sent) {
-        --in_flight_;
+    const bool sent = op.state == operation::progress::sent;
+    traffic_.mark_answered(op);
+    if (sent) {
         trace_end(op);
         if (op.error == zk_errc::connection_loss) {
             ++counters_.connection_losses;
         } else {
             ++counters_.answers;
-            counters_.request_times.add(arrived_at_ - op.sent_at);
-            if (keeps_session_ && !is_session_lost(op.error) && !is_recoverable(op.error)) {
+            counters_.request_times.add(traffic_.arrived_at() - op.sent_at);
+            if (!is_session_lost(op.error) && !is_recoverable(op.error))
                 clock_.answered(op.sent_at);
-            }
         }
     }
-    bool stranger = op.state == operation::progress::sent &&
-                    op.error == zk_errc::session_closed_require_sasl_auth;
-    bool over = op.state == operation::progress::sent && op.error == zk_errc::session_expired &&
-                op.sent_in == status_.generation && connection_made();
+    const bool stranger = sent && op.error == zk_errc::session_closed_require_sasl_auth;
+    const bool expired = sent && op.error == zk_errc::session_expired &&
+                         op.sent_in == status().generation && connection_made();
     bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
-        if (op.state == operation::progress::sent && (!op.error || missing)) {
-            watch_node* node = op.watcher();
-            if (op.code == op_code::children) {
-                watches_.armed(watch_kind::children, op.path, op.record.pzxid, node);
-            } else if (missing) {
-                watches_.armed(watch_kind::exists, op.path, 0, node);
-            } else {
-                watches_.armed(watch_kind::data, op.path, op.record.mzxid, node);
-            }
-            too_late = !alive(status_.generation);
+        if (sent && (!op.error || missing)) {
+            bool children = op.code == op_code::children;
+            watch_kind kind = missing ? watch_kind::exists : watch_kind::data;
+            std::int64_t zxid = missing ? 0 : op.record.mzxid;
+            if (children)
+                watches_.armed(watch_kind::children, op.path, op.record.pzxid, op.watcher());
+            else
+                watches_.armed(kind, op.path, zxid, op.watcher());
+            too_late = !alive(status().generation);
         }
         op.detach();
         read_ended(op.path);
     }
-    if (op.state == operation::progress::sent && changes_state(op.code) &&
-        (!op.error || is_outcome_unknown(op.error))) {
+    if (sent && changes_state(op.code) && (!op.error || is_outcome_unknown(op.error)))
         note_change(op);
-    }
     op.state = operation::progress::done;
     op.inbox = nullptr;
     op.foreign.reset();
     op.finished();
     // Those that were armed before were dropped when the session ended, or the closing began.
     if (too_late)
-        watches_.drop_all(status_.reason);
-    if (abandoned_)
+        watches_.drop_all(status().reason);
+    if (agenda_.stopped())
         return;
     if (stranger)
         authentication_demanded();
-    // Whoever is told so must not find the same session in order when it looks.
-    if (over)
+    // After such an error nobody must find the session in order.
+    if (expired)
         session_over();
 }
 
 void session::dispatch_session_event(handle_state state) {
-    followed_ = false;
+    link_.changed();
     switch (state) {
         case handle_state::connected:
-            established(false);
-            break;
         case handle_state::read_only:
-            established(true);
-            break;
+            return established(state == handle_state::read_only);
         case handle_state::expired:
-            session_over();
-            break;
+            return session_over();
         case handle_state::auth_failed:
-            authentication_failed();
-            break;
+            return authentication_failed();
         default:
-            connection_down();
-            break;
+            return connection_down();
     }
 }
 
@@ -234,135 +186,148 @@ void session::dispatch_watch_event(watch_event_type type, const std::string& pat
 
 void session::run_deferred() {
     allowance time;
-    for (std::size_t i = 0; i < deferred_per_turn && !deferred_.empty(); ++i) {
-        deferred& d = deferred_.front();
-        deferred_.pop_front();
-        d.run();
+    for (std::size_t i = 0; i < deferred_per_turn && agenda_.has_deferred(); ++i) {
+        agenda_.take_deferred().run();
         if (time.spent())
             break;
     }
 }
 
 void session::complete(completion handler) {
-    if (in_turn_)
-        completions_.push_back(std::move(handler));
+    if (agenda_.running())
+        agenda_.add(std::move(handler));
     else
         boost::asio::post(executor_, std::move(handler));
 }
 
-/// What users do next goes out in the turn that has brought them the news: it does not wait for
-/// what else is ready in the loop.
-void session::run_completions() {
-    if (completions_.empty())
+/// What users do next goes out in the turn that brought them the news: it does not wait for what
+/// else is ready in the loop.
+void session::run_handlers() {
+    if (!agenda_.has_handlers())
         return;
-    in_turn_ = false;  // what they complete themselves is not called inside of them
+    agenda_.begin_handlers();
     allowance time;
     try {
-        while (!completions_.empty() && !abandoned_) {
-            completion next = std::move(completions_.front());
-            completions_.pop_front();
-            std::move(next)();
-            ++completed_;
+        while (agenda_.has_handlers() && !agenda_.stopped()) {
+            agenda_.take_handler()();
             if (time.spent())
                 break;
         }
     } catch (...) {
-        // It leaves the loop through whoever runs it; the others are called when that goes on.
+        // It leaves the loop through `run`; the others are called when that goes on.
         wake();
         throw;
     }
-    in_turn_ = true;
+    agenda_.end_handlers();
 }
 
 bool session::can_send() const noexcept {
-    return phase_ == phase_type::open && handle_ && handle_->connected() &&
-           in_flight_ < max_in_flight;
+    return traffic_.can_send() && connector_.open() && link_.connected();
 }
 
 void session::send_queued() {
-    if (outbox_.empty() || !can_send())
+    if (!can_send())
         return;
     time_point sent_at = now();
     allowance time;
-    monitor_.cork(true);
-    for (std::size_t i = 0; i < sends_per_turn && !outbox_.empty() && can_send(); ++i) {
-        operation& op = outbox_.front();
-        outbox_.pop_front();
-        if (op.generation != 0 && op.generation != status_.generation) {
+    link_.socket().cork(true);
+    for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
+        operation& op = traffic_.take_queued();
+        if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
             continue;
         }
         op.state = operation::progress::sent;
         op.sent_at = sent_at;
-        op.sent_in = status_.generation;
-        if (!handle_->submit(op)) {
+        op.sent_in = status().generation;
+        if (!link_.client()->submit(op)) {
             op.state = operation::progress::queued;
             op.sent_in = 0;
             refuse(op, op.error);
             continue;
         }
-        sent_.push_back(op);
-        trace_start(op, status_.session_id);
-        ++in_flight_;
+        traffic_.mark_sent(op);
+        trace_start(op, status().session_id);
         ++counters_.requests;
         if (op.code == op_code::children)
             ++counters_.listings;
-        last_sent_ = sent_at;
+        liveness_.last_sent = sent_at;
         if (time.spent())
             break;
     }
     // Sending failed inside the C client, which now sits on requests of a dead connection.
-    if (!handle_->open()) {
-        handle_->abort();
+    if (!link_.client()->open()) {
+        link_.client()->abort();
         connection_down();
     }
-    monitor_.cork(false);
+    link_.socket().cork(false);
+}
+
+// ---------------------------------------------------------------------------------------------
+// What to wait for
+
+/// There is a connection, even if it is not known whether the session can be used.
+bool session::connection_made() const noexcept {
+    return connector_.verifying() || connector_.open() || closing_.draining();
 }
 
 void session::wait_for_more() {
-    switch (phase_) {
-        case phase_type::attempting:
-        case phase_type::verifying:
-        case phase_type::open:
-        case phase_type::draining: {
-            if (!handle_)
-                break;
-            if (handle_->open()) {
-                auto interest = handle_->interest();
-                // While it stays connected the C client keeps its socket.
-                bool connected = handle_->connected();
-                if (!connected || !followed_)
-                    monitor_.follow(interest.descriptor);
-                followed_ = connected;
-                if (handle_->open()) {
-                    auto self = shared_from_this();
-                    if (handle_->state() == handle_state::associating)
-                        silent_server_ = true;
-                    if (!readable_)
-                        monitor_.wait_readable(self);
-                    if (interest.write)
-                        monitor_.wait_writable(self);
-                    break;
-                }
-            }
-            // What the C client recorded about its end is dispatched in the next turn.
-            if (arrivals_left())
-                break;
+    if (closing_.parting()) {
+        link_.socket().wait_readable(shared_from_this());
+    } else if (link_.client() && (connector_.attempting() || connection_made())) {
+        if (link_.follow(shared_from_this())) {
+            if (link_.is(handle_state::associating))
+                connector_.accepted();
+        } else if (!traffic_.has_arrivals()) {
             connection_down();
             // The next server may have been asked at once: nobody else waits for its socket.
-            if (phase_ == phase_type::attempting)
+            if (connector_.attempting())
                 return wait_for_more();
-            break;
-        }
-        case phase_type::parting:
-            monitor_.wait_readable(shared_from_this());
-            break;
-        default:
-            break;
+        }  // otherwise what the C client recorded about its end is dispatched in the next turn
     }
-    if (phase_ == phase_type::draining)
-        drain();
+    if (closing_.draining())
+        go_on_closing();
     arm_timer();
+}
+
+/// How long requests wait for a connection. For the first one: as long as the client tries.
+time_limit session::queue_patience() const noexcept {
+    if (connector_.open() || status().state == session_state::connecting)
+        return time_limit::for_ever();
+    return options_.queue_timeout.count() > 0 ? options_.queue_timeout : connector_.timeout();
+}
+
+void session::arm_timer() {
+    using std::chrono::milliseconds;
+    time_point due = std::min({connector_.deadline(),
+                               closing_.deadline(),
+                               traffic_.deadline(queue_patience()),
+                               timers_.first()});
+    if (alive(status().generation))
+        due = std::min(due, clock_.deadline());
+    if (connection_made()) {
+        // Often enough for heartbeats and for the C client to notice a silent server.
+        auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
+        due = std::min(due, now() + often);
+    }
+    timers_.wait(due, [self = shared_from_this()] { self->on_timer(); });
+}
+
+void session::on_timer() {
+    heed_fork();
+    if (!agenda_.begin_turn())
+        return;
+    if (past_deadline())
+        session_lost(zk_errc::session_expired);
+    advance();
+    if (connector_.open())
+        heartbeat();
+    if (closing_.active())
+        go_on_closing();
+    traffic_.refuse_late(queue_patience(), now());
+    timers_.run(now());
+    agenda_.end_turn();
+    turn();
 }
 
 }  // namespace corozk::detail

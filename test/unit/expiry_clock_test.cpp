@@ -59,6 +59,18 @@ TEST_CASE("expiry clock: never goes back within a session") {
     CHECK(clock.deadline() == start + 1500ms);
 }
 
+TEST_CASE("expiry clock: answers of a server without a quorum do not count") {
+    const time_point start = steady_clock::now();
+    expiry_clock clock;
+    clock.start(start, 1000ms);
+    clock.hold();
+    clock.answered(start + 500ms);
+    CHECK(clock.deadline() == start + 1000ms);
+    clock.start(start + 600ms, 1000ms);
+    clock.answered(start + 700ms);
+    CHECK(clock.deadline() == start + 1700ms);
+}
+
 TEST_CASE("expiry clock: a reconnect starts it anew, with what the server granted then") {
     const time_point start = steady_clock::now();
     expiry_clock clock;

@@ -46,11 +46,6 @@ item_order::item_order(const queue_names& names, const name_list& listing) {
     oldest_ = oldest_of(items_);
 }
 
-void item_order::clear() noexcept {
-    items_.clear();
-    arranged_ = 0;
-}
-
 bool item_order::before(const queue_entry& a, const queue_entry& b) const noexcept {
     if (a.key.rank != b.key.rank)
         return a.key.rank < b.key.rank;

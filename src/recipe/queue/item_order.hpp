@@ -14,15 +14,14 @@ namespace corozk::detail {
 /// The items of a listing, first one first. The sequence wraps to negative after 2^31 items, and the
 /// order survives that as long as less than 2^31 lie between the oldest and the newest.
 ///
-/// They are put in order as far as somebody has looked: who takes the first of 100,000 items does not
-/// hold up the loop for the others.
+/// They are sorted only as far as they are accessed: taking the first of 100,000 items does not block the
+/// event loop.
 class item_order {
 public:
     item_order() = default;
     item_order(const queue_names& names, const name_list& listing);
 
     std::size_t size() const noexcept { return items_.size(); }
-    void clear() noexcept;
 
     const queue_entry& operator[](std::size_t i) {
         if (i >= arranged_)

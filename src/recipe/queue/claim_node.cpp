@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/claim_node.hpp"
+
+#include "driver/request.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+/// So many successive claims of an item can be told apart.
+constexpr std::int64_t different_claims = 4;
+
+}  // namespace
+
+task<error_code> claim_node::find() {
+    for (;;) {
+        request get(owner, op_code::get, path);
+        get.generation = generation;
+        error_code ec = co_await behind_sync(owner, get);
+        if (ask_again(owner, generation, ec))
+            continue;
+        if (ec)
+            co_return ec;
+        bool ours = is(get.record);
+        if (record.czxid == 0)
+            ours = get.answer == guid && get.record.ephemeral_owner == owner.status().session_id;
+        if (!ours)
+            co_return make_error_code(zk_errc::node_exists);
+        record = get.record;
+        co_return error_code();
+    }
+}
+
+task<error_code> claim_node::tell_apart(const stat& item) {
+    // Both numbers may be those of other children.
+    std::int64_t claims = (std::int64_t{item.cversion} + item.num_children) / 2;
+    std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
+    while (record.version < version) {
+        request set(owner, op_code::set, path);
+        set.data = guid;
+        set.version = record.version;
+        set.generation = generation;
+        error_code ec = co_await set;
+        if (!ec) {
+            ++record.version;
+            continue;
+        }
+        if (ec == zk_errc::no_auth)
+            break;  // the ACL does not let this client write the claim: they cannot be told apart
+        if (ec == zk_errc::bad_version)
+            co_return make_error_code(zk_errc::no_node);
+        if (!ask_again(owner, generation, ec))
+            co_return ec;
+        ec = co_await find();
+        if (ec)
+            co_return ec == zk_errc::node_exists ? make_error_code(zk_errc::no_node) : ec;
+    }
+    co_return error_code();
+}
+
+task<error_code> claim_node::erase() {
+    for (;;) {
+        request erase(owner, op_code::erase, path);
+        erase.version = record.version;
+        erase.generation = generation;
+        error_code ec = co_await erase;
+        if (!ask_again(owner, generation, ec) && ec != zk_errc::bad_version)
+            co_return ec;
+        ec = co_await find();
+        if (ec)
+            co_return ec;
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+
+#include <cstdint>
+#include <list>
+#include <utility>
+
+namespace corozk::detail {
+
+/// What is to run in the turns of a session, and whether one is due: deferred work, users' handlers,
+/// and the state of the turn. Does no I/O.
+class agenda {
+public:
+    // The turn.
+    /// A turn is wanted. @return whether to post one; otherwise one is posted already, or under way.
+    bool want_turn() noexcept {
+        if (state_ == state_type::running || state_ == state_type::stopped)
+            return false;
+        state_ = state_type::wanted;
+        return !std::exchange(posted_, true);
+    }
+
+    /// The posted handler runs. @return whether its turn has not been done by another one meanwhile.
+    bool take_posted() noexcept {
+        posted_ = false;
+        return state_ == state_type::wanted;
+    }
+
+    /// @return false in a turn, and when stopped.
+    bool begin_turn() noexcept {
+        if (state_ == state_type::running || state_ == state_type::stopped)
+            return false;
+        state_ = state_type::running;
+        return true;
+    }
+    void end_turn() noexcept {
+        if (running())
+            state_ = state_type::idle;
+    }
+
+    /// Around users' handlers: what they complete themselves is not called inside of them.
+    void begin_handlers() noexcept { end_turn(); }
+    void end_handlers() noexcept {
+        if (!stopped())
+            state_ = state_type::running;
+    }
+
+    void stop() noexcept { state_ = state_type::stopped; }
+    bool running() const noexcept { return state_ == state_type::running; }
+    bool stopped() const noexcept { return state_ == state_type::stopped; }
+
+    // What it runs.
+    void defer(deferred& d) {
+        if (!d.is_linked())
+            deferred_.push_back(d);
+    }
+    bool has_deferred() const noexcept { return !deferred_.empty(); }
+    deferred& take_deferred() noexcept {
+        deferred& d = deferred_.front();
+        deferred_.pop_front();
+        return d;
+    }
+
+    void add(completion handler) { handlers_.push_back(std::move(handler)); }
+    bool has_handlers() const noexcept { return !handlers_.empty(); }
+    completion take_handler() {
+        completion next = std::move(handlers_.front());
+        handlers_.pop_front();
+        ++handled_;
+        return next;
+    }
+    std::list<completion> take_handlers() { return std::exchange(handlers_, {}); }
+
+    /// How many handlers have run since this was last asked and was `many` or more.
+    bool handled(std::size_t many) noexcept {
+        return handled_ >= many && std::exchange(handled_, 0) > 0;
+    }
+
+private:
+    enum class state_type : std::uint8_t { idle, wanted, running, stopped };
+
+    state_type state_ = state_type::idle;
+    bool posted_ = false;
+    boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>> deferred_;
+    std::list<completion> handlers_;
+    std::size_t handled_ = 0;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/connector.hpp"
+
+#include <corozk/time_limit.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+constexpr auto first_retry = 100ms;
+constexpr auto last_retry = 1000ms;
+constexpr auto shortest_pause = 10ms;
+constexpr auto shortest_attempt = 500ms;
+constexpr auto hasty_attempt = 100ms;  // where `connect` may not last longer
+
+// A connection that lasted this long was a good one.
+constexpr auto lasting_connection = 1000ms;
+
+// A session that expires while it is disconnected costs two: the old connection, and the one that
+// reports the expiry.
+constexpr std::size_t short_connections_in_order = 2;
+
+// How long a look-up of a name whose addresses are known may keep us from trying these.
+constexpr auto longest_patience = 500ms;
+
+// How often a read-only client looks for a server with a quorum.
+constexpr milliseconds first_question = 200ms;
+constexpr milliseconds last_question = 10s;
+
+constexpr std::size_t problems_kept = 16;
+
+using boost::asio::ip::address;
+
+/// One form for each address.
+address plain(const address& a) {
+    if (a.is_v6() && a.to_v6().is_v4_mapped())
+        return make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
+    return a;
+}
+
+bool lacks_interface(const address& a) {
+    return a.is_v6() && a.to_v6().is_link_local() && a.to_v6().scope_id() == 0;
+}
+
+}  // namespace
+
+void connect_problems::note(const std::string& where, const std::string& what) {
+    if (texts_.size() < problems_kept || texts_.contains(where))
+        texts_[where] = what;
+}
+
+error_code connect_problems::reason() const noexcept {
+    switch (reach_) {
+        case reach_type::none:
+            return errc::host_not_found;
+        case reach_type::attempted:
+            return errc::no_server;
+        default:
+            return errc::server_silent;
+    }
+}
+
+std::string connect_problems::text() const {
+    std::string text;
+    for (const auto& [where, what] : texts_)
+        text += (text.empty() ? " (" : "; ") + where + ": " + what;
+    return text.empty() ? text : text + ")";
+}
+
+connector::connector(const client_options& options, host_list hosts, std::mt19937_64& random)
+    : options_(options),
+      hosts_(std::move(hosts)),
+      known_(hosts_.hosts.size()),
+      random_(random),
+      timeout_(options.session_timeout) {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        error_code is_name;
+        address literal = boost::asio::ip::make_address(hosts_.hosts[i].name, is_name);
+        if (is_name)
+            continue;
+        known_[i].lookup = known_host::lookup_type::literal;
+        if (!lacks_interface(literal))
+            known_[i].found = {literal};
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
+// What to do
+
+connector::action connector::next(time_point now, bool unread) {
+    action result;
+    if (now >= connect_deadline_) {
+        expect_nothing();
+        result.kind = action::kind_type::give_up;
+        result.reason = problems_.reason();
+        return result;
+    }
+    switch (phase_) {
+        case phase_type::waiting:
+            if (now >= due_)
+                result.kind = action::kind_type::begin_round;
+            break;
+        case phase_type::resolving: {
+            auto wanted = [](const known_host& h) {
+                return h.lookup == known_host::lookup_type::wanted;
+            };
+            auto host = std::find_if(known_.begin(), known_.end(), wanted);
+            if (host != known_.end()) {
+                host->lookup = known_host::lookup_type::under_way;
+                result.kind = action::kind_type::resolve;
+                result.host = static_cast<std::size_t>(host - known_.begin());
+            } else if (!servers_.empty() ||
+                       (tried_.empty() && now >= due_ && use_known_addresses())) {
+                return attempt(now);
+            } else if (!tried_.empty() || !looking_up()) {
+                // Names under look-up are not waited for where there was something to try.
+                pause(++failed_rounds_, now);
+            }
+            break;
+        }
+        case phase_type::attempting:
+            if (now >= due_ && !unread) {
+                phase_ = phase_type::resolving;
+                result.kind = action::kind_type::abandon_attempt;
+            }
+            break;
+        case phase_type::open:
+            if (now >= due_) {
+                ask_after_ = std::clamp(ask_after_ * 2, first_question, last_question);
+                due_ = now + ask_after_;
+                result.kind = action::kind_type::ask_for_quorum;
+            }
+            break;
+        default:
+            break;
+    }
+    return result;
+}
+
+time_point connector::deadline() const noexcept {
+    return std::min(due_, connect_deadline_);
+}
+
+connector::action connector::attempt(time_point now) {
+    tried_.push_back(servers_.back());
+    servers_.pop_back();
+    phase_ = phase_type::attempting;
+    attempt_started_ = now;
+    // Until something else is known.
+    problems_.reached(connect_problems::reach_type::attempted);
+    problems_.note(to_text(tried_.back()), "no answer in time");
+    limit_attempt();
+    action result;
+    result.kind = action::kind_type::attempt;
+    result.server = tried_.back();
+    return result;
+}
+
+/// A silent server gets a share of the time there is, so that the others get theirs.
+void connector::limit_attempt() {
+    // A single server that is silent is asked again, too, before the session is over.
+    std::size_t in_round = std::max<std::size_t>(tried_.size() + servers_.size(), 2);
+    auto share =
+        std::chrono::duration_cast<milliseconds>(timeout_ * 2 / 3) / static_cast<int>(in_round);
+    due_ = attempt_started_ + std::max<milliseconds>(share, shortest_attempt);
+    if (connect_deadline_ == time_point::max())
+        return;
+    auto left = (connect_deadline_ - attempt_started_) / static_cast<int>(servers_.size() + 1);
+    due_ = std::min(due_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
+}
+
+void connector::wait_until(time_point when) noexcept {
+    phase_ = phase_type::waiting;
+    due_ = when;
+}
+
+void connector::pause(std::size_t failures, time_point now) {
+    auto delay = first_retry * (1 << std::min<std::size_t>(failures - 1, 4));
+    // Several of them must not cost the session. (What a server grants may be anything, even
+    // negative.)
+    auto lives =
+        timeout_ > 0ms ? std::min(timeout_, options_.session_timeout) : options_.session_timeout;
+    auto longest = std::clamp<milliseconds>(lives / 10, shortest_pause, last_retry);
+    delay = std::min<milliseconds>(delay, longest);
+    // Not all clients of a restarted server at once.
+    std::uniform_int_distribution<std::int64_t> spread(delay.count() / 2, delay.count());
+    wait_until(now + milliseconds(spread(random_)));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Events
+
+void connector::start(time_point now) {
+    problems_ = {};
+    failed_rounds_ = short_connections_ = 0;
+    timeout_ = options_.session_timeout;
+    verified_ = hosts_.chroot.empty();
+    wait_until(now);
+}
+
+void connector::stop() noexcept {
+    using lookup = known_host::lookup_type;
+    phase_ = phase_type::idle;
+    due_ = connect_deadline_ = time_point::max();
+    for (known_host& host : known_) {
+        if (host.lookup != lookup::literal)
+            host.lookup = lookup::due;
+    }
+}
+
+void connector::expect(time_point now) noexcept {
+    connect_deadline_ = options_.connect_timeout == 0ms
+                            ? time_point::max()
+                            : time_limit(options_.connect_timeout).from(now);
+}
+
+void connector::begin_round(time_point now) {
+    using lookup = known_host::lookup_type;
+    phase_ = phase_type::resolving;
+    due_ = now + std::min<milliseconds>(timeout_ / 10, longest_patience);
+    servers_.clear();
+    tried_.clear();
+    // Clients spread over the servers.
+    std::vector<std::size_t> order(known_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    for (std::size_t i : order) {
+        known_host& host = known_[i];
+        // A look-up that takes longer than a round goes on.
+        if (host.lookup == lookup::due) {
+            host.lookup = lookup::wanted;
+        } else if (host.lookup == lookup::literal && host.found.empty()) {
+            problems_.note(hosts_.hosts[i].name,
+                           "a link-local address needs a network interface of this machine, as in "
+                           "fe80::1%eth0");
+        } else if (host.lookup != lookup::under_way) {
+            use(i);
+        }
+        if (host.lookup == lookup::fresh)
+            host.lookup = lookup::due;
+    }
+    if (auto first = std::exchange(with_quorum_, std::nullopt)) {
+        std::erase(servers_, *first);
+        servers_.push_back(*first);
+    }
+}
+
+/// To be tried next, in random order: one name may stand for a whole ensemble.
+void connector::use(std::size_t host) {
+    addresses found = known_[host].found;
+    std::shuffle(found.begin(), found.end(), random_);
+    for (const address& a : found) {
+        endpoint server(plain(a), hosts_.hosts[host].port);
+        if (std::count(servers_.begin(), servers_.end(), server) == 0 &&
+            std::count(tried_.begin(), tried_.end(), server) == 0) {
+            servers_.push_back(server);
+        }
+    }
+}
+
+/// The name service takes long; the servers may be where they were.
+bool connector::use_known_addresses() {
+    due_ = time_point::max();
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (known_[i].lookup == known_host::lookup_type::under_way)
+            use(i);
+    }
+    return !servers_.empty();
+}
+
+bool connector::looking_up() const noexcept {
+    return std::any_of(known_.begin(), known_.end(), [](const known_host& h) {
+        return h.lookup == known_host::lookup_type::under_way;
+    });
+}
+
+void connector::resolved(std::size_t host, const std::string& problem, addresses found) {
+    using lookup = known_host::lookup_type;
+    known_host& h = known_[host];
+    bool now = phase_ == phase_type::resolving || phase_ == phase_type::attempting;
+    h.lookup = now || !problem.empty() ? lookup::due : lookup::fresh;
+    if (problem.empty())
+        h.found = std::move(found);
+    else
+        problems_.note(hosts_.hosts[host].name, problem);
+    // A name server that is away must not keep us from servers that we know.
+    if (now)
+        use(host);
+    if (phase_ == phase_type::attempting)
+        limit_attempt();
+}
+
+void connector::accepted() {
+    problems_.reached(connect_problems::reach_type::accepted);
+    problems_.note(to_text(tried_.back()),
+                   "it accepted the connection, but gave no session in time");
+}
+
+void connector::attempt_failed(const std::string& why) {
+    problems_.note(to_text(tried_.back()), why);
+    phase_ = phase_type::resolving;
+}
+
+void connector::established(milliseconds timeout, bool read_only, time_point now) {
+    failed_rounds_ = 0;
+    servers_.clear();
+    problems_ = {};
+    timeout_ = timeout;
+    if (verified_)
+        return verified(read_only, now);
+    phase_ = phase_type::verifying;
+    due_ = time_point::max();
+    problems_.reached(connect_problems::reach_type::accepted);
+    problems_.note(to_text(tried_.back()), "it did not say in time whether the chroot exists");
+}
+
+void connector::verified(bool read_only, time_point now) {
+    verified_ = true;
+    phase_ = phase_type::open;
+    expect_nothing();
+    ask_after_ = 0ms;
+    // To what is not encrypted a server with TLS does not answer.
+    due_ = read_only && !options_.tls ? now : time_point::max();
+}
+
+/// At once, unless connections end as soon as they are made: by a server that cannot be understood,
+/// that hangs up on a request which is sent again each time, or whose sessions are over at once.
+void connector::connection_lost(time_point now) {
+    if (now - attempt_started_ >= lasting_connection)
+        short_connections_ = 0;
+    if (++short_connections_ <= short_connections_in_order)
+        wait_until(now);
+    else
+        pause(short_connections_ - short_connections_in_order, now);
+}
+
+void connector::quorum_found(const endpoint& server) {
+    with_quorum_ = server;
+    due_ = time_point::max();
+}
+
+std::vector<connector::endpoint> connector::other_servers() const {
+    std::vector<endpoint> others;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        for (const address& a : known_[i].found) {
+            endpoint server(plain(a), hosts_.hosts[i].port);
+            if (server != tried_.back())
+                others.push_back(server);
+        }
+    }
+    return others;
+}
+
+std::string connector::problems() {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        if (known_[i].lookup == known_host::lookup_type::under_way)
+            problems_.note(hosts_.hosts[i].name, "no answer from the name service in time");
+    }
+    return problems_.text();
+}
+
+}  // namespace corozk::detail

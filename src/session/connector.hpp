@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "operation/operation.hpp"
+#include "session/hosts.hpp"
+#include <corozk/options.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+/// Why there is no connection: an error code for all servers together, and a text for each.
+class connect_problems {
+public:
+    /// How far an attempt got at best.
+    enum class reach_type : std::uint8_t { none, attempted, accepted };
+
+    void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
+    void note(const std::string& where, const std::string& what);
+    error_code reason() const noexcept;
+
+    /// " (a:2181: connection refused; b: unknown name)", or empty.
+    std::string text() const;
+
+private:
+    reach_type reach_ = reach_type::none;
+    std::map<std::string, std::string> texts_;  ///< by server or name
+};
+
+/// How a session gets a connection: which server is tried next and for how long, the pauses between
+/// rounds of attempts, name look-ups, and when a read-only client looks for a quorum.
+///
+/// Does no I/O. The owner reports events and then carries out what `next` returns, until that is
+/// `wait`; it calls `next` again at `deadline`.
+class connector {
+public:
+    using endpoint = boost::asio::ip::tcp::endpoint;
+    using addresses = std::vector<boost::asio::ip::address>;
+
+    enum class phase_type : std::uint8_t {
+        idle,
+        waiting,     ///< for the next round of attempts
+        resolving,   ///< a round has begun: addresses are collected and tried
+        attempting,  ///< the C client connects
+        verifying,   ///< connected; whether the chroot exists is not known yet
+        open,        ///< connected
+    };
+
+    struct action {
+        enum class kind_type : std::uint8_t {
+            wait,
+            begin_round,      ///< call `begin_round` as soon as the watches fit into one packet
+            resolve,          ///< look `host` up and report it by `resolved`
+            attempt,          ///< connect to `server`; report `accepted` and the outcome
+            abandon_attempt,  ///< no outcome in time: drop the connection
+            ask_for_quorum,   ///< ask `other_servers` whether they have a quorum
+            give_up,          ///< `connect_timeout` is over, for the given reason
+        };
+        kind_type kind = kind_type::wait;
+        std::size_t host = 0;
+        endpoint server;
+        error_code reason;
+    };
+
+    connector(const client_options& options, host_list hosts, std::mt19937_64& random);
+
+    /// What to do now. With `unread` input an attempt does not time out: it may have succeeded.
+    action next(time_point now, bool unread = false);
+
+    /// When `next` has something to do at the latest.
+    time_point deadline() const noexcept;
+
+    // Events.
+    void start(time_point now);
+    void begin_round(time_point now);
+    void resolved(std::size_t host, const std::string& problem, addresses found);
+    void accepted();  ///< the server of the attempt accepted the TCP connection
+    void attempt_failed(const std::string& why);
+    void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
+    void verified(bool read_only, time_point now);
+    void connection_lost(time_point now);
+    void quorum_found(const endpoint& server);
+    void stop() noexcept;
+
+    /// A call waits for a connection, until `connect_timeout` is over; or none does any more.
+    void expect(time_point now) noexcept;
+    void expect_nothing() noexcept { connect_deadline_ = time_point::max(); }
+
+    phase_type phase() const noexcept { return phase_; }
+    bool idle() const noexcept { return phase_ == phase_type::idle; }
+    bool attempting() const noexcept { return phase_ == phase_type::attempting; }
+    bool verifying() const noexcept { return phase_ == phase_type::verifying; }
+    bool open() const noexcept { return phase_ == phase_type::open; }
+
+    const host_list& hosts() const noexcept { return hosts_; }
+    std::chrono::milliseconds timeout() const noexcept { return timeout_; }  ///< of the session
+    time_point attempt_started() const noexcept { return attempt_started_; }
+    const std::vector<endpoint>& tried() const noexcept { return tried_; }
+    std::vector<endpoint> other_servers() const;
+
+    /// Why connecting failed, by server or name. What is still under way counts as failed.
+    std::string problems();
+
+private:
+    struct known_host {
+        known_host() = default;
+        enum class lookup_type : std::uint8_t { literal, due, wanted, under_way, fresh };
+        lookup_type lookup = lookup_type::due;
+        addresses found;  ///< kept for when a look-up fails, or takes long
+    };
+
+    void use(std::size_t host);
+    bool use_known_addresses();
+    bool looking_up() const noexcept;
+    action attempt(time_point now);
+    void limit_attempt();
+    void wait_until(time_point when) noexcept;
+    void pause(std::size_t failures, time_point now);
+
+    const client_options& options_;
+    host_list hosts_;
+    std::vector<known_host> known_;  ///< of each host
+    std::mt19937_64& random_;
+    phase_type phase_ = phase_type::idle;
+    time_point due_ = time_point::max();  ///< what the phase waits for at most
+    time_point connect_deadline_ = time_point::max();
+    time_point attempt_started_{};
+    std::chrono::milliseconds timeout_;
+    std::vector<endpoint> servers_;          ///< of this round; the next to be tried is the last
+    std::vector<endpoint> tried_;            ///< likewise; the attempt under way is the last
+    std::optional<endpoint> with_quorum_;    ///< to be tried first
+    std::chrono::milliseconds ask_after_{};  ///< between two questions for a quorum
+    connect_problems problems_;
+    std::size_t failed_rounds_ = 0;
+    std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
+    bool verified_ = false;              ///< the chroot exists
+};
+
+}  // namespace corozk::detail

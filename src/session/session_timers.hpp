@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/intrusive/set.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace corozk::detail {
+
+/// One of Asio's timers for everything in a session that waits for a time.
+class session_timers {
+public:
+    explicit session_timers(const boost::asio::any_io_executor& executor)
+        : timer_(std::in_place, executor) {}
+
+    /// @return whether `wait` has to be called again.
+    bool start(timer_node& timer, time_point when) noexcept {
+        timer.cancel();
+        timer.when = when;
+        nodes_.insert(timer);
+        return when < due_;
+    }
+    time_point first() const noexcept {
+        return nodes_.empty() ? time_point::max() : nodes_.begin()->when;
+    }
+    void run(time_point now) noexcept {
+        while (first() <= now) {
+            timer_node& t = *nodes_.begin();
+            t.cancel();
+            t.expired();
+        }
+    }
+
+    /// Calls `f` at that time, or earlier if it waits for that already: `f` looks and waits again.
+    template <class Function>
+    void wait(time_point due, Function f) {
+        bool never = due == time_point::max();
+        if (never ? due_ == due : due_ <= due)
+            return;
+        due_ = due;
+        ++epoch_;
+        if (never) {
+            timer_->cancel();
+            return;
+        }
+        timer_->expires_at(due);
+        timer_->async_wait([this, f = std::move(f), epoch = epoch_](const error_code& ec) mutable {
+            if (ec || epoch != epoch_)
+                return;
+            due_ = time_point::max();
+            f();
+        });
+    }
+
+    /// The execution context goes, and this may outlive it.
+    void abandon() noexcept { timer_.reset(); }
+
+private:
+    boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> nodes_;
+    std::optional<boost::asio::steady_timer> timer_;
+    time_point due_ = time_point::max();
+    std::uint64_t epoch_ = 0;  ///< an expiry that belongs to an earlier wait is ignored
+};
+
+}  // namespace corozk::detail

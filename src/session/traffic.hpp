@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "c_client/handle.hpp"
+#include "operation/operation.hpp"
+#include <corozk/time_limit.hpp>
+
+#include <boost/intrusive/list.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace corozk::detail {
+
+/// The requests of a session from `start` until their responses are dispatched, and what has come out
+/// of the C client. Does no I/O.
+class traffic {
+public:
+    // More would only grow buffers: the server is the limit long before.
+    static constexpr std::size_t max_in_flight = 2048;
+
+    // Requests.
+    void queue(operation& op) noexcept { queued_.push_back(op); }
+
+    bool can_send() const noexcept { return in_flight_ < max_in_flight && !queued_.empty(); }
+    operation& take_queued() noexcept { return pop(queued_); }
+
+    void mark_sent(operation& op) noexcept {
+        sent_.push_back(op);
+        ++in_flight_;
+    }
+
+    /// The response is dispatched.
+    void mark_answered(operation& op) noexcept {
+        op.unlink();
+        if (op.state == operation::progress::sent)
+            --in_flight_;
+    }
+
+    void refuse(operation& op, const error_code& reason) noexcept {
+        op.error = reason;
+        refused_.push_back(op);
+        arriving_.emplace_back(op);
+    }
+
+    void refuse_queued(const error_code& reason) noexcept {
+        while (!queued_.empty())
+            refuse(pop(queued_), reason);
+    }
+
+    /// Refuses what has waited for a connection this long.
+    void refuse_late(const time_limit& patience, time_point now) noexcept {
+        while (deadline(patience) <= now)
+            refuse(pop(queued_), errc::not_connected);
+    }
+    time_point deadline(const time_limit& patience) const noexcept {
+        return queued_.empty() ? time_point::max() : patience.from(queued_.front().queued_at);
+    }
+
+    /// Detaches all of them; they are not finished any more.
+    void abandon() noexcept {
+        arriving_.clear();
+        batch_.clear();
+        next_ = 0;
+        for (list* l : {&queued_, &sent_, &refused_}) {
+            while (!l->empty()) {
+                operation& op = pop(*l);
+                op.detach();
+                op.abandoned();
+            }
+        }
+    }
+
+    std::size_t queued() const noexcept { return queued_.size(); }
+    std::size_t in_flight() const noexcept { return in_flight_; }
+
+    // What has arrived.
+    /// Where the C client records it.
+    std::vector<arrival>& arriving() noexcept { return arriving_; }
+
+    bool has_arrivals() const noexcept { return !arriving_.empty() || next_ < batch_.size(); }
+
+    /// Begins with what has arrived by now, if nothing is left of the last time.
+    void begin_dispatch(time_point now) {
+        if (next_ < batch_.size())
+            return;
+        batch_.clear();
+        batch_.swap(arriving_);
+        next_ = 0;
+        if (!batch_.empty())
+            arrived_at_ = now;
+    }
+    arrival* next_arrival() noexcept { return next_ < batch_.size() ? &batch_[next_++] : nullptr; }
+    time_point arrived_at() const noexcept { return arrived_at_; }
+
+    /// A handle's session events mean nothing to the session of the next handle.
+    void drop_session_events() {
+        auto is_one = [](const arrival& a) { return a.kind == arrival::kind_type::session_event; };
+        auto ahead = batch_.begin() + static_cast<std::ptrdiff_t>(next_);
+        batch_.erase(std::remove_if(ahead, batch_.end(), is_one), batch_.end());
+        std::erase_if(arriving_, is_one);
+    }
+
+private:
+    using list = boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
+
+    static operation& pop(list& l) noexcept {
+        operation& op = l.front();
+        l.pop_front();
+        return op;
+    }
+
+    list queued_;
+    list sent_;
+    list refused_;
+    std::size_t in_flight_ = 0;
+    std::vector<arrival> arriving_;
+    std::vector<arrival> batch_;  ///< being dispatched
+    std::size_t next_ = 0;        ///< of the batch
+    time_point arrived_at_{};     ///< the batch
+};
+
+}  // namespace corozk::detail

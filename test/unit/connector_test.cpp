@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shipped connector, step by step: events in, actions out, and a clock that a test advances.
+#include "session/connector.hpp"
+
+#include <corozk/error.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <random>
+#include <set>
+
+namespace corozk::testing::connector_test {
+
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+using kind = connector::action::kind_type;
+using phase = connector::phase_type;
+using boost::asio::ip::make_address;
+
+namespace {
+
+connector::endpoint at(const char* address, std::uint16_t port = 2181) {
+    return {make_address(address), port};
+}
+
+/// A connector and the time.
+struct bench {
+    explicit bench(client_options options_)
+        : options(std::move(options_)), machine(options, parse_hosts(options.hosts), random) {
+        REQUIRE(machine.hosts().problem == "");
+    }
+    explicit bench(const char* hosts) : bench(client_options(hosts)) {}
+
+    connector::action next() { return machine.next(now); }
+
+    /// As a call of `connect` does.
+    void start() {
+        machine.expect(now);
+        machine.start(now);
+    }
+    void begin_round() {
+        REQUIRE(next().kind == kind::begin_round);
+        machine.begin_round(now);
+    }
+    connector::endpoint attempt() {
+        auto todo = next();
+        REQUIRE(todo.kind == kind::attempt);
+        REQUIRE(machine.phase() == phase::attempting);
+        return todo.server;
+    }
+    std::size_t resolve() {
+        auto todo = next();
+        REQUIRE(todo.kind == kind::resolve);
+        return todo.host;
+    }
+    void refuse() { machine.attempt_failed("connection refused"); }
+    bool waits() { return next().kind == kind::wait; }
+
+    /// Advances the time to the deadline. @return by how much.
+    std::chrono::milliseconds pass() {
+        auto before = now;
+        REQUIRE(machine.deadline() != time_point::max());
+        now = machine.deadline();
+        return std::chrono::duration_cast<std::chrono::milliseconds>(now - before);
+    }
+    /// Connected to the one server there is.
+    void connect(bool read_only = false) {
+        start();
+        begin_round();
+        attempt();
+        machine.established(options.session_timeout, read_only, now);
+    }
+
+    client_options options;
+    std::mt19937_64 random{1};
+    connector machine;
+    time_point now = time_point() + 1h;
+};
+
+client_options with_chroot() {
+    return client_options("10.0.0.1/app");
+}
+
+}  // namespace
+
+TEST_CASE("connector: a literal address is tried at once, and the client is connected") {
+    bench b("10.0.0.1:2182");
+    CHECK(b.machine.idle());
+    CHECK(b.machine.deadline() == time_point::max());
+    CHECK(b.waits());
+    b.start();
+    b.begin_round();
+    CHECK(b.attempt() == at("10.0.0.1", 2182));
+    CHECK(b.waits());
+    b.machine.accepted();
+    b.machine.established(4s, false, b.now);
+    CHECK(b.machine.phase() == phase::open);
+    CHECK(b.machine.timeout() == 4s);
+    CHECK(b.machine.deadline() == time_point::max());
+    CHECK(b.waits());
+    CHECK(b.machine.problems() == "");
+}
+
+TEST_CASE("connector: all servers of a round are tried, each once, in random order") {
+    std::set<connector::endpoint> first;
+    bench b("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.1,[::ffff:10.0.0.2]");
+    b.start();
+    for (int round = 0; round < 30; ++round) {
+        b.begin_round();
+        std::set<connector::endpoint> tried;
+        for (int i = 0; i < 3; ++i) {
+            tried.insert(b.attempt());
+            if (i == 0)
+                first.insert(*tried.begin());
+            b.refuse();
+        }
+        CHECK(tried.size() == 3);
+        CHECK(b.waits());
+        CHECK(b.machine.phase() == phase::waiting);
+        b.machine.expect_nothing();
+        b.pass();
+    }
+    CHECK(first.size() == 3);
+}
+
+TEST_CASE("connector: pauses between rounds grow, differ, and do not cost the session") {
+    client_options options("10.0.0.1");
+    options.connect_timeout = 0ms;
+    auto pauses = [](bench& b) {
+        std::vector<std::chrono::milliseconds> result;
+        b.start();
+        for (int i = 0; i < 6; ++i) {
+            b.begin_round();
+            b.attempt();
+            b.refuse();
+            CHECK(b.waits());
+            result.push_back(b.pass());
+        }
+        return result;
+    };
+    bench b(options);
+    auto p = pauses(b);
+    std::chrono::milliseconds most = 100ms;
+    for (std::size_t i = 0; i < p.size();
+         ++i, most = std::min<std::chrono::milliseconds>(most * 2, 1000ms)) {
+        CHECK(p[i] >= most / 2);
+        CHECK(p[i] <= most);
+    }
+    options.session_timeout = 500ms;
+    bench brief(options);
+    for (auto pause : pauses(brief))
+        CHECK((pause >= 25ms && pause <= 50ms));
+}
+
+TEST_CASE("connector: what a server grants may be anything") {
+    for (auto granted : {0ms, -1000ms, 1ms}) {
+        bench b("10.0.0.1");
+        b.connect();
+        b.machine.established(granted, false, b.now);
+        for (int i = 0; i < 5; ++i) {
+            b.machine.connection_lost(b.now);
+            auto pause = b.pass();
+            CHECK((pause >= 0ms && pause <= 1s));
+        }
+    }
+}
+
+TEST_CASE("connector: a silent server gets its share of the time, then the next is tried") {
+    client_options options("10.0.0.1,10.0.0.2");
+    options.session_timeout = 12s;
+    options.connect_timeout = 0ms;
+    bench b(options);
+    b.start();
+    b.begin_round();
+    auto first = b.attempt();
+    CHECK(b.pass() == 4s);  // half of two thirds of the session timeout
+    CHECK(b.machine.next(b.now, true).kind == kind::wait);
+    CHECK(b.next().kind == kind::abandon_attempt);
+    CHECK(b.attempt() != first);
+    CHECK(b.machine.tried().size() == 2);
+    b.pass();
+    CHECK(b.next().kind == kind::abandon_attempt);
+    CHECK(b.waits());
+    CHECK(b.machine.phase() == phase::waiting);
+    CHECK(b.machine.problems() ==
+          " (10.0.0.1:2181: no answer in time; 10.0.0.2:2181: no answer in time)");
+}
+
+TEST_CASE("connector: an attempt may not take the others' share of connect_timeout") {
+    client_options options("10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4");
+    options.connect_timeout = 2000ms;
+    bench b(options);
+    b.start();
+    b.begin_round();
+    b.attempt();
+    CHECK(b.pass() == 500ms);
+    CHECK(b.next().kind == kind::abandon_attempt);
+    b.attempt();
+    CHECK(b.pass() == 500ms);
+
+    options.connect_timeout = 60ms;
+    bench hasty(options);
+    hasty.start();
+    hasty.begin_round();
+    hasty.attempt();
+    CHECK(hasty.pass() == 60ms);  // an attempt may take 100 ms, but `connect` is over before
+    CHECK(hasty.next().kind == kind::give_up);
+}
+
+TEST_CASE(
+    "connector: connect_timeout ends the waiting, with the reason that is nearest to success") {
+    client_options options("10.0.0.1");
+    options.connect_timeout = 300ms;
+    SECTION("a name that is not known") {
+        options.hosts = "nowhere";
+        bench b(options);
+        b.start();
+        b.begin_round();
+        CHECK(b.resolve() == 0);
+        SECTION("yet") {
+            b.now += 300ms;
+            auto end = b.next();
+            CHECK(end.kind == kind::give_up);
+            CHECK(end.reason == errc::host_not_found);
+            CHECK(b.machine.problems() == " (nowhere: no answer from the name service in time)");
+        }
+        SECTION("at all") {
+            b.machine.resolved(0, "unknown", {});
+            CHECK(b.waits());
+            CHECK(b.machine.phase() == phase::waiting);
+            b.now += 300ms;
+            CHECK(b.next().reason == errc::host_not_found);
+            CHECK(b.machine.problems() == " (nowhere: unknown)");
+        }
+    }
+    SECTION("nothing accepts") {
+        bench b(options);
+        b.start();
+        b.begin_round();
+        b.attempt();
+        b.refuse();
+        b.now += 300ms;
+        auto end = b.next();
+        CHECK(end.kind == kind::give_up);
+        CHECK(end.reason == errc::no_server);
+        CHECK(b.machine.problems() == " (10.0.0.1:2181: connection refused)");
+        CHECK(b.next().kind != kind::give_up);  // once
+    }
+    SECTION("nothing answers") {
+        bench b(options);
+        b.start();
+        b.begin_round();
+        b.attempt();
+        b.machine.accepted();
+        b.now += 300ms;
+        CHECK(b.next().reason == errc::server_silent);
+        CHECK(b.machine.problems() ==
+              " (10.0.0.1:2181: it accepted the connection, but gave no session in time)");
+    }
+    SECTION("no answer about the chroot") {
+        options.hosts = "10.0.0.1/app";
+        bench b(options);
+        b.connect();
+        b.now += 300ms;
+        CHECK(b.next().reason == errc::server_silent);
+    }
+    SECTION("nobody waits any more") {
+        bench b(options);
+        b.start();
+        b.begin_round();
+        b.attempt();
+        b.machine.expect_nothing();
+        b.now += 300ms;
+        CHECK(b.next().kind == kind::abandon_attempt);
+    }
+    SECTION("unlimited") {
+        options.connect_timeout = 0ms;
+        bench b(options);
+        b.start();
+        b.now += 24h;
+        b.begin_round();
+    }
+}
+
+TEST_CASE("connector: names are looked up in each round, and all their addresses tried") {
+    bench b("zk");
+    b.start();
+    b.begin_round();
+    CHECK(b.resolve() == 0);
+    CHECK(b.waits());
+    CHECK(b.machine.phase() == phase::resolving);
+    b.machine.resolved(0, "", {make_address("10.0.0.1"), make_address("10.0.0.2")});
+    auto first = b.attempt();
+    b.refuse();
+    CHECK(b.attempt() != first);
+    b.refuse();
+    CHECK(b.waits());
+    b.pass();
+    b.begin_round();
+    CHECK(b.resolve() == 0);
+}
+
+TEST_CASE("connector: a name without an answer does not delay what can be tried") {
+    bench b("10.0.0.1,slow");
+    b.start();
+    b.begin_round();
+    CHECK(b.resolve() == 1);
+    CHECK(b.attempt() == at("10.0.0.1"));
+    b.refuse();
+    CHECK(b.waits());
+    CHECK(b.machine.phase() == phase::waiting);
+    SECTION("an answer between rounds is used in the next one") {
+        b.machine.resolved(1, "", {make_address("10.0.0.2")});
+        b.pass();
+        b.begin_round();
+        std::set<connector::endpoint> tried{b.attempt()};
+        b.refuse();
+        tried.insert(b.attempt());
+        CHECK(tried == std::set{at("10.0.0.1"), at("10.0.0.2")});
+    }
+    SECTION("a look-up goes on over rounds, and its answer joins the round under way") {
+        b.pass();
+        b.begin_round();
+        CHECK(b.attempt() == at("10.0.0.1"));
+        auto alone = b.machine.deadline();
+        b.machine.resolved(
+            1, "", {make_address("10.0.0.1"), make_address("10.0.0.2"), make_address("10.0.0.3")});
+        CHECK(b.machine.deadline() < alone);
+        b.refuse();
+        std::set<connector::endpoint> tried{b.attempt()};
+        b.refuse();
+        tried.insert(b.attempt());
+        CHECK(tried == std::set{at("10.0.0.2"), at("10.0.0.3")});
+    }
+    SECTION("a failure between rounds: it is asked again") {
+        b.machine.resolved(1, "unknown", {});
+        b.pass();
+        b.begin_round();
+        CHECK(b.resolve() == 1);
+    }
+}
+
+TEST_CASE("connector: known addresses are used when a look-up is slow or fails") {
+    bench b("zk");
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.machine.resolved(0, "", {make_address("10.0.0.1")});
+    b.attempt();
+    b.machine.established(4s, false, b.now);
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    b.resolve();
+    CHECK(b.waits());
+    SECTION("slow") {
+        CHECK(b.pass() == 400ms);
+        CHECK(b.attempt() == at("10.0.0.1"));
+        b.refuse();
+        CHECK(b.waits());
+        CHECK(b.machine.phase() == phase::waiting);
+    }
+    SECTION("failed") {
+        b.machine.resolved(0, "the name service is away", {});
+        CHECK(b.attempt() == at("10.0.0.1"));
+    }
+    SECTION("unknown and slow: waits for the look-up") {
+        bench other("zk");
+        other.start();
+        other.begin_round();
+        other.resolve();
+        other.now += 1s;
+        CHECK(other.waits());
+        CHECK(other.machine.phase() == phase::resolving);
+        other.machine.resolved(0, "", {make_address("10.0.0.1")});
+        CHECK(other.attempt() == at("10.0.0.1"));
+    }
+}
+
+TEST_CASE("connector: a link-local address without an interface is no address") {
+    bench b("[fe80::1]");
+    b.start();
+    b.begin_round();
+    CHECK(b.waits());
+    CHECK(b.machine.phase() == phase::waiting);
+    CHECK(b.machine.problems() ==
+          " (fe80::1: a link-local address needs a network interface of this machine, as in "
+          "fe80::1%eth0)");
+}
+
+TEST_CASE("connector: a connection that ends is replaced at once, unless all end at once") {
+    bench b("10.0.0.1");
+    b.connect();
+    for (int i = 0; i < 2; ++i) {
+        b.machine.connection_lost(b.now);
+        b.begin_round();
+        b.attempt();
+        b.machine.established(10s, false, b.now);
+    }
+    b.machine.connection_lost(b.now);
+    CHECK(b.waits());
+    b.pass();
+    b.begin_round();
+    b.attempt();
+    b.machine.established(10s, false, b.now);
+    b.now += 1s;  // this one lasts
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+}
+
+TEST_CASE("connector: the chroot is verified before the first use, and only then") {
+    bench b(with_chroot());
+    b.connect();
+    CHECK(b.machine.verifying());
+    CHECK(b.waits());
+    SECTION("lost meanwhile: again") {
+        b.machine.connection_lost(b.now);
+        b.begin_round();
+        b.attempt();
+        b.machine.established(10s, false, b.now);
+        CHECK(b.machine.verifying());
+    }
+    SECTION("it exists: once is enough, until `connect` is called again") {
+        b.machine.verified(false, b.now);
+        CHECK(b.machine.open());
+        b.now += 1min;
+        CHECK(b.waits());  // of `connect_timeout` nothing is left
+        b.machine.connection_lost(b.now);
+        b.begin_round();
+        b.attempt();
+        b.machine.established(10s, false, b.now);
+        CHECK(b.machine.open());
+        b.machine.stop();
+        b.connect();
+        CHECK(b.machine.verifying());
+    }
+    SECTION("it is missing: the end") {
+        b.machine.stop();
+        CHECK(b.machine.idle());
+        CHECK(b.machine.deadline() == time_point::max());
+    }
+}
+
+TEST_CASE("connector: stopped in any phase it wants nothing, and a late answer starts nothing") {
+    bench b("10.0.0.1,zk");
+    int phases = GENERATE(0, 1, 2, 3, 4);
+    b.start();
+    if (phases > 0)
+        b.begin_round();
+    if (phases > 1)
+        b.resolve();
+    if (phases > 2)
+        b.attempt();
+    if (phases > 3)
+        b.machine.established(4s, true, b.now);
+    b.machine.stop();  // closed, authentication refused, the chroot is missing
+    b.now += 1h;
+    CHECK(b.waits());
+    CHECK(b.machine.deadline() == time_point::max());
+    b.start();
+    b.begin_round();
+    CHECK(b.resolve() == 1);
+}
+
+TEST_CASE("connector: while read-only it looks for a quorum, and goes there first") {
+    client_options options("10.0.0.1,10.0.0.2,zk");
+    bench b(options);
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.machine.resolved(2, "", {make_address("10.0.0.3"), make_address("10.0.0.4")});
+    auto current = b.attempt();
+    b.machine.established(4s, true, b.now);
+    std::vector<std::chrono::milliseconds> pauses;
+    for (int i = 0; i < 8; ++i) {
+        CHECK(b.next().kind == kind::ask_for_quorum);
+        CHECK(b.waits());
+        pauses.push_back(b.pass());
+    }
+    CHECK(pauses == std::vector<std::chrono::milliseconds>{
+                        200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 10s, 10s});
+    auto others = b.machine.other_servers();
+    CHECK(others.size() == 3);
+    CHECK(std::count(others.begin(), others.end(), current) == 0);
+    b.machine.quorum_found(others.back());
+    CHECK(b.waits());
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    b.resolve();
+    CHECK(b.attempt() == others.back());
+    b.machine.established(4s, false, b.now);
+    CHECK(b.waits());
+    CHECK(b.machine.deadline() == time_point::max());
+}
+
+TEST_CASE("connector: with TLS nobody is asked for a quorum") {
+    client_options options("10.0.0.1");
+    options.tls.emplace();
+    bench b(options);
+    b.connect(true);
+    CHECK(b.waits());
+    CHECK(b.machine.deadline() == time_point::max());
+}
+
+TEST_CASE("connector: keeps the problems of so many servers, and forgets them when connected") {
+    client_options options;
+    for (int i = 1; i <= 20; ++i)
+        options.hosts += (i == 1 ? "10.0.0." : ",10.0.0.") + std::to_string(i);
+    bench b(options);
+    b.start();
+    b.begin_round();
+    for (int i = 0; i < 19; ++i) {
+        b.attempt();
+        b.refuse();
+    }
+    b.attempt();
+    auto text = b.machine.problems();
+    CHECK(std::count(text.begin(), text.end(), ';') == 15);
+    b.machine.established(4s, false, b.now);
+    CHECK(b.machine.problems() == "");
+}
+
+}  // namespace corozk::testing::connector_test
