@@ -122,6 +122,7 @@ private:
         zk_.sync("/", answered("sync"));
         zk_.ensure_path(at("made"), create_options(), answered("ensure_path"));
         zk_.create(path_ + "-created", "x", create_options(), answered("create"));
+        zk_.erase_tree(path_ + "-created", answered("erase_tree"));
         transaction steps;
         steps.create(path_ + "-committed", "x");
         zk_.commit(steps, answered("commit"));

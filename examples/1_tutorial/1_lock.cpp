@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps: connect, take a lock, work, give it back.
+// The first steps: connect, acquire a lock, work, release it.
 //
 //   1_lock 127.0.0.1:2181
 #include <corozk.hpp>

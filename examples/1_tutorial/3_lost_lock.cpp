@@ -15,11 +15,11 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Works for as long as it is let.
+/// Works until it is cancelled.
 asio::awaitable<void> long_work(corozk::ownership& held) {
     std::cout << "working under " << held.path() << '\n';
     asio::steady_timer timer(co_await asio::this_coro::executor, 1h);
-    co_await timer.async_wait(asio::use_awaitable);  // ends by cancellation
+    co_await timer.async_wait(asio::use_awaitable);
 }
 
 asio::awaitable<void> work(std::string hosts) {

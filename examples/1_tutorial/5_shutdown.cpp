@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service that ends cleanly on SIGINT or SIGTERM: the work is cancelled, the lock given back, the
+// A service that ends cleanly on SIGINT or SIGTERM: the work is cancelled, the lock released, the
 // session closed. With a second argument it sends itself the signal.
 //
 //   5_shutdown 127.0.0.1:2181 [now]

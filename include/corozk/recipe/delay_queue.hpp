@@ -11,46 +11,45 @@
 namespace corozk {
 
 /**
- * @brief A queue whose items come out when they are due: in the order of their due times, and of the
- *        puts where these are the same.
+ * @brief A queue whose items become available at their due times, in the order of these and, if
+ *        equal, of the puts.
  *
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
- * `peek` see only items that are. Those that wait are woken by one timer, and by a watch when an item
- * is put that is due earlier. An item is taken exactly once, and consumed with acknowledgement, as
- * in every queue. `size` and the bound count items that are not due, too.
+ * `peek` consider only due items. Waiters are woken by a timer, and by a watch if an item with an
+ * earlier due time is put. Otherwise as any queue: items are taken exactly once or acknowledged.
+ * `size` and the bound also count items that are not due.
  *
- * As in `priority_queue` each round of takes has a listing that was requested after the takes.
+ * As in `priority_queue`, takes use a listing that was requested after them.
  *
- * @par Whose clock counts
- * The system clocks of the participants. A delay becomes a point in time by the producer's clock when
- * `put` is called; the item is due when the consumer's clock has reached it. If the two differ by d,
- * the item is taken up to d too early or too late. Nothing else depends on clocks: a clock that is
- * wrong or jumps neither loses an item nor causes it to be taken twice, and the order is the same for
- * all clients. If the consumer's clock jumps back, the consumer waits until it has reached the time
- * again; if it jumps ahead, what has become due by that is taken at most a second later.
+ * @par Clocks
+ * The system clocks of the participants. A delay is added to the producer's clock when `put` is
+ * called; the item is due when the consumer's clock reaches the result. If the clocks differ by d,
+ * the item is taken up to d too early or too late. Nothing else depends on clocks: wrong or jumping
+ * ones neither lose nor duplicate items, and the order is the same for all clients. If the
+ * consumer's clock jumps back, it waits until the due time is reached again; if it jumps ahead,
+ * items that are due by that are taken within a second.
  *
  * @par Format
- * Items are called `queue-<due time>-<sequence>`: milliseconds since 1970 in thirteen digits, so that
- * names sort. Other children are ignored. With another format than `compatibility::native` every
- * operation but `size` fails with `errc::bad_option`. `put_many` adds items that are due at the same
+ * Items are named `queue-<due time>-<sequence>`, in milliseconds since 1970 with thirteen digits,
+ * so that names sort. Other children are ignored. With another `compatibility` than `native`, all
+ * operations except `size` fail with `errc::bad_option`. `put_many` adds items with the same due
  * time.
  *
  * @par Origin
- * Curator's DistributedDelayQueue, whose items have a format of their own.
+ * Curator's DistributedDelayQueue, whose item format is different.
  */
 class COROZK_DECL delay_queue : public producing_queue<due_time> {
 public:
-    /// Returns the time. It is called on the client's executor, never after the queue was destroyed,
-    /// and must not throw.
+    /// Returns the time. Called on the client's executor, never after the queue was destroyed. Must
+    /// not throw.
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
 
     delay_queue() noexcept = default;
 
     /**
-     * @brief A delay queue at this path. Touches nothing until it is used.
+     * @brief `path` is the parent node of the items. Nothing is sent.
      *
-     * @param time  instead of the system clock, for instance one that follows a time server. Empty:
-     *              the system clock
+     * @param time the clock, for instance one that follows a time server; empty: the system clock
      */
     delay_queue(const client& c,
                 std::string path,

@@ -31,62 +31,61 @@ class claim_impl;
 }  // namespace detail
 
 /**
- * @brief How a queue is stored. All participants should agree.
+ * @brief Options of a queue. All participants must use the same ones.
  *
- * Curator's DistributedQueue and its relatives wrap the items in a format of their own and are not
- * supported; neither are Kazoo's LockingQueue and the claims of both.
+ * The item formats of Curator's DistributedQueue and related classes and of Kazoo's LockingQueue,
+ * and the claims of both libraries, are not supported.
  *
- * The parent znode is persistent and stays while the queue is empty: it numbers the items, and a new
- * parent begins with the first number again. If it is deleted, queue objects notice that before they
- * take from the next one; only a take in flight at this moment could return what it has read of an old
- * item for a new one of the same name. The server deletes a container (such as Curator's parents) when
- * it is empty: if other programs create the queue, let them create a persistent parent.
+ * The parent node is persistent and remains while the queue is empty, because it numbers the items.
+ * If it is deleted and created again, numbers restart; queue objects detect this before they take
+ * items, but a take in flight at that moment may return the data of an old item of the same name.
+ * The server deletes empty container nodes (such as Curator's parents): if other programs create
+ * the queue, let them create a persistent parent.
  */
 struct queue_options {
     queue_options() = default;
 
-    /// The names of the items. `native`: the recipes page's, `queue-<sequence>`, and with a rank
-    /// `queue-<rank>-<sequence>`. `curator`: SimpleDistributedQueue's, `qn-<sequence>`; no
-    /// priorities. `kazoo`: Queue's, `entry-<priority>-<sequence>`, priorities 0 to 999, default
-    /// 100. Only `native` has due times. Otherwise operations fail with `errc::bad_option`.
+    /// The items' names. `native`: `queue-<sequence>` as on the recipes page, or
+    /// `queue-<rank>-<sequence>`. `curator`: `qn-<sequence>` as SimpleDistributedQueue, without
+    /// priorities. `kazoo`: `entry-<priority>-<sequence>` as Queue, with priorities from 0 to 999,
+    /// by default 100. Only `native` supports due times. Unsupported combinations fail with
+    /// `errc::bad_option`.
     corozk::compatibility compatibility = corozk::compatibility::native;
 
-    /// Items are deleted at the end of their producer's session, as on the recipes page. By default
-    /// work survives its producer. Ephemeral items can be taken, but not claimed: an ephemeral node
-    /// cannot have a child.
+    /// Whether items are deleted at the end of their producer's session, as on the recipes page.
+    /// Ephemeral items can be taken, but not claimed, as an ephemeral node cannot have children.
     bool ephemeral_items = false;
 
-    /// Producers wait while the queue's node has so many children. 0: no bound. It is stored below
-    /// `control_path`; if another bound is stored there, puts fail with `errc::limit_mismatch`. It
-    /// holds among the producers that use this option.
+    /// Producers wait while the parent node has that many children. 0: no bound. It is stored below
+    /// `control_path`; puts fail with `errc::limit_mismatch` if another bound is stored there. It
+    /// applies only to producers that set it.
     std::size_t bound = 0;
 
-    /// The parent of nodes that decide what a lost response said. Empty: the queue's path with
-    /// "-control" appended. Not inside the queue, where other libraries would take them for items.
-    /// Each object that puts or takes has a node there, which is deleted with the object. If the
-    /// client is closed first (or the process dies), the next object that creates one deletes it after
-    /// an hour.
+    /// The parent of nodes that resolve unknown outcomes. Empty: the queue's path with "-control"
+    /// appended. Must not be inside the queue, where other libraries would mistake them for items.
+    /// Each object that puts or takes has a node there, which is deleted with the object or, if its
+    /// client was closed or its process died, by other objects after an hour.
     std::string control_path;
 
-    /// Of items, parents and claims. Empty: open. Producers and consumers need all permissions but
-    /// `admin`; without them operations fail with `zk_errc::no_auth`.
+    /// ACL of items, parents and claims. Empty means open to everyone. Producers and consumers need
+    /// all permissions but `admin`; otherwise operations fail with `zk_errc::no_auth`.
     corozk::acl acl;
 };
 
 /** @brief An item of a queue. */
 struct queue_item {
     queue_item() = default;
-    std::string name;                           ///< Of its node, without the path.
-    std::string data;                           ///< What was put.
-    std::int32_t priority = 0;                  ///< Smaller comes first.
-    std::chrono::system_clock::time_point due;  ///< Of a `delay_queue`: not taken before.
+    std::string name;                           ///< The name of its node.
+    std::string data;                           ///< Its data.
+    std::int32_t priority = 0;                  ///< Lower numbers first.
+    std::chrono::system_clock::time_point due;  ///< The due time in a `delay_queue`.
 };
 
 /**
- * @brief An item that this consumer works on; no other consumer gets it meanwhile.
+ * @brief An item that is claimed by a consumer; no other consumer gets it.
  *
- * Move-only. It ends by `acknowledge`, by `release`, or with the session; after the last two the item
- * is available again. The destructor releases it in the background.
+ * Move-only. The claim ends with `acknowledge`, `release` or the session; after the latter two the
+ * item is available again. The destructor releases it in the background.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -99,42 +98,43 @@ public:
     queue_claim() noexcept = default;
     queue_claim(std::shared_ptr<detail::session> session, impl_ptr impl);
 
-    const queue_item& item() const noexcept;                            ///< What is claimed.
-    const std::string& name() const noexcept { return item().name; }    ///< Of its node.
-    const std::string& data() const noexcept { return item().data; }    ///< What was put.
-    std::int32_t priority() const noexcept { return item().priority; }  ///< Of the item.
+    const queue_item& item() const noexcept;                            ///< The claimed item.
+    const std::string& name() const noexcept { return item().name; }    ///< `item().name`
+    const std::string& data() const noexcept { return item().data; }    ///< `item().data`
+    std::int32_t priority() const noexcept { return item().priority; }  ///< `item().priority`
 
-    /** @brief Of the item, in a `delay_queue`. */
+    /** @brief `item().due` */
     std::chrono::system_clock::time_point due() const noexcept { return item().due; }
 
-    /** @brief Grows with every claim on this server ensemble: the claim's czxid. */
+    /** @brief Increases with every claim: the `czxid` of the claim's node. */
     std::int64_t fencing_token() const noexcept;
 
     /**
-     * @brief Whether the claim exists, as far as this client knows without a request: false from
-     *        `release` on, true while an `acknowledge` is in flight.
+     * @brief Whether the claim is held, to the client's knowledge: false after `release`, true
+     *        while an `acknowledge` is in flight.
      *
-     * A lost session is always noticed; that another client deleted the claim, while `wait_lost` waits
-     * and by `acknowledge`.
+     * Session loss is always detected; deletion by another client only while `wait_lost` is
+     * pending, and by `acknowledge`.
      */
     bool valid() const noexcept;
 
     /**
-     * @brief Deletes the item and the claim and carries out further operations, all or nothing.
+     * @brief Deletes the item and the claim, and applies further steps, all or nothing.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * - `errc::ownership_lost`: the claim had ended; nothing was done. Another consumer gets the item.
-     * - an error of one of the further operations, such as `zk_errc::bad_version`: nothing was
-     * done, and the claim is still held.
+     * - `errc::ownership_lost`: the claim was lost; nothing was applied. Another consumer gets the
+     *   item.
+     * - the error of a further step, such as `zk_errc::bad_version`: nothing was applied, and the
+     *   claim is still held.
      * - `errc::not_connected`: nothing was sent, and the claim is still held.
-     * - `zk_errc::connection_loss`: the response was lost, and so was the session: unknown.
-     * - `errc::too_large`, `errc::busy` (another acknowledge or release is in flight).
+     * - `zk_errc::connection_loss`: the response and the session were lost; outcome unknown.
+     * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; what was sent may be carried out.
+     * All types: completes at once with `operation_aborted`; a request in flight may be applied.
      *
      * @par Origin
      * CURATOR-605 (two consumers of one message).
@@ -145,20 +145,20 @@ public:
             "queue_claim.acknowledge", std::forward<Token>(token), std::move(extra));
     }
 
-    /** @brief The same, without further operations. */
+    /** @brief Same as above, without further steps. */
     template <detail::token_not<transaction> Token = default_token>
     auto acknowledge(Token&& token = Token{}) {
         return acknowledge(transaction(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Gives the item back: it is available to all consumers.
+     * @brief Releases the claim: the item becomes available to all consumers.
      *
      * @par Completion signature
-     * `void(error_code)`; no error if the claim had ended already.
+     * `void(error_code)`; not an error if the claim had already ended.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; the item is given back anyway.
+     * All types: completes at once with `operation_aborted`; the item is released anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -166,14 +166,14 @@ public:
     }
 
     /**
-     * @brief Waits until the claim is lost: the session is, or another client has deleted its node.
+     * @brief Waits until the claim is lost with the session, or because another client deleted it.
      *
      * @par Completion signature
-     * `void(error_code)`: no error when it is lost; `operation_aborted` when it ended by
-     * `acknowledge`, `release` or destruction.
+     * `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by `acknowledge`,
+     * `release` or destruction.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; the claim stays.
+     * All types: completes at once with `operation_aborted`; the claim is kept.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -187,70 +187,66 @@ private:
 };
 
 /**
- * @brief What `queue`, `priority_queue` and `delay_queue` have in common: the consumer's side.
+ * @brief Base of `queue`, `priority_queue` and `delay_queue`: the consumers' operations.
  *
- * Any number of takes and consumes may wait in one object. They share one listing and, while the
- * queue is empty, one watch, and are served together. `take` and `consume` may be mixed: neither gets a
- * claimed item.
+ * Any number of `take` and `consume` may be pending. They share a listing and, while the queue is
+ * empty, a watch. They may be mixed: neither gets a claimed item.
  *
  * @par Errors of all operations
- * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts: the
+ * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts, as the
  * others wait for the connection), `errc::closed`, and the server's errors.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed in any state, before or after the client: waiting operations complete with
+ * May be destroyed in any state, before or after the client: pending operations complete with
  * `operation_aborted`.
  *
  * @par Origin
- * "Queues" and "Priority Queues" of the recipes page.
+ * "Queues" and "Priority Queues" on the recipes page.
  */
 class COROZK_DECL basic_queue : public detail::recipe_object<detail::queue_impl> {
 public:
-    using clock = std::chrono::steady_clock;  ///< Of deadlines.
+    using clock = std::chrono::steady_clock;  ///< The clock of deadlines.
 
     basic_queue() noexcept = default;
 
     /**
-     * @brief Waits for an item, and removes the first one.
+     * @brief Waits for an item and removes the first one.
      *
-     * Exactly one take of all clients gets an item, even if responses are lost: whether the item was
-     * deleted is found out afterwards. At most once: if this process dies with the item, it is gone.
-     * Where that matters use `consume`.
+     * Exactly one `take` of all clients gets an item, even if responses are lost. Delivery is at
+     * most once: if the process dies, the item is lost. Use `consume` to avoid that.
      *
      * @par Completion signature
      * `void(error_code, queue_item)`
      *
      * @par Errors
-     * `zk_errc::connection_loss`: the client was closed before the outcome of a delete that had been
-     * sent was known. The item comes with this error (use `as_tuple`): it may or may not have been
-     * deleted.
+     * `zk_errc::connection_loss`: the client was closed while a delete was in flight. The result
+     * contains the item (use `as_tuple`), which may or may not have been deleted.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`. An item whose delete had been sent is
-     * given to another waiting take of this object, or put back into its old place in the queue.
+     * All types: completes at once with `operation_aborted`. An item whose delete is in flight is
+     * given to another pending `take` of this object, or put back in its previous place.
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
         return take_until(clock::time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief As `take`, but at most until then: `errc::deadline_exceeded` (see
-     *  `time_limit`). */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto take_until(clock::time_point deadline, Token&& token = Token{}) {
         return initiate<&start_take>("queue.take", std::forward<Token>(token), deadline, false);
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto take_for(time_limit budget, Token&& token = Token{}) {
         return take_until(budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief As `take`, but `errc::would_block` if there is no unclaimed item. */
+    /** @brief As `take`, but fails with `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_take(Token&& token = Token{}) {
         return initiate<&start_take>(
@@ -258,7 +254,7 @@ public:
     }
 
     /**
-     * @brief Reads the first item that is not known to be claimed, and leaves it.
+     * @brief Reads the first item that is not known to be claimed, without removing it.
      *
      * @par Completion signature
      * `void(error_code, queue_item)`; `errc::would_block` if there is none.
@@ -272,10 +268,10 @@ public:
     }
 
     /**
-     * @brief Waits for an item, and claims the first unclaimed one.
+     * @brief Waits for an item and claims the first unclaimed one.
      *
-     * At least once: an item is gone only when a consumer has acknowledged it, and exactly one
-     * acknowledgement succeeds.
+     * Delivery is at least once: an item is removed only by an acknowledgement, of which exactly
+     * one succeeds.
      *
      * @par Completion signature
      * `void(error_code, queue_claim)`
@@ -284,28 +280,27 @@ public:
      * `errc::not_supported`: the items are ephemeral.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; no claim is left behind.
+     * All types: completes at once with `operation_aborted`; no claim remains.
      */
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
         return consume_until(clock::time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief As `consume`, but at most until then: `errc::deadline_exceeded` (see
-     *  `time_limit`). */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto consume_until(clock::time_point deadline, Token&& token = Token{}) {
         return initiate<&start_consume>(
             "queue.consume", std::forward<Token>(token), deadline, false);
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto consume_for(time_limit budget, Token&& token = Token{}) {
         return consume_until(budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief As `consume`, but `errc::would_block` if there is no unclaimed item. */
+    /** @brief As `consume`, but fails with `errc::would_block` if there is no unclaimed item. */
     template <class Token = default_token>
     auto try_consume(Token&& token = Token{}) {
         return initiate<&start_consume>(
@@ -313,9 +308,7 @@ public:
     }
 
     /**
-     * @brief Counts the items, claimed ones included, at the price of one small request.
-     *
-     * Children that are no items count as well.
+     * @brief Counts the items with one small request, including claimed ones and foreign children.
      *
      * @par Completion signature
      * `void(error_code, std::size_t)`
@@ -329,7 +322,7 @@ public:
     }
 
 protected:
-    // The time says what is due.
+    // `time` is the clock that due times are compared with.
     basic_queue(const client& c,
                 std::string path,
                 queue_options options,
@@ -343,7 +336,7 @@ protected:
                           bool no_wait,
                           handler_of<> handler);
 
-    // What the order of the items depends on.
+    // Items are ordered by rank.
     std::int64_t rank_of() const noexcept { return 0; }
     std::int64_t rank_of(std::int32_t priority) const noexcept { return priority; }
     std::int64_t rank_of(due_time when) const;
@@ -362,23 +355,23 @@ private:
 };
 
 /**
- * @brief What `queue`, `priority_queue` and `delay_queue` have in common: the producer's side.
+ * @brief Base of `queue`, `priority_queue` and `delay_queue`: the producers' operations.
  *
- * `Rank`: what is said of an item besides its data: nothing, its priority, or when it is due.
+ * `Rank` is empty, the item's priority, or its due time.
  *
- * Several puts that are called while another one is in flight share a request; those of one object
- * keep their order. Each is applied exactly once, whatever happens to connection and session.
+ * Puts that are started while another one is in flight share a request; those of one object keep
+ * their order. Each is applied exactly once, even if the connection or the session is lost.
  *
  * @par Errors
- * `errc::too_large` (for one request, or the bound), `errc::limit_mismatch`, and `errc::bad_option` if
- * the format cannot name the rank. A put that fails was not applied, except with
- * `zk_errc::connection_loss`: the client was closed (or the control node deleted) before the outcome
- * was known.
+ * `errc::too_large` (for one request, or for the bound), `errc::limit_mismatch`, and
+ * `errc::bad_option` if the format does not support the rank. A put that fails was not applied,
+ * except with `zk_errc::connection_loss`: the client was closed (or the control node deleted)
+ * before the outcome was known.
  *
  * @par Cancellation
- * All types: completes at once with `operation_aborted`. A put that had been sent may be applied. An
- * item that was put too late for its deadline is deleted again, unless another client has it already
- * (or the response was lost, too).
+ * All types: completes at once with `operation_aborted`. A put in flight may be applied. An item
+ * that was put after its deadline is deleted again, unless another client already has it (or the
+ * response was lost).
  */
 template <class... Rank>
 class producing_queue : public basic_queue {
@@ -395,7 +388,7 @@ public:
             std::move(data), rank..., clock::time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief As `put`, but at most until then: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto put_until(std::string data,
                    Rank... rank,
@@ -409,13 +402,13 @@ public:
                                                  false);
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto put_for(std::string data, Rank... rank, time_limit budget, Token&& token = Token{}) {
         return put_until(std::move(data), rank..., budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
+    /** @brief As `put`, but fails with `errc::would_block` if a bounded queue is full. */
     template <class Token = default_token>
     auto try_put(std::string data, Rank... rank, Token&& token = Token{}) {
         return initiate<&basic_queue::start_put>("queue.try_put",
@@ -426,7 +419,7 @@ public:
                                                  true);
     }
 
-    /** @brief As `put`, for all of them in one transaction: all or none. */
+    /** @brief As `put`, for several items in one transaction. */
     template <class Token = default_token>
     auto put_many(std::vector<std::string> data, Rank... rank, Token&& token = Token{}) {
         return initiate<&basic_queue::start_put>("queue.put_many",
@@ -449,32 +442,31 @@ private:
 };
 
 /**
- * @brief A queue: first in, first out, by the server's order of the puts.
+ * @brief A FIFO queue, in the order in which the server applied the puts.
  *
- * With several consuming processes the items are *given out* in this order.
+ * With several consuming processes, items are *handed out* in this order.
  */
 class COROZK_DECL queue : public producing_queue<> {
 public:
     queue() noexcept = default;
 
-    /** @brief A queue at this path. Touches nothing until it is used. */
+    /** @brief `path` is the parent node of the items. Nothing is sent. */
     queue(const client& c, std::string path, queue_options options = queue_options())
         : producing_queue(c, std::move(path), std::move(options), detail::queue_order::arrival) {}
 };
 
 /**
- * @brief A queue whose items come out by priority, lower numbers first (like UNIX), and within a
- *        priority first in, first out.
+ * @brief A queue whose items are taken by priority, lower numbers first, and FIFO within a
+ *        priority.
  *
- * Each round of takes has a listing that was requested after the takes: an item of higher priority that
- * was put before is never overtaken by what an older listing showed. Therefore a take costs a listing,
- * which those that wait together share.
+ * Takes use a listing that was requested after them, so that they never miss an item of a higher
+ * priority that was put before. Hence a take costs a listing, which concurrent takes share.
  */
 class COROZK_DECL priority_queue : public producing_queue<std::int32_t> {
 public:
     priority_queue() noexcept = default;
 
-    /** @brief A queue at this path. Touches nothing until it is used. */
+    /** @brief `path` is the parent node of the items. Nothing is sent. */
     priority_queue(const client& c, std::string path, queue_options options = queue_options())
         : producing_queue(c, std::move(path), std::move(options), detail::queue_order::priority) {}
 };

@@ -22,33 +22,32 @@ namespace detail {
 class rendezvous_impl;
 }
 
-/** @brief How a meeting point is kept. */
+/** @brief Options of a rendezvous. */
 struct rendezvous_options {
     rendezvous_options() = default;
 
-    /// What `publish` does while somebody else's data is there: wait until that one is gone (true),
-    /// or fail with `errc::already_exists` (false).
+    /// Whether `publish` waits while another publisher's node exists. Otherwise it fails with
+    /// `errc::already_exists`.
     bool wait_for_predecessor = true;
 
-    /// Of the node and of folders that are made for it; empty means open.
+    /// ACL of the node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief A place where processes meet whose start has no order: a master publishes where it is, its
- *        workers wait for that, whoever comes first.
+ * @brief Lets processes that start in any order find each other: a master publishes its address,
+ *        and workers wait for it.
  *
- * The node belongs to the publisher's session. It is published again by itself with the next
- * session, and when somebody erased it, until `withdraw`. A worker follows a master that restarts
- * elsewhere with `next`.
+ * The node is ephemeral. Until `withdraw`, it is created again in each session, and if another
+ * client deletes it. Workers follow a master that moves with `next`.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `publish` | completes at once; the node is erased in the background |
- * | `update` | completes at once; the data is still to be written |
- * | `withdraw` | completes at once; withdrawing goes on in the background |
- * | `await`, `next` | complete at once; `next` loses nothing to the next call |
+ * | `publish` | completes at once; the node is deleted in the background |
+ * | `update` | completes at once; writes the data in the background |
+ * | `withdraw` | completes at once; withdraws in the background |
+ * | `await`, `next` | completes at once; the next call still reports the change |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
@@ -57,32 +56,32 @@ struct rendezvous_options {
  * function.
  *
  * @par Lifetime
- * Destroying the object withdraws (in the background); what waits completes with
- * `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ * The destructor withdraws in the background; pending operations complete with `operation_aborted`.
+ * After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
  * "Rendezvous" in the ZooKeeper paper (section 2.4).
  */
 class COROZK_DECL rendezvous : public detail::recipe_object<detail::rendezvous_impl> {
 public:
-    /** @brief The meeting point whose node is `path`. Nothing is sent. */
+    /** @brief `path` is the node to publish. Nothing is sent. */
     rendezvous(const client& c,
                std::string path,
                rendezvous_options options = rendezvous_options());
 
     rendezvous() noexcept = default;
 
-    /** @brief Whether the server has our node now, as far as is known. */
+    /** @brief Whether the server has the node of this object, to the client's knowledge. */
     bool published() const noexcept;
 
     /**
-     * @brief Publishes, and keeps it published.
+     * @brief Publishes data until `withdraw`.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::busy` (published by this object already), `errc::already_exists` (see the options),
+     * `errc::busy` (already published by this object), `errc::already_exists` (see the options),
      * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -105,7 +104,7 @@ public:
     }
 
     /**
-     * @brief Replaces what is published, for this session and later ones.
+     * @brief Replaces the published data, for this session and later ones.
      *
      * @par Completion signature
      * `void(error_code)`; `errc::not_a_member` if nothing is published.
@@ -117,11 +116,11 @@ public:
     }
 
     /**
-     * @brief Takes it away.
+     * @brief Deletes the node.
      *
      * @par Completion signature
-     * `void(error_code)`: the node is gone, or its session is; `errc::not_a_member` if nothing was
-     * published.
+     * `void(error_code)`, after the node was deleted or its session has ended;
+     * `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
@@ -129,7 +128,7 @@ public:
     }
 
     /**
-     * @brief Waits until somebody is there.
+     * @brief Waits until the data is published.
      *
      * @par Completion signature
      * `void(error_code, rendezvous_point)`
@@ -155,15 +154,15 @@ public:
     }
 
     /**
-     * @brief Waits until it is different from what this object told last: other data, another
-     *        publisher, nobody. The first call tells at once how things are. The latest state wins.
+     * @brief Waits until the data, the publisher or its presence differs from the state returned
+     *        last. The first call completes at once. Intermediate states may be skipped.
      *
      * @par Completion signature
      * `void(error_code, rendezvous_point)`
      *
      * @par Errors
-     * `errc::busy` (another `next` of this object waits), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`.
+     * `errc::busy` (another `next` of this object is pending), `errc::bad_path`,
+     * `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

@@ -30,8 +30,17 @@ struct cache_core::reading {
     bool deep;
 };
 
-cache_core::cache_core(port& p, std::string root, std::size_t depth, bool names)
-    : port_(p), wake_(p), root_(std::move(root)), depth_(depth), names_(names) {}
+cache_core::cache_core(port& p,
+                       std::string root,
+                       std::size_t depth,
+                       bool names,
+                       cache_options options)
+    : recipe_core(p),
+      wake_(p),
+      root_(std::move(root)),
+      depth_(depth),
+      names_(names),
+      options_(std::move(options)) {}
 
 void cache_core::start() {
     if (running_ || path_problem(root_))
@@ -41,8 +50,8 @@ void cache_core::start() {
     port_.spawn(run(shared_from_this()));
 }
 
-void cache_core::stop() {
-    stopped_ = true;
+void cache_core::stop() noexcept {
+    recipe_core::stop();
     copy_.reset();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
@@ -164,6 +173,11 @@ void cache_core::end_round() {
     answer_calls();
 }
 
+/// The filter is not called after the cache was destroyed.
+bool cache_core::selects(const std::string& path) const {
+    return stopped() || !options_.filter || options_.filter(path);
+}
+
 /// In a round: it belongs to what is being read.
 void cache_core::add(std::string path, std::size_t level) {
     auto e = std::make_unique<entry>(*this, path, level);
@@ -215,7 +229,7 @@ task<> cache_core::work() {
     add(root_, 0);
     std::uint64_t synced = 0;  // the connection to which everything was read
     for (;;) {
-        if (stopped_)
+        if (stopped())
             co_return;
         const session_status& status = port_.status();
         if (status.state == session_state::closed) {
@@ -306,7 +320,7 @@ task<> cache_core::settle(reading& r) {
         }
         co_return;
     }
-    if (worth_another_try(ec) || worth_another_try(children_ec)) {
+    if (retry(port_).again(ec) || retry(port_).again(children_ec)) {
         read_again(e);
         co_return;
     }
@@ -336,7 +350,8 @@ task<> cache_core::settle(reading& r) {
     if (r.deep) {
         std::set<std::string> names;
         for (std::size_t i = 0; i < children.names.size(); ++i) {
-            names.emplace(children.names[i]);
+            if (selects(join_path(r.path, children.names[i])))
+                names.emplace(children.names[i]);
         }
         adopt_children(e, std::move(names));
     }
@@ -373,7 +388,7 @@ task<> cache_core::watch_unreadable(std::string path) {
         e.node.stat = exists.record;
         changed_ = true;
     }
-    if (ec == zk_errc::no_node || worth_another_try(ec))
+    if (ec == zk_errc::no_node || retry(port_).again(ec))
         read_again(e);
 }
 
