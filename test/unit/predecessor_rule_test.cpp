@@ -13,18 +13,20 @@ namespace {
 
 class list_ahead final : public ahead_of {
 public:
-    explicit list_ahead(std::vector<line_entry> nearest_first)
+    explicit list_ahead(std::vector<contention_entry> nearest_first)
         : entries_(std::move(nearest_first)) {}
-    const line_entry* next() override { return at_ < entries_.size() ? &entries_[at_++] : nullptr; }
+    const contention_entry* next() override {
+        return at_ < entries_.size() ? &entries_[at_++] : nullptr;
+    }
     std::size_t taken() const { return at_; }
 
 private:
-    std::vector<line_entry> entries_;
+    std::vector<contention_entry> entries_;
     std::size_t at_ = 0;
 };
 
-line_entry entry(std::int64_t order) {
-    line_entry e;
+contention_entry entry(std::int64_t order) {
+    contention_entry e;
     e.order = order;
     return e;
 }
@@ -33,18 +35,18 @@ line_entry entry(std::int64_t order) {
 
 TEST_CASE("lock: the first is not blocked") {
     list_ahead nobody({});
-    std::vector<const line_entry*> blockers;
+    std::vector<const contention_entry*> blockers;
     the_exclusive_rule().blockers(nobody, entry(5), blockers);
     CHECK(blockers.empty());
 }
 
 TEST_CASE("lock: everybody waits for the nearest one ahead only") {
     for (std::size_t ahead = 1; ahead < 6; ++ahead) {
-        std::vector<line_entry> entries;
+        std::vector<contention_entry> entries;
         for (std::size_t i = 0; i < ahead; ++i)
             entries.push_back(entry(-static_cast<int>(i)));
         list_ahead list(entries);
-        std::vector<const line_entry*> blockers;
+        std::vector<const contention_entry*> blockers;
         the_exclusive_rule().blockers(list, entry(1), blockers);
         REQUIRE(blockers.size() == 1);
         CHECK(blockers.front()->order == 0);

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -73,7 +73,7 @@ struct election_leader {
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
  */
-class COROZK_DECL election : public detail::line_user {
+class COROZK_DECL election : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the candidates; it is created when needed.
     election(const client& c, std::string path, election_options options = election_options());
@@ -142,7 +142,7 @@ public:
             [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
                 // Requests the new node first; then releases `term` by its destructor.
                 ownership old = std::move(term);
-                start_acquire(s, impl, claim(), std::move(handler));
+                start_acquire(callee(s, impl), claim(), std::move(handler));
             });
     }
 
@@ -167,11 +167,8 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return detail::initiate<&start_acknowledge>(
-            detail::call_site("election.acknowledge", term.path()),
-            callee(session_, impl_),
-            std::forward<Token>(token),
-            term.implementation());
+        return initiate<&start_acknowledge>(
+            "election.acknowledge", term.path(), std::forward<Token>(token), term.implementation());
     }
 
     /**
@@ -241,15 +238,12 @@ public:
 private:
     friend class detail::latch_core;
 
-    using callee = detail::callee<session_ptr, impl_ptr>;
     using owned_ptr = std::shared_ptr<detail::owned>;
 
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
-        return detail::initiate<&start_observe>(detail::call_site(operation, path()),
-                                                callee(session_, impl_),
-                                                std::forward<Token>(token),
-                                                std::move(seen));
+        return initiate<&start_observe>(
+            operation, path(), std::forward<Token>(token), std::move(seen));
     }
 
     template <class Value, class Body>
@@ -264,7 +258,9 @@ private:
                 detail::call_site(operation, path),
                 detail::executor_of(s),
                 tuple,
-                [&s, &impl](auto handler) { start_acquire(s, impl, claim(), std::move(handler)); });
+                [&s, &impl](auto handler) {
+                    start_acquire(callee(s, impl), claim(), std::move(handler));
+                });
             if (worth_another_term(ec))
                 continue;
             if (ec)

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <string>
@@ -49,7 +49,7 @@ struct lock_options {
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */
-class COROZK_DECL lock : public detail::line_user {
+class COROZK_DECL lock : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the contenders; it is created when needed.
     lock(const client& c, std::string path, lock_options options = lock_options());
@@ -75,13 +75,13 @@ public:
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(), std::forward<Token>(token));
+        return begin("lock.acquire", claim(), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
-        return begin("lock.acquire", claim_of(deadline), std::forward<Token>(token));
+        return begin("lock.acquire", claim().until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -93,8 +93,7 @@ public:
     /** @brief As `acquire`, but fails with `errc::would_block` if there is a holder or waiter. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
-        return begin(
-            "lock.try_acquire", claim_of(time_point::max(), true), std::forward<Token>(token));
+        return begin("lock.try_acquire", claim().trying(), std::forward<Token>(token));
     }
 
     /**
@@ -121,15 +120,7 @@ public:
     }
 
     /** @brief For `multi_lock::add`. */
-    detail::acquisition part() const { return part_of(claim_of()); }
-
-private:
-    static claim claim_of(time_point deadline = time_point::max(), bool try_only = false) noexcept {
-        claim c;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
+    detail::acquisition part() const { return part_of(claim()); }
 };
 
 }  // namespace corozk

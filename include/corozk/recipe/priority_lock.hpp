@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -59,9 +59,8 @@ struct priority_lock_options {
  *
  * @see Recipes page, "Locks", which leaves it as an exercise; "Revocable Shared Locks".
  */
-class COROZK_DECL priority_lock : public detail::line_user {
+class COROZK_DECL priority_lock : public detail::contention_recipe {
 private:
-    using callee = detail::callee<session_ptr, impl_ptr>;
     struct wish {
         std::uint8_t kind = 1;
         std::int32_t priority = 0;
@@ -86,10 +85,7 @@ private:
 
     template <class Token>
     auto ask(const char* operation, wish what, Token&& token) {
-        return detail::initiate<&start>(detail::call_site(operation, path()),
-                                        callee(session_, impl_),
-                                        std::forward<Token>(token),
-                                        what);
+        return initiate<&start>(operation, path(), std::forward<Token>(token), what);
     }
 
 public:

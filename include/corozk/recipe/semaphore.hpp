@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -66,7 +66,7 @@ struct semaphore_options {
  * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
  */
-class COROZK_DECL semaphore : public detail::line_user {
+class COROZK_DECL semaphore : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the contenders; it is created when needed. `limit` is the
     /// number of permits, at least 1 (otherwise operations fail with `errc::bad_option`).
@@ -99,13 +99,14 @@ public:
      */
     template <class Token = default_token>
     auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits), std::forward<Token>(token));
+        return begin("semaphore.acquire", claim(0, permits), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits, deadline), std::forward<Token>(token));
+        return begin(
+            "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -117,9 +118,8 @@ public:
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.try_acquire",
-                     claim_of(permits, time_point::max(), true),
-                     std::forward<Token>(token));
+        return begin(
+            "semaphore.try_acquire", claim(0, permits).trying(), std::forward<Token>(token));
     }
 
     /**
@@ -147,13 +147,8 @@ public:
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int32_t)>(
-            detail::call_site("semaphore.available", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_available(s, impl, std::move(handler));
-            });
+        return initiate<&start_available>(
+            "semaphore.available", path(), std::forward<Token>(token));
     }
 
     /**
@@ -167,13 +162,7 @@ public:
      */
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("semaphore.holders", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_holders(s, impl, std::move(handler));
-            });
+        return initiate<&start_holders>("semaphore.holders", path(), std::forward<Token>(token));
     }
 
     /**
@@ -192,40 +181,17 @@ public:
      */
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("semaphore.set_limit", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, limit](auto handler) {
-                start_set_limit(s, impl, limit, std::move(handler));
-            });
+        return initiate<&start_set_limit>(
+            "semaphore.set_limit", path(), std::forward<Token>(token), limit);
     }
 
     /** @brief For `multi_lock::add`. */
-    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim_of(permits)); }
+    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim(0, permits)); }
 
 private:
-    static claim claim_of(std::int32_t permits,
-                          time_point deadline = time_point::max(),
-                          bool try_only = false) noexcept {
-        claim c;
-        c.weight = permits;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
-
-    static void start_available(const session_ptr& s,
-                                const impl_ptr& impl,
-                                detail::any_handler<void(error_code, std::int32_t)> handler);
-    static void start_holders(
-        const session_ptr& s,
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_set_limit(const session_ptr& s,
-                                const impl_ptr& impl,
-                                std::int32_t limit,
-                                detail::any_handler<void(error_code)> handler);
+    static void start_available(const callee& of, handler_of<std::int32_t> handler);
+    static void start_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
 };
 
 }  // namespace corozk

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct shared_lock_options {
  * @see Recipes page, "Shared Locks" and the note on the guid; CURATOR-45, CURATOR-498,
  * ZOOKEEPER-2931, ZOOKEEPER-4372.
  */
-class COROZK_DECL shared_lock : public detail::line_user {
+class COROZK_DECL shared_lock : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the contenders; it is created when needed.
     shared_lock(const client& c,
@@ -82,14 +82,14 @@ public:
      */
     template <class Token = default_token>
     auto acquire_read(Token&& token = Token{}) {
-        return begin("shared_lock.acquire_read", claim_of(read), std::forward<Token>(token));
+        return begin("shared_lock.acquire_read", claim(read), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_read_until(time_point deadline, Token&& token = Token{}) {
         return begin(
-            "shared_lock.acquire_read", claim_of(read, deadline), std::forward<Token>(token));
+            "shared_lock.acquire_read", claim(read).until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -101,22 +101,21 @@ public:
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire_read(Token&& token = Token{}) {
-        return begin("shared_lock.try_acquire_read",
-                     claim_of(read, time_point::max(), true),
-                     std::forward<Token>(token));
+        return begin(
+            "shared_lock.try_acquire_read", claim(read).trying(), std::forward<Token>(token));
     }
 
     /** @brief As `acquire_read`, but as a writer: waits until no other contender is ahead. */
     template <class Token = default_token>
     auto acquire_write(Token&& token = Token{}) {
-        return begin("shared_lock.acquire_write", claim_of(write), std::forward<Token>(token));
+        return begin("shared_lock.acquire_write", claim(write), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_write_until(time_point deadline, Token&& token = Token{}) {
         return begin(
-            "shared_lock.acquire_write", claim_of(write, deadline), std::forward<Token>(token));
+            "shared_lock.acquire_write", claim(write).until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -128,9 +127,8 @@ public:
     /** @brief As `acquire_write`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire_write(Token&& token = Token{}) {
-        return begin("shared_lock.try_acquire_write",
-                     claim_of(write, time_point::max(), true),
-                     std::forward<Token>(token));
+        return begin(
+            "shared_lock.try_acquire_write", claim(write).trying(), std::forward<Token>(token));
     }
 
     /**
@@ -176,13 +174,10 @@ public:
      */
     template <class Token = default_token>
     auto downgrade(const ownership& held, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.downgrade", held.path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, held = held.implementation()](auto handler) {
-                start_downgrade(s, impl, held, std::move(handler));
-            });
+        return initiate<&start_downgrade>("shared_lock.downgrade",
+                                          held.path(),
+                                          std::forward<Token>(token),
+                                          held.implementation());
     }
 
     /**
@@ -219,13 +214,11 @@ public:
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("shared_lock.upgrade", held.path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, held = held.implementation(), deadline](auto handler) {
-                start_upgrade(s, impl, held, deadline, std::move(handler));
-            });
+        return initiate<&start_upgrade>("shared_lock.upgrade",
+                                        held.path(),
+                                        std::forward<Token>(token),
+                                        held.implementation(),
+                                        deadline);
     }
 
     /** @brief Same as above, with a time limit. */
@@ -235,34 +228,20 @@ public:
     }
 
     /** @brief For `multi_lock::add_read` and `add_write`. */
-    detail::acquisition read_part() const { return part_of(claim_of(read)); }
-    detail::acquisition write_part() const { return part_of(claim_of(write)); }
+    detail::acquisition read_part() const { return part_of(claim(read)); }
+    detail::acquisition write_part() const { return part_of(claim(write)); }
 
 private:
     using owned_ptr = std::shared_ptr<detail::owned>;
 
-    static void start_downgrade(const session_ptr& s,
-                                const impl_ptr& impl,
-                                const owned_ptr& held,
-                                detail::any_handler<void(error_code)> handler);
-    static void start_upgrade(const session_ptr& s,
-                              const impl_ptr& impl,
+    static void start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler);
+    static void start_upgrade(const callee& of,
                               const owned_ptr& held,
                               time_point deadline,
-                              detail::any_handler<void(error_code)> handler);
+                              handler_of<> handler);
 
     static constexpr std::uint8_t read = 0;
     static constexpr std::uint8_t write = 1;
-
-    static claim claim_of(std::uint8_t kind,
-                          time_point deadline = time_point::max(),
-                          bool try_only = false) noexcept {
-        claim c;
-        c.kind = kind;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
 };
 
 }  // namespace corozk

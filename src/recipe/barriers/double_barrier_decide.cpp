@@ -170,7 +170,7 @@ task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> me
     error_code ec = co_await open;
     if (ec) {
         bool look_again =
-            ec == zk_errc::bad_version || ec == zk_errc::no_node || worth_asking_again(port_, ec);
+            ec == zk_errc::bad_version || ec == zk_errc::no_node || retry(port_).again(ec);
         if (!look_again)
             fail_all(ec);
         list_next_ = true;

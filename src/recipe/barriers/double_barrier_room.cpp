@@ -157,7 +157,7 @@ task<bool> barrier_room::step() {
     if (ec == zk_errc::no_node)
         co_return again;
     if (ec) {
-        if (!worth_asking_again(port_, ec))
+        if (!retry(port_).again(ec))
             fail_all(ec);
         if (list)
             list_next_ = true;

@@ -14,9 +14,9 @@ basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, b
 void basic_cache::start_next(const impl_ptr& impl,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
-    auto pending = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     pending->ahead_of_copies();
     detail::cache_core::call_type call;
     call.result = std::move(pending);
@@ -27,9 +27,9 @@ void basic_cache::start_next(const impl_ptr& impl,
 void basic_cache::start_next_node(const impl_ptr& impl,
                                   std::uint64_t seen,
                                   handler_of<node_state> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
-    auto pending = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     pending->ahead_of_copies();
     detail::cache_core::call_type call;
     call.result = std::move(pending);

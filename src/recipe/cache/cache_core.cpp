@@ -31,7 +31,7 @@ struct cache_core::reading {
 };
 
 cache_core::cache_core(port& p, std::string root, std::size_t depth, bool names)
-    : port_(p), wake_(p), root_(std::move(root)), depth_(depth), names_(names) {}
+    : recipe_core(p), wake_(p), root_(std::move(root)), depth_(depth), names_(names) {}
 
 void cache_core::start() {
     if (running_ || path_problem(root_))
@@ -41,8 +41,8 @@ void cache_core::start() {
     port_.spawn(run(shared_from_this()));
 }
 
-void cache_core::stop() {
-    stopped_ = true;
+void cache_core::stop() noexcept {
+    recipe_core::stop();
     copy_.reset();
     fail_all(boost::asio::error::operation_aborted);
     wake_.set();
@@ -215,7 +215,7 @@ task<> cache_core::work() {
     add(root_, 0);
     std::uint64_t synced = 0;  // the connection to which everything was read
     for (;;) {
-        if (stopped_)
+        if (stopped())
             co_return;
         const session_status& status = port_.status();
         if (status.state == session_state::closed) {
@@ -306,7 +306,7 @@ task<> cache_core::settle(reading& r) {
         }
         co_return;
     }
-    if (worth_another_try(ec) || worth_another_try(children_ec)) {
+    if (retry(port_).again(ec) || retry(port_).again(children_ec)) {
         read_again(e);
         co_return;
     }
@@ -373,7 +373,7 @@ task<> cache_core::watch_unreadable(std::string path) {
         e.node.stat = exists.record;
         changed_ = true;
     }
-    if (ec == zk_errc::no_node || worth_another_try(ec))
+    if (ec == zk_errc::no_node || retry(port_).again(ec))
         read_again(e);
 }
 

@@ -31,7 +31,7 @@ namespace corozk::detail {
 ///   - The root has no parent here: when it is missing, a watch on its creation is left.
 ///   - A root that may not be read is an error and no state: who asks is told, and each further
 ///     question is the server's.
-class cache_core final : public std::enable_shared_from_this<cache_core> {
+class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     using nodes_map = std::map<std::string, node_data>;
     using nodes_ptr = std::shared_ptr<const nodes_map>;
@@ -57,14 +57,12 @@ public:
     cache_core(port& p, std::string root, std::size_t depth, bool names);
 
     void start();
-    void stop();
-    bool stopped() const noexcept { return stopped_; }
+    void stop() noexcept override;
 
     /// The state after `call.seen`, or when there is one.
     void next(call_type call);
     tree_state current();
 
-    port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
 
@@ -120,12 +118,10 @@ private:
     void fail_all(error_code ec);
     void forget_watches(entry& e);
 
-    port& port_;
     signal wake_;
     std::string root_;
     std::size_t depth_;
     bool names_;
-    bool stopped_ = false;
     bool running_ = false;
 
     std::map<std::string, std::unique_ptr<entry>> entries_;

@@ -101,10 +101,12 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             multi.steps.push_back(make_step(kind::erase, at(ready_name)));
         mine.untouched = with_ready;
         error_code ec = co_await multi;
-        mine.perhaps_writer = mine.perhaps_writer || !ec || is_outcome_unknown(ec);
+        retry attempt(port_, mine.generation, in_session_while_reachable);
+        const bool again = attempt.again(ec);
+        mine.perhaps_writer = mine.perhaps_writer || !ec || attempt.doubtful();
         if (!ec)
             co_return ec;
-        if (is_recoverable(ec))
+        if (again)
             continue;
         std::size_t failed = failed_step(multi);
         if (ec == zk_errc::node_exists && failed == 0) {
@@ -117,7 +119,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
                 mine.perhaps_writer = false;
                 co_return make_error_code(errc::busy);
             }
-            if (ec == zk_errc::no_node || is_recoverable(ec))
+            if (ec == zk_errc::no_node || attempt.again(ec))
                 continue;
             co_return ec;
         }
@@ -127,7 +129,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
         }
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, path_, options_.acl);
-            if (!ec || is_recoverable(ec))
+            if (!ec || attempt.again(ec))
                 continue;
         }
         co_return ec;
@@ -142,7 +144,7 @@ task<error_code> configuration_core::list(std::string folder,
         request listing(port_, op_code::children, folder);
         listing.generation = generation;
         error_code ec = co_await listing;
-        if (is_recoverable(ec))
+        if (retry(port_, generation, in_session_while_reachable).again(ec))
             continue;
         for (std::size_t i = 0; i < listing.names.size(); ++i)
             names.emplace(listing.names[i]);
@@ -180,14 +182,16 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
             multi.steps = std::move(chunk);
             multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
             ec = co_await multi;
-            if (!ec || is_outcome_unknown(ec))
+            retry attempt(port_, mine.generation, in_session_while_reachable);
+            again = attempt.again(ec);
+            if (!ec || attempt.doubtful())
                 mine.untouched = false;
             if (!ec)
                 continue;
             if (ec == zk_errc::no_node && failed_step(multi) == 0) {
                 co_return make_error_code(errc::ownership_lost);
             }
-            again = is_recoverable(ec) || ec == zk_errc::no_node || ec == zk_errc::node_exists;
+            again = again || ec == zk_errc::no_node || ec == zk_errc::node_exists;
             break;
         }
         if (!again)
@@ -196,14 +200,14 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
 }
 
 task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_t generation) {
-    bool doubtful = false;
+    retry attempts(port_, generation);
     for (;;) {
-        if (doubtful) {
+        if (attempts.doubtful()) {
             // The next writer's node has the same name: not ours to erase.
             request writer(port_, op_code::get, at(writer_name));
             writer.generation = generation;
             error_code ec = co_await behind_sync(port_, writer);
-            if (ask_again(port_, generation, ec))
+            if (attempts.again(ec))
                 continue;
             if (ec || writer.answer != guid)
                 co_return co_await published_as(guid);
@@ -216,11 +220,9 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
         error_code ec = co_await multi;
         if (!ec)
             co_return ec;
-        if (is_outcome_unknown(ec))
-            doubtful = true;
-        if (ask_again(port_, generation, ec))
+        if (attempts.again(ec))
             continue;
-        if (!doubtful) {
+        if (!attempts.doubtful()) {
             bool gone = ec == zk_errc::no_node || ec == zk_errc::node_exists;
             co_return gone ? make_error_code(errc::ownership_lost) : ec;
         }
@@ -233,7 +235,7 @@ task<error_code> configuration_core::published_as(std::string guid) {
     for (;;) {
         request ready(port_, op_code::get, at(ready_name));
         error_code ec = co_await behind_sync(port_, ready);
-        if (worth_another_try(ec))
+        if (retry(port_).again(ec))
             continue;
         if (!ec && ready.answer == guid)
             co_return ec;
@@ -249,7 +251,8 @@ task<> configuration_core::release_writer(ready_publication& mine) {
         request get(port_, op_code::get, at(writer_name));
         get.generation = mine.generation;
         error_code ec = co_await behind_sync(port_, get);
-        bool again = is_recoverable(ec) || ec == errc::not_connected;
+        retry attempts(port_, mine.generation);
+        bool again = attempts.again(ec);
         if (!ec && get.answer == mine.guid) {
             request multi(port_, op_code::multi, std::string());
             multi.generation = mine.generation;
@@ -259,13 +262,13 @@ task<> configuration_core::release_writer(ready_publication& mine) {
                 multi.steps.back().entries = options_.acl;
             }
             ec = co_await multi;
-            again = is_recoverable(ec) || ec == errc::not_connected;
+            again = attempts.again(ec);
             if (ec && !again && mine.untouched) {
                 mine.untouched = false;  // somebody has made a `ready`, or does not let us
                 again = true;
             }
         }
-        if (!again || !port_.alive(mine.generation))
+        if (!again)
             co_return;
     }
 }
@@ -279,7 +282,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     for (;;) {
         request get(port_, op_code::get, at("current"));
         error_code ec = co_await behind_sync(port_, get);
-        if (is_recoverable(ec))
+        if (retry(port_, generation, in_session_while_reachable).again(ec))
             continue;
         missing = ec == zk_errc::no_node;
         if (ec && !missing)
@@ -308,12 +311,13 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         error_code ec = co_await multi;
         if (!ec || ec == zk_errc::node_exists)
             break;  // the name is ours alone
-        if (is_recoverable(ec))
+        retry attempt(port_, generation, in_session_while_reachable);
+        if (attempt.again(ec))
             continue;
         if (ec != zk_errc::no_node)
             co_return ec;
         ec = co_await ensure_folder(port_, at("versions"), options_.acl);
-        if (ec && !is_recoverable(ec))
+        if (ec && !attempt.again(ec))
             co_return ec;
     }
     error_code ec = co_await fill_folder(folder, parts, generation);
@@ -321,7 +325,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         co_await remove_folder(folder, unguarded);
         co_return ec;
     }
-    bool doubtful = false;
+    retry attempts(port_, generation);
     for (;;) {
         request multi(port_, op_code::multi, std::string());
         multi.generation = generation;
@@ -332,17 +336,15 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         ec = co_await multi;
         if (!ec)
             break;
-        if (is_outcome_unknown(ec))
-            doubtful = true;
-        if (ask_again(port_, generation, ec))
+        if (attempts.again(ec))
             continue;
         // While our node is there no attempt has been carried out.
         bool undone = failed_step(multi) == 1;
-        if (doubtful && !undone) {
+        if (attempts.doubtful() && !undone) {
             // Either it names our folder, or it never did, or somebody has switched since.
             request get(port_, op_code::get, at("current"));
             error_code get_ec = co_await behind_sync(port_, get);
-            if (worth_another_try(get_ec))
+            if (retry(port_).again(get_ec))
                 continue;
             if (!get_ec && get.answer == name)
                 break;
@@ -380,7 +382,8 @@ task<error_code> configuration_core::fill_folder(std::string folder,
             ec = co_await multi;
             if (!ec)
                 continue;
-            again = is_recoverable(ec) || ec == zk_errc::node_exists;
+            again = retry(port_, generation, in_session_while_reachable).again(ec) ||
+                    ec == zk_errc::node_exists;
             break;
         }
         if (!again)
@@ -394,7 +397,8 @@ task<bool> configuration_core::remove_folder(std::string folder, const step_list
     for (;;) {
         request listing(port_, op_code::children, folder);
         error_code ec = co_await listing;
-        if (is_recoverable(ec))
+        retry attempt(port_, while_reachable);
+        if (attempt.again(ec))
             continue;
         if (ec)
             co_return true;
@@ -411,10 +415,11 @@ task<bool> configuration_core::remove_folder(std::string folder, const step_list
             ec = co_await multi;
             if (!ec)
                 continue;
-            if (!is_recoverable(ec) && failed_step(multi) < guard.size())
+            again = attempt.again(ec);
+            if (!again && failed_step(multi) < guard.size())
                 co_return false;
             // Somebody else may be removing it, too.
-            again = is_recoverable(ec) || ec == zk_errc::no_node;
+            again = again || ec == zk_errc::no_node;
             break;
         }
         if (!again)

@@ -45,7 +45,7 @@ void configuration_core::answer_calls() {
 
 /// Who asks next, or has published, gets what is there now, and nothing older.
 void configuration_core::start_reader() {
-    if (copy_ || stopped_)
+    if (copy_ || stopped())
         return;
     copy_.emplace(port_, path_, every_level);
     copy_->owe();
@@ -83,7 +83,7 @@ task<> configuration_core::read_versions() {
     std::uint64_t synced = 0;
     bool whole = true;  // the first time
     for (;;) {
-        if (stopped_)
+        if (stopped())
             break;
         const session_status status = port_.status();
         if (status.state == session_state::closed) {
@@ -112,7 +112,7 @@ task<> configuration_core::read_versions() {
         } else {
             ec = co_await look_versioned(first, whole);
         }
-        if (ec == zk_errc::bad_version || worth_another_try(ec))
+        if (ec == zk_errc::bad_version || retry(port_).again(ec))
             continue;
         if (ec && ec != errc::closed) {
             // Such as a missing right to read: who asks is told, and may ask again.

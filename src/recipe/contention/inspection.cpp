@@ -15,15 +15,17 @@ namespace corozk::detail {
 namespace {
 
 /// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
-void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
+void judge_queue(const contention_rule& rule,
+                 const std::vector<contention_entry>& entries,
+                 contention_survey& found) {
     const std::size_t count = entries.size();
     std::vector<std::string> paths(count);
     for (std::size_t i = 0; i < count; ++i)
         paths[count - 1 - i] = found.contenders[i].path;
     const auto all = std::make_shared<const std::vector<std::string>>(std::move(paths));
-    const std::vector<line_section> blocking = rule.blocking_sections(entries, found.limit);
+    const std::vector<blocking_range> blocking = rule.blocking_ranges(entries, found.limit);
     for (std::size_t i = 0; i < count; ++i) {
-        const line_section& section = blocking[i];
+        const blocking_range& section = blocking[i];
         contender_info& c = found.contenders[i];
         c.holds = section.count == 0;
         if (!c.holds)
@@ -34,9 +36,9 @@ void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, l
 }  // namespace
 
 task<error_code> survey(port& p,
-                        const line_settings& settings,
+                        const contention_settings& settings,
                         const std::vector<std::string>& kinds,
-                        line_survey& found) {
+                        contention_survey& found) {
     std::vector<contender_info>& result = found.contenders;
     request folder(p, op_code::get, settings.directory);
     request listing(p, op_code::children, settings.directory);
@@ -105,30 +107,18 @@ task<error_code> survey(port& p,
     std::sort(behind, result.end(), [origin](const contender_info& a, const contender_info& b) {
         return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
     });
-    std::vector<line_entry> entries(result.size());
+    std::vector<contention_entry> entries(result.size());
     for (std::size_t i = 0; i < result.size(); ++i) {
         bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
         entries[i].order = ordered ? sequence_distance(origin, result[i].sequence) : ahead_of_all;
         entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
         entries[i].weight = result[i].weight;
     }
-    judge_line(*settings.rule, entries, found);
+    judge_queue(*settings.rule, entries, found);
     co_return error_code();
 }
 
-task<> list_contenders(port& p,
-                       line_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call) {
-    auto shared = cancellable(std::move(call), any_cancellation);
-    line_survey found;
-    error_code ec = co_await survey(p, settings, kinds, found);
-    if (ec)
-        found.contenders.clear();
-    shared->complete(ec, std::move(found.contenders));
-}
-
-task<error_code> erase_contender(port& p, const line_settings& settings, std::string path) {
+task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path) {
     const std::string& suffix = settings.record_suffix;
     if (suffix.empty()) {
         request erase(p, op_code::erase, std::move(path));
@@ -152,7 +142,7 @@ task<error_code> erase_contender(port& p, const line_settings& settings, std::st
     co_return ec;
 }
 
-task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
+task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
     bool contender_of_ours =
         parent_path(path) == settings.directory && settings.names.parse(base_name(path));

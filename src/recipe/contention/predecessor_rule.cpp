@@ -4,15 +4,16 @@
 namespace corozk::detail {
 
 void exclusive_rule::blockers(ahead_of& ahead,
-                              const line_entry&,
-                              std::vector<const line_entry*>& out) const {
-    if (const line_entry* nearest = ahead.next())
+                              const contention_entry&,
+                              std::vector<const contention_entry*>& out) const {
+    if (const contention_entry* nearest = ahead.next())
         out.push_back(nearest);
 }
 
-std::vector<line_section> exclusive_rule::blocking_sections(const std::vector<line_entry>& line,
-                                                            std::int32_t) const {
-    std::vector<line_section> sections(line.size());
+std::vector<blocking_range> exclusive_rule::blocking_ranges(
+    const std::vector<contention_entry>& line,
+    std::int32_t) const {
+    std::vector<blocking_range> sections(line.size());
     for (std::size_t i = 1; i < line.size(); ++i)
         sections[i] = {i - 1, 1};
     return sections;

@@ -6,7 +6,7 @@
 #include "recipe/counter/rule.hpp"
 #include "recipe/toolkit/backoff.hpp"
 #include "recipe/toolkit/either_call.hpp"
-#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/synced_read.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -30,7 +30,7 @@ struct counter_base {
 
 /// All users' operations go through one driver, which has one update on its way at a time and puts
 /// into the next what was asked for meanwhile.
-class counter_impl final : public std::enable_shared_from_this<counter_impl> {
+class counter_impl final : public recipe_core, public std::enable_shared_from_this<counter_impl> {
 public:
     struct entry {
         counter_operation operation = counter_operation::read;
@@ -61,7 +61,7 @@ public:
     };
 
     counter_impl(port& p, std::string path, counter_options options)
-        : port_(p),
+        : recipe_core(p),
           wake_(p),
           path_(std::move(path)),
           options_(std::move(options)),
@@ -78,15 +78,11 @@ public:
         port_.spawn(run(shared_from_this()));
     }
 
-    port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
 
-    bool stopped() const noexcept { return stopped_; }
-
-    /// The object is destroyed.
-    void stop() {
-        stopped_ = true;
+    void stop() noexcept override {
+        recipe_core::stop();
         fail_all(waiting_, boost::asio::error::operation_aborted);
         fail_all(current_, boost::asio::error::operation_aborted);
         waiting_.clear();
@@ -134,7 +130,7 @@ private:
         });
         if (unsigned others = rivals(); others > 0 && !reads_only) {
             // A competitor's write makes the base obsolete: an attempt reads and writes, two round trips.
-            auto over = [this] { return stopped_; };
+            auto over = [this] { return stopped(); };
             co_await backoff_.pause(port_, wake_, 2 * others, over);
             base_.reset();
         }
@@ -239,9 +235,8 @@ private:
                 base_->record.value = options_.initial;
                 co_return error_code();
             }
-            if (is_recoverable(ec) || ec == zk_errc::session_expired)
-                continue;
-            co_return ec;
+            if (!retry(port_, while_reachable).again(ec))
+                co_return ec;
         }
     }
 
@@ -260,9 +255,8 @@ private:
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
         }
-        if (ec == zk_errc::node_exists || is_recoverable(ec) || ec == zk_errc::session_expired) {
+        if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
             ec = error_code();
-        }
         co_return ec;
     }
 
@@ -309,11 +303,11 @@ private:
             base_.reset();
             co_return error_code();
         }
-        if (ec == zk_errc::session_expired)
-            co_return error_code();  // not sent: try again
-        if (!is_outcome_unknown(ec))
-            co_return ec;
-        co_return co_await find_out(std::move(attempt));
+        retry sending(port_, while_reachable);
+        const bool again = sending.again(ec);
+        if (sending.doubtful())
+            co_return co_await find_out(std::move(attempt));
+        co_return again ? error_code() : ec;
     }
 
     /// The answer was lost: asks the node until it is certain what became of the update.
@@ -323,7 +317,7 @@ private:
             // A new session's server may be behind the one that had our update.
             request get(port_, op_code::get, path_);
             error_code ec = co_await behind_sync(port_, get);
-            if (worth_another_try(ec))
+            if (retry(port_).again(ec))
                 continue;
             base_.reset();
             if (ec || !adopt(get, true))
@@ -350,14 +344,13 @@ private:
             if (ec == errc::closed)
                 co_return unknown;
             // Whatever it is: look again. The first request may have been applied after our look.
-            bool look_again = worth_another_try(ec) || ec == zk_errc::bad_version ||
+            bool look_again = retry(port_).again(ec) || ec == zk_errc::bad_version ||
                               ec == zk_errc::no_node || ec == zk_errc::node_exists;
             if (!look_again)
                 co_return unknown;
         }
     }
 
-    port& port_;
     signal wake_;
     std::string path_;
     counter_options options_;
@@ -368,7 +361,6 @@ private:
     batch waiting_;
     batch current_;
     bool running_ = false;
-    bool stopped_ = false;
     std::uint64_t updated_in_ =
         0;  ///< a session whose server has our last update; 0: there is none
     backoff backoff_{std::chrono::microseconds(200)};
@@ -387,13 +379,13 @@ void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
                      std::int64_t operand,
                      std::int64_t expected,
                      detail::any_handler<void(error_code, Result)> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
     e.operation = operation;
     e.operand = operand;
     e.expected = expected;
-    e.call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    e.call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
 }
 

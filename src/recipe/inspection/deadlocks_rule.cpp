@@ -23,7 +23,7 @@ constexpr std::size_t edges_told_of_each = 16;
 
 /// One contender waits for another one; the survey has them.
 struct edge {
-    const surveyed_line* line;
+    const surveyed_queue* line;
     const contender_info* waiter;
     const contender_info* blocker;
     std::size_t to;  ///< the participant that the blocker is
@@ -45,9 +45,9 @@ struct wait {
 
 /// A survey's waits, and its participants by numbers, which are in their order.
 struct wait_list {
-    explicit wait_list(const std::vector<surveyed_line>& lines) {
+    explicit wait_list(const std::vector<surveyed_queue>& lines) {
         std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
-        for (const surveyed_line& line : lines) {
+        for (const surveyed_queue& line : lines) {
             for (const contender_info& c : line.contenders)
                 numbers.emplace(std::pair(c.session_id, std::string_view(c.data)), 0);
         }
@@ -56,7 +56,7 @@ struct wait_list {
         auto number_of = [&](const contender_info& c) {
             return numbers.at({c.session_id, c.data});
         };
-        for (const surveyed_line& line : lines) {
+        for (const surveyed_queue& line : lines) {
             struct contender {
                 const contender_info* info;
                 std::size_t participant;
@@ -210,7 +210,7 @@ std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
 
 }  // namespace
 
-wait_graph judge(const std::vector<surveyed_line>& lines) {
+wait_graph judge(const std::vector<surveyed_queue>& lines) {
     wait_list list(lines);
     wait_graph graph;
     graph.edges = list.edges();
@@ -218,8 +218,8 @@ wait_graph judge(const std::vector<surveyed_line>& lines) {
     return graph;
 }
 
-wait_graph judge_twice(const std::vector<surveyed_line>& earlier,
-                       const std::vector<surveyed_line>& later) {
+wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
+                       const std::vector<surveyed_queue>& later) {
     using nodes = std::pair<std::string_view, std::string_view>;
     std::set<nodes> seen;
     const wait_list before(earlier);

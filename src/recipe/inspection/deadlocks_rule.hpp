@@ -21,16 +21,16 @@ namespace corozk::detail {
 ///     two surveys of all paths, one after the other, were there at once.
 
 /// The contenders of one line.
-struct surveyed_line {
+struct surveyed_queue {
     std::string path;
     std::vector<contender_info> contenders;
 };
 
 /// The edges and the deadlocks of one survey.
-wait_graph judge(const std::vector<surveyed_line>& lines);
+wait_graph judge(const std::vector<surveyed_queue>& lines);
 
 /// The edges of the later survey, and the deadlocks that were there all the time.
-wait_graph judge_twice(const std::vector<surveyed_line>& earlier,
-                       const std::vector<surveyed_line>& later);
+wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
+                       const std::vector<surveyed_queue>& later);
 
 }  // namespace corozk::detail

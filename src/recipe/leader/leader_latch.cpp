@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/port.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/grant_request.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/leader/leader_latch_rule.hpp"
 #include "recipe/toolkit/inner_call.hpp"
@@ -144,8 +144,7 @@ private:
     }
 
     static bool worth_another_candidacy(const error_code& ec) {
-        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
     /// Queues. @return null with `error` set if that can never succeed
@@ -153,11 +152,11 @@ private:
         error = problem_of(campaign.session_, campaign.impl_);
         if (error)
             return nullptr;
-        const line_object& where = *campaign.impl_;
-        contender_request request;
-        request.data = where.identity();
-        line& candidates = get_port().use_service<lines>().get(where.settings());
-        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
+        const contention_object& where = *campaign.impl_;
+        contention_queue& candidates =
+            get_port().use_service<contention_queues>().get(where.settings());
+        return std::make_unique<grant_request>(
+            candidates, acquire_request(), where.identity(), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);

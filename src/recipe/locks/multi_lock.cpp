@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/locks/multi_lock_rule.hpp"
 #include "recipe/toolkit/inner_call.hpp"

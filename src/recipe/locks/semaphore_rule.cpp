@@ -6,10 +6,10 @@
 namespace corozk::detail {
 
 void semaphore_rule::blockers(ahead_of& ahead,
-                              const line_entry& me,
-                              std::vector<const line_entry*>& out) const {
+                              const contention_entry& me,
+                              std::vector<const contention_entry*>& out) const {
     std::int64_t sum = me.weight;
-    while (const line_entry* e = ahead.next()) {
+    while (const contention_entry* e = ahead.next()) {
         sum += e->weight;
         out.push_back(e);
         if (sum > ahead.limit)
@@ -18,9 +18,10 @@ void semaphore_rule::blockers(ahead_of& ahead,
     out.clear();
 }
 
-std::vector<line_section> semaphore_rule::blocking_sections(const std::vector<line_entry>& line,
-                                                            std::int32_t limit) const {
-    std::vector<line_section> sections(line.size());
+std::vector<blocking_range> semaphore_rule::blocking_ranges(
+    const std::vector<contention_entry>& line,
+    std::int32_t limit) const {
+    std::vector<blocking_range> sections(line.size());
     std::vector<std::int64_t> ahead;  // the sum of the weights ahead of each
     ahead.reserve(line.size());
     std::int64_t sum = 0;

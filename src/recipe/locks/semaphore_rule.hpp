@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include <corozk/contender_info.hpp>
 
 #include <vector>
@@ -24,12 +24,12 @@ namespace corozk::detail {
 ///     wait: two who waited at a time would each count the other. So nobody is behind the one that
 ///     waits, and what is ahead of it only disappears. Who loses the gate while it waits gives its
 ///     lease up: the next one may have counted before it came.
-class semaphore_rule final : public line_rule {
+class semaphore_rule final : public contention_rule {
 public:
     void blockers(ahead_of& ahead,
-                  const line_entry& me,
-                  std::vector<const line_entry*>& out) const override;
-    std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+                  const contention_entry& me,
+                  std::vector<const contention_entry*>& out) const override;
+    std::vector<blocking_range> blocking_ranges(const std::vector<contention_entry>& line,
                                                 std::int32_t limit) const override;
 };
 

@@ -24,6 +24,9 @@ namespace corozk::detail {
 
 struct member_state {
     member_state() = default;
+    member_state(const stat& record, std::string data_)
+        : czxid(record.czxid), owner(record.ephemeral_owner), data(std::move(data_)) {}
+
     std::int64_t czxid = 0;
     std::int64_t owner = 0;
     std::string data;

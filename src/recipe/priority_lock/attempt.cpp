@@ -4,7 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -15,16 +15,6 @@
 #include <algorithm>
 
 namespace corozk::detail {
-
-namespace {
-
-/// Nothing was done, or perhaps nothing; whether the session still lives is seen before the next
-/// step.
-bool again(const error_code& ec) noexcept {
-    return is_recoverable(ec) || ec == errc::not_connected;
-}
-
-}  // namespace
 
 bool priority_turns::take(const std::string& folder, signal& who) {
     turn& t = turns_[folder];
@@ -113,15 +103,17 @@ task<> priority_attempt::enter() {
     create.entries = settings_.entries;
     create.generation = generation_;
     error_code ec = co_await create;
+    retry attempt(port_, generation_);
+    const bool again = attempt.again(ec);
     if (!ec) {
         name_ = std::string(base_name(create.answer));
-    } else if (is_outcome_unknown(ec)) {
+    } else if (attempt.doubtful()) {
         lost_create_ = true;
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(port_, settings_.folder, settings_.entries);
-        if (ec && !worth_asking_again(port_, ec))
+        if (ec && !retry(port_).again(ec))
             fail(ec);
-    } else if (!again(ec)) {
+    } else if (!again) {
         fail(ec);
     }
 }
@@ -131,7 +123,7 @@ task<> priority_attempt::find() {
     request listing(port_, op_code::children, settings_.folder);
     listing.generation = generation_;
     error_code ec = co_await behind_sync(port_, listing);
-    if (again(ec))
+    if (retry(port_, generation_).again(ec))
         co_return;
     lost_create_ = false;
     if (ec && ec != zk_errc::no_node) {
@@ -176,7 +168,7 @@ task<bool> priority_attempt::look() {
         ec = folder_ec;
     if (!ec && record_ec != zk_errc::no_node)
         ec = record_ec;
-    if (again(ec))
+    if (retry(port_, generation_).again(ec))
         co_return false;
     if (ec) {
         fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
@@ -207,7 +199,8 @@ task<> priority_attempt::write_ageing(std::int32_t version) {
     set.version = version;
     set.generation = generation_;
     error_code ec = co_await set;
-    if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node && !again(ec))
+    if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node &&
+        !retry(port_, generation_).again(ec))
         fail(ec);
 }
 
@@ -255,18 +248,20 @@ task<> priority_attempt::ask(std::int32_t version) {
         granted(multi.results[1].stat.mzxid);  // all steps of a transaction have the same one
         co_return;
     }
-    if (!ec || is_outcome_unknown(ec) || ec == zk_errc::node_exists) {
+    retry attempt(port_, generation_);
+    const bool again = attempt.again(ec);
+    if (!ec || attempt.doubtful() || ec == zk_errc::node_exists) {
         unanswered_ = true;
         co_return;
     }
     // Somebody else was granted, or our node has gone: the next look tells.
-    bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again(ec);
+    bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again;
     if (!look_again)
         fail(ec);
 }
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
-    line_settings target;
+    contention_settings target;
     target.directory = settings_.folder;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
@@ -287,7 +282,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
         forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
         blocker_ = std::move(blocker);
         error_code ec = co_await observe(blocker_, blocker_watch_);
-        if (ec == zk_errc::no_node || again(ec))
+        if (ec == zk_errc::no_node || retry(port_, generation_).again(ec))
             co_return false;
         if (ec) {
             fail(ec);
@@ -297,7 +292,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
     if (!own_watch_.armed()) {
         std::string own = at(name_);
         error_code ec = co_await observe(own, own_watch_);
-        if (again(ec))
+        if (retry(port_, generation_).again(ec))
             co_return false;
         if (ec)
             fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);

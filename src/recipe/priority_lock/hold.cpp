@@ -140,9 +140,9 @@ task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, wat
                                                generation_);
         lose(errc::ownership_lost);
     } else if (ec) {
-        bool again = is_recoverable(ec) || ec == errc::not_connected;
-        // May be that we are not allowed to read it: then the release will show.
-        co_return !again;
+        // Whether the session goes on is seen before the next look. It may be that we are not allowed to
+        // read it: then the release will show.
+        co_return !is_transient(ec, in_session);
     } else {
         czxid = read.record.czxid;
         if (read.record.version > 0 && has_release_request(read.answer, request_text_))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/priority_lock/attempt.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -16,8 +16,8 @@ using namespace detail;
 
 namespace {
 
-line_settings make_settings(std::string path, const priority_lock_options& options) {
-    line_settings settings;
+contention_settings make_settings(std::string path, const priority_lock_options& options) {
+    contention_settings settings;
     settings.directory = std::move(path);
     // Whose names they are is decided by `settings_of`.
     settings.names.counts_everything = true;
@@ -27,11 +27,13 @@ line_settings make_settings(std::string path, const priority_lock_options& optio
     return settings;
 }
 
-class priority_object final : public line_object {
+class priority_object final : public contention_object {
 public:
     priority_object(std::string path, priority_lock_options options)
-        : line_object(make_settings(std::move(path), options), options.identity, {"read", "write"}),
-          ask_{line_object::settings().directory,
+        : contention_object(make_settings(std::move(path), options),
+                            options.identity,
+                            {"read", "write"}),
+          ask_{contention_object::settings().directory,
                options.identity,
                options.acl,
                options.ageing,
@@ -43,16 +45,16 @@ public:
 
     const priority_settings& how() const noexcept { return ask_; }
 
-    const line_settings& settings_of(const std::string& contender) const override {
+    const contention_settings& settings_of(const std::string& contender) const override {
         bool ours = parent_path(contender) == path() && parse_ranked(base_name(contender));
         return ours ? settings() : nowhere_;
     }
 
-    task<error_code> look(port& p, line_survey& found) const override;
+    task<error_code> look(port& p, contention_survey& found) const override;
 
 private:
     const priority_settings ask_;
-    const line_settings nowhere_;
+    const contention_settings nowhere_;
 };
 
 class attempt_core final : public recipe_core {
@@ -136,7 +138,7 @@ private:
 
 /// Who holds comes first, in the order of the grants; who waits after that, in the order of
 /// priorities.
-task<error_code> priority_object::look(port& p, line_survey& found) const {
+task<error_code> priority_object::look(port& p, contention_survey& found) const {
     request folder(p, op_code::get, path());
     request children(p, op_code::children, path());
     folder.send();
@@ -209,9 +211,10 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
 }  // namespace
 
 priority_lock::priority_lock(const client& c, std::string path, priority_lock_options options)
-    : line_user(c,
-                std::make_shared<const priority_object>(std::move(path), std::move(options)),
-                "priority_lock") {}
+    : contention_recipe(
+          c,
+          std::make_shared<const priority_object>(std::move(path), std::move(options)),
+          "priority_lock") {}
 
 priority_lock::priority_lock() noexcept = default;
 priority_lock::priority_lock(priority_lock&&) noexcept = default;

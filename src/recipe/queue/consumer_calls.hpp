@@ -18,8 +18,8 @@ struct consumer_call {
 
     kind what = kind::take;
     bool no_wait = false;
-    std::uint64_t number = 0;  ///< in the order of the calls
     either_call<queue_item, queue_claim> result;
+    std::uint64_t number = 0;  ///< in the order of the calls
 
     bool waiting() const { return result.waiting(); }
 };

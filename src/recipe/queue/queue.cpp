@@ -39,12 +39,9 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 detail::time_point deadline = detail::time_point::max()) {
     if (!detail::ready_at_path(impl, handler))
         return;
-    detail::consumer_call call;
-    call.what = what;
-    call.no_wait = no_wait;
-    call.result =
-        detail::make_call(impl->owner(), impl->consumer->wake(), std::move(handler), deadline);
-    impl->consumer->enqueue(std::move(call));
+    detail::signal& wake = impl->consumer->wake();
+    auto call = detail::make_call(impl->owner(), wake, std::move(handler), deadline);
+    impl->consumer->enqueue({what, no_wait, std::move(call)});
 }
 
 }  // namespace
@@ -108,13 +105,9 @@ void basic_queue::start_put(const impl_ptr& impl,
                             handler_of<> handler) {
     if (!detail::ready_at_path(impl, handler))
         return;
-    detail::queue_producer::put_call put;
-    put.items = std::move(items);
-    put.rank = rank;
-    put.no_wait = no_wait;
-    put.call =
-        detail::make_call(impl->owner(), impl->producer->wake(), std::move(handler), deadline);
-    impl->producer->enqueue(std::move(put));
+    detail::signal& wake = impl->producer->wake();
+    auto call = detail::make_call(impl->owner(), wake, std::move(handler), deadline);
+    impl->producer->enqueue({std::move(items), rank, no_wait, std::move(call)});
 }
 
 void basic_queue::start_take(const impl_ptr& impl,

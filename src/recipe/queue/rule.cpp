@@ -60,15 +60,8 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 }  // namespace
 
 bool queue_names::exist() const noexcept {
-    switch (format_) {
-        case compatibility::native:
-            return true;
-        case compatibility::kazoo:
-            return !timed();
-        case compatibility::curator:
-            return !ranked();
-    }
-    return false;
+    return format_ == compatibility::native || !ranked() ||
+           (format_ == compatibility::kazoo && prioritized());
 }
 
 bool queue_names::allows(std::int64_t rank) const noexcept {

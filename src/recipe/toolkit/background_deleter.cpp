@@ -22,7 +22,7 @@ constexpr auto idle_connection_interval = std::chrono::seconds(10);
 task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
     error_code ec = co_await erase_surely(p, std::move(path), generation);
-    if (ec && !is_session_lost(ec) && ec != errc::closed && p.logs(log_level::warning)) {
+    if (ec && !is_session_lost(ec) && p.logs(log_level::warning)) {
         p.log(log_level::warning, "could not erase " + name + ": " + ec.message());
     }
 }
@@ -34,7 +34,7 @@ task<error_code> list_all(port& p, std::string folder, std::uint64_t generation,
         request listing(p, op_code::children, folder);
         listing.generation = generation;
         error_code ec = co_await behind_sync(p, listing);
-        if (ask_again(p, generation, ec))
+        if (retry(p, generation).again(ec))
             continue;
         names = std::move(listing.names);
         co_return ec;
@@ -62,7 +62,7 @@ task<error_code> erase_surely(port& p, std::string path, std::uint64_t generatio
         error_code ec = co_await erase;
         if (!ec || ec == zk_errc::no_node)
             co_return error_code();
-        if (!ask_again(p, generation, ec))
+        if (!retry(p, generation).again(ec))
             co_return ec;
     }
 }

@@ -16,10 +16,7 @@ public:
     either_call() = default;  ///< empty, until it is assigned
 
     template <class Result>
-    either_call& operator=(std::unique_ptr<pending_call<Result>> call) noexcept {
-        call_ = std::move(call);
-        return *this;
-    }
+    either_call(std::unique_ptr<pending_call<Result>> call) noexcept : call_(std::move(call)) {}
 
     bool waiting() const {
         return std::visit([](const auto& call) { return call->waiting(); }, call_);

@@ -42,7 +42,8 @@ task<> sweep(port& p, std::string folder, std::int64_t now) {
 task<> erase_node(port& p, std::string path) {
     for (;;) {
         request erase(p, op_code::erase, path);
-        if (!worth_another_try(co_await erase))
+        error_code ec = co_await erase;
+        if (!retry(p).again(ec))
             co_return;
     }
 }
@@ -74,15 +75,17 @@ task<error_code> ledger::open() {
         request create(port_, op_code::create, path);
         create.entries = entries_;
         error_code ec = co_await create;
-        if (is_outcome_unknown(ec))
+        retry attempt(port_, while_reachable);
+        const bool again = attempt.again(ec);
+        if (attempt.doubtful())
             perhaps_made_ = path;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, folder_, entries_);
-            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired)
+            if (!ec || attempt.again(ec))
                 continue;
             co_return ec;
         }
-        if (is_recoverable(ec) || ec == zk_errc::session_expired)
+        if (again)
             continue;
         if (ec && ec != zk_errc::node_exists)
             co_return ec;  // it exists: our first attempt made it
@@ -100,7 +103,7 @@ task<error_code> ledger::open() {
 task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
     ledger_outcome outcome;
     steps.insert(steps.begin(), mark());
-    bool doubtful = false;  // an attempt at this transaction may have been applied
+    retry attempts(port_, while_reachable);
     for (;;) {
         if (path_.empty()) {
             if (error_code ec = co_await open()) {
@@ -116,20 +119,12 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             applied(outcome, std::move(multi.results));
             co_return outcome;
         }
-        if (is_outcome_unknown(ec)) {
-            doubtful = true;
+        if (attempts.again(ec))
             continue;
-        }
-        if (worth_another_try(ec)) {
-            // Nothing was sent. Who does not know yet must go on until he knows.
-            if (doubtful || ec != errc::not_connected)
-                continue;
-            outcome.error = ec;
-            co_return outcome;
-        }
+        const bool doubtful = attempts.doubtful();
         std::size_t failed = failed_step(multi.results, ec);
         bool answered = failed < multi.results.size();
-        if (!answered) {  // closed, too large, ...
+        if (!answered) {  // not connected, closed, too large, ...
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
@@ -179,7 +174,9 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         applied(outcome, std::move(multi.results));
         co_return outcome;
     }
-    if (is_outcome_unknown(ec)) {
+    retry attempt(port_, while_reachable);
+    const bool ended = attempt.again(ec);
+    if (attempt.doubtful()) {
         ec = co_await withdraw();
         if (ec == zk_errc::bad_version)
             co_return outcome;
@@ -197,7 +194,6 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         if (failed > 0)
             outcome.failed = failed - 1;
     } else {
-        bool ended = worth_another_try(ec) && ec != errc::not_connected;
         outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;
     }
     co_return outcome;
@@ -206,21 +202,19 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
 /// Without the node no attempt that may still be on its way is carried out.
 /// @return no error: none was; `bad_version`: one was
 task<error_code> ledger::withdraw() {
-    bool doubtful = false;
+    retry attempts(port_);
     for (;;) {
         request erase(port_, op_code::erase, path_);
         erase.version = version_;
         error_code ec = co_await erase;
-        if (worth_another_try(ec)) {
-            doubtful = doubtful || is_outcome_unknown(ec);
+        if (attempts.again(ec))
             continue;
-        }
         if (ec == zk_errc::bad_version) {
             moved_on();
             co_return ec;
         }
         path_.clear();
-        if (ec == zk_errc::no_node && doubtful)
+        if (ec == zk_errc::no_node && attempts.doubtful())
             ec = error_code();  // that was we
         co_return ec;
     }

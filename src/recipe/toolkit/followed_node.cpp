@@ -15,12 +15,10 @@ task<error_code> followed_node::look() {
         request read(port_, op_code::get, path_);
         read.attach(data_watch_);
         error_code ec = co_await read;
-        if (worth_asking_again(port_, ec))
+        if (retry(port_).again(ec))
             continue;
         if (!ec) {
-            view_.present = true;
-            view_.stat = read.record;
-            view_.data = std::move(read.answer);
+            view_ = node_view(read.record, std::move(read.answer));
             co_return ec;
         }
         if (ec != zk_errc::no_node) {
@@ -38,7 +36,7 @@ task<error_code> followed_node::look() {
         // It has come in between: read it.
         missing_watch_.disarm();
         watched = !ec;
-        if (ec && !worth_asking_again(port_, ec))
+        if (ec && !retry(port_).again(ec))
             co_return ec;
     }
     co_return error_code();

@@ -44,8 +44,8 @@ namespace {
 
 /// Whether there is nothing wrong but the connection, or its server, which takes no changes now: then
 /// the next state of the session is waited for.
-bool not_now(const port& p, const error_code& ec) noexcept {
-    return worth_asking_again(p, ec) || ec == zk_errc::not_read_only;
+bool not_now(retry& attempt, error_code& ec) noexcept {
+    return attempt.again(ec) || ec == zk_errc::not_read_only;
 }
 
 }  // namespace
@@ -284,11 +284,12 @@ task<bool> kept_node::make(std::uint64_t generation) {
         written_data_ = std::move(create.data);
         co_return true;
     }
-    if (not_now(p, ec)) {
-        perhaps_ = perhaps_ || is_outcome_unknown(ec);
+    retry attempt(p);
+    if (not_now(attempt, ec)) {
+        perhaps_ = perhaps_ || attempt.doubtful();
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
-        if (ec && !not_now(p, ec))
+        if (ec && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
         bool ours = co_await look(generation);
@@ -308,7 +309,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
     read.generation = generation;
     read.attach(watch_);
     error_code ec = co_await read;
-    if (worth_asking_again(p, ec))
+    if (retry(p).again(ec))
         co_return false;
     if (ec && ec != zk_errc::no_node) {
         refused(ec);
@@ -349,9 +350,10 @@ task<bool> kept_node::write(std::uint64_t generation) {
         written_data_ = std::move(set.data);
         co_return true;
     }
+    retry attempt(p);
     if (ec == zk_errc::no_node) {
         present_ = false;
-    } else if (ec == zk_errc::bad_version || not_now(p, ec)) {
+    } else if (ec == zk_errc::bad_version || not_now(attempt, ec)) {
         // Written by a lost answer, or by a stranger: what is wanted is written again.
         co_await look(generation);
     } else {
@@ -369,7 +371,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
         request read(p, op_code::get, path_);
         read.generation = generation;
         error_code ec = co_await behind_sync(p, read);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             co_return true;
         perhaps_ = false;
         present_ = !ec && read.record.ephemeral_owner == p.status().session_id;
@@ -379,7 +381,8 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     request erase(p, op_code::erase, path_);
     erase.generation = generation;
     error_code ec = co_await erase;
-    if (not_now(p, ec)) {
+    retry attempt(p);
+    if (not_now(attempt, ec)) {
         perhaps_ = true;
         co_return true;
     }

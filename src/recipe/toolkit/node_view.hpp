@@ -4,12 +4,16 @@
 #include <corozk/types.hpp>
 
 #include <string>
+#include <utility>
 
 namespace corozk::detail {
 
 /// What a node looked like.
 struct node_view {
     node_view() = default;
+    node_view(const corozk::stat& stat_, std::string data_)
+        : present(true), stat(stat_), data(std::move(data_)) {}
+
     bool present = false;
     corozk::stat stat;
     std::string data;

@@ -114,18 +114,6 @@ bool ready_at_path(const std::shared_ptr<Impl>& impl,
     return false;
 }
 
-// As above, for starting functions that are given the session too.
-template <class Impl, class Handler>
-bool ready(const std::shared_ptr<session>&, const std::shared_ptr<Impl>& impl, Handler& handler) {
-    return ready(impl, handler);
-}
-template <class Impl, class Handler>
-bool ready_at_path(const std::shared_ptr<session>&,
-                   const std::shared_ptr<Impl>& impl,
-                   Handler& handler) {
-    return ready_at_path(impl, handler);
-}
-
 template <class... Values>
 std::unique_ptr<pending_call<Values...>> make_call(port& p,
                                                    signal& wake,

@@ -61,27 +61,34 @@ public:
 protected:
     ~recipe_core() = default;
 
-private:
     port& port_;
+
+private:
     boost::asio::any_io_executor executor_;
     boost::intrusive::list<waiting_call_base, boost::intrusive::constant_time_size<false>> calls_;
     bool stopped_ = false;
 };
+
+/// Completes a call that is not begun.
+template <class Core, class... Values>
+void refuse(const std::shared_ptr<Core>& core,
+            any_handler<void(error_code, Values...)> handler,
+            error_code reason) {
+    boost::asio::any_io_executor executor = boost::asio::system_executor();
+    if (core)
+        executor = core->executor();
+    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
+}
 
 /// Whether the object behind a public handle can work; if not, the handler has been completed.
 template <class Core, class... Values>
 bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
     if (core && !core->stopped())
         return true;
-    if (core) {
-        immediate_result<Values...>(core->executor(),
-                                    std::move(handler),
-                                    boost::asio::error::operation_aborted,
-                                    Values()...);
-    } else {
-        immediate_result<Values...>(
-            boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
-    }
+    error_code reason = errc::closed;
+    if (core)
+        reason = boost::asio::error::operation_aborted;
+    refuse(core, std::move(handler), reason);
     return false;
 }
 
@@ -93,8 +100,19 @@ bool usable_at_path(const std::shared_ptr<Core>& core,
         return false;
     if (core->path_is_good())
         return true;
-    immediate_result<Values...>(core->executor(), std::move(handler), errc::bad_path, Values()...);
+    refuse(core, std::move(handler), errc::bad_path);
     return false;
+}
+
+/// Starts `driver(core, handler, arguments...)` if the object can work.
+template <class Core, class... Values, class Driver, class... Arguments>
+void run_at_path(const std::shared_ptr<Core>& core,
+                 any_handler<void(error_code, Values...)> handler,
+                 Driver driver,
+                 Arguments&&... arguments) {
+    if (usable_at_path(core, handler))
+        core->get_port().spawn(
+            driver(core, std::move(handler), std::forward<Arguments>(arguments)...));
 }
 
 inline constexpr time_point no_deadline = time_point::max();

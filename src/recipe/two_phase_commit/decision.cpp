@@ -15,7 +15,7 @@ task<error_code> learn_identity(port& p, this_transaction& mine) {
     while (!mine.is_known()) {
         request read(p, op_code::get, mine.path);
         error_code ec = co_await behind_sync(p, read);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec)
             co_return ec;
@@ -33,7 +33,7 @@ task<error_code> why_missing(port& p, const this_transaction& mine) {
         request read(p, op_code::get, mine.path);
         error_code ec = co_await behind_sync(p, read);
         bool sure = p.status().generation == generation;
-        if (worth_asking_again(p, ec) || (!ec && !sure))
+        if (retry(p).again(ec) || (!ec && !sure))
             continue;
         if (ec)
             co_return ec;
@@ -58,7 +58,7 @@ task<error_code> look_for_decision(port& p,
             ec = co_await behind_sync(p, read);
         else
             ec = co_await read;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (!ec) {
             std::optional<commit_decision> found = parse_decision(read.answer);
@@ -88,7 +88,7 @@ task<error_code> look_for_decision(port& p,
             co_return error_code();
         // It has come in between: then the server watches its data for us.
         forget_watch(p, *watch, watch_kind::data, path);
-        if (ec && !worth_asking_again(p, ec))
+        if (ec && !retry(p).again(ec))
             co_return ec;
     }
 }
@@ -105,7 +105,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
             ec = co_await behind_sync(p, look);
         else
             ec = co_await look;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec)
             forget_watch(p, watch, watch_kind::exists, path);
@@ -128,7 +128,7 @@ task<error_code> write_abort(port& p,
         steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
         create.steps = steps.steps();
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;  // if it was ours, it is read the next time
         if (!ec) {
             outcome = wish;

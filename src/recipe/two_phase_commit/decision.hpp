@@ -134,11 +134,4 @@ task<error_code> await_decision(port& p,
 /// Ends an operation that was to give an outcome.
 void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome);
 
-template <class Impl, class... Values>
-void refuse(const std::shared_ptr<Impl>& impl,
-            any_handler<void(error_code, Values...)> handler,
-            error_code ec) {
-    immediate_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
-}
-
 }  // namespace corozk::detail

@@ -21,7 +21,7 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
         erase.steps = erasures.steps();
         erase.generation = generation;
         error_code ec = co_await erase;
-        if (!ec || !worth_asking_again(p, ec) || !p.alive(generation))
+        if (!retry(p, generation).again(ec))
             co_return;
     }
 }
@@ -114,7 +114,7 @@ task<error_code> join_steps(commit_site_impl& self,
     while (!call.over()) {
         request read(p, op_code::get, self.path);
         error_code ec = co_await behind_sync(p, read);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec == zk_errc::no_node) {
             begin_watch.disarm();
@@ -125,7 +125,7 @@ task<error_code> join_steps(commit_site_impl& self,
                 forget_watch(p, begin_watch, watch_kind::data, self.path);
             if (ec == zk_errc::no_node && !call.over())
                 co_await wake.wait();
-            if (!ec || ec == zk_errc::no_node || worth_asking_again(p, ec))
+            if (!ec || ec == zk_errc::no_node || retry(p).again(ec))
                 continue;
         }
         if (!ec) {
@@ -169,10 +169,11 @@ task<error_code> join_steps(commit_site_impl& self,
             self.own.has_node = true;
             break;
         }
-        if (worth_asking_again(p, ec)) {
-            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+        retry attempt(p);
+        const bool again = attempt.again(ec);
+        perhaps_ours = perhaps_ours || attempt.doubtful();
+        if (again)
             continue;
-        }
         if (ec == zk_errc::no_node) {
             ec = co_await why_missing(p, self.mine);
             if (ec == zk_errc::no_node)
@@ -183,7 +184,7 @@ task<error_code> join_steps(commit_site_impl& self,
             request look(p, op_code::get, self.node);
             look.attach(node_watch);
             ec = co_await look;
-            if (worth_asking_again(p, ec))
+            if (retry(p).again(ec))
                 continue;
             if (ec == zk_errc::no_node) {
                 // This site had come before, and died.
@@ -295,7 +296,7 @@ task<error_code> write_vote(commit_site_impl& self,
             if (ec == zk_errc::no_node)
                 co_return zk_errc::session_expired;
         }
-        if (!worth_asking_again(p, ec))
+        if (!retry(p).again(ec))
             co_return ec;
     }
 }
@@ -362,16 +363,15 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     waiting_call<> call(*self, std::move(handler), wake);
     transaction steps = self->mine.steps();
     steps.create(done_node(self->path, self->own.name), std::string(), self->mine.how());
-    bool doubtful = false;
+    retry attempts(p);
     for (;;) {
         request create(p, op_code::multi, self->path);
         create.steps = steps.steps();
         error_code ec = co_await create;
-        doubtful = doubtful || is_outcome_unknown(ec);
-        if (worth_asking_again(p, ec))
+        if (attempts.again(ec))
             continue;
         // It may have been there, and cleaned up since.
-        bool gone = doubtful && ec == zk_errc::no_node;
+        bool gone = attempts.doubtful() && ec == zk_errc::no_node;
         if (ec && ec != zk_errc::node_exists && !gone) {
             call.fail(ec);
             co_return;
@@ -452,8 +452,7 @@ void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->outcome) {
-        detail::refuse(impl, std::move(handler), errc::in_doubt);
-        return;
+        return detail::refuse(impl, std::move(handler), errc::in_doubt);
     }
     impl->get_port().spawn(detail::finish_driver(impl, std::move(handler)));
 }

@@ -81,7 +81,7 @@ task<error_code> vote_tally::read_votes(bool& again) {
     for (auto& [i, read] : reads) {
         vote& v = votes_[i];
         error_code ec = co_await read;
-        if (worth_asking_again(port_, ec)) {
+        if (retry(port_).again(ec)) {
             again = true;
         } else if (ec == zk_errc::no_node && v.czxid != 0) {
             states_[i] = site_state::dead;
@@ -110,7 +110,7 @@ task<error_code> vote_tally::read_votes(bool& again) {
         }
         forget_watch(port_, votes_[i].missing_watch, watch_kind::data, node_of(i));
         again = true;
-        if (ec && !worth_asking_again(port_, ec))
+        if (ec && !retry(port_).again(ec))
             problem = ec;
     }
     co_return problem;
@@ -125,7 +125,7 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     node.send();
     error_code has_come = co_await joined;
     error_code is_there = co_await node;
-    if (worth_asking_again(port_, has_come) || worth_asking_again(port_, is_there)) {
+    if (retry(port_).again(has_come) || retry(port_).again(is_there)) {
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
         again = true;
     } else if (!has_come && is_there == zk_errc::no_node) {
@@ -153,7 +153,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         outcome = wish;
         co_return ec;
     }
-    if (worth_asking_again(port_, ec) || ec == zk_errc::node_exists) {
+    if (retry(port_).again(ec) || ec == zk_errc::node_exists) {
         forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
         co_return error_code();
     }
@@ -163,7 +163,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         ec = co_await exists;
         for (vote& v : votes_)
             v.data_watch.disarm();
-        co_return worth_asking_again(port_, ec) ? error_code() : ec;
+        co_return retry(port_).again(ec) ? error_code() : ec;
     }
     co_return ec;
 }

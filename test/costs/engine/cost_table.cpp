@@ -48,6 +48,16 @@ const cost_line* find(const std::vector<cost_line>& lines, const cost_line& like
     return at == lines.end() ? nullptr : &*at;
 }
 
+/// For people, in a terminal of 80 columns.
+std::string describe(const cost& of) {
+    return fmt::format("{} requests, {} events, {} + {} bytes: {}\n",
+                       of.requests,
+                       of.events,
+                       of.bytes_sent,
+                       of.bytes_received,
+                       of.operations);
+}
+
 }  // namespace
 
 std::string to_string(const cost_line& line) {
@@ -73,16 +83,19 @@ std::string differences(const std::vector<cost_line>& recorded,
                         const std::vector<cost_line>& measured,
                         const std::string& group) {
     std::string text;
+    auto tell = [&text](const cost_line& line, const cost* before, const cost* now) {
+        text += line.group + ": " + line.name + "\n";
+        text += "  recorded: " + (before ? describe(*before) : "nothing\n");
+        text += "  now: " + (now ? describe(*now) : "not measured\n");
+    };
     for (const cost_line& now : measured) {
         const cost_line* before = find(recorded, now);
-        if (!before)
-            text += fmt::format("not recorded: {}\n", to_string(now));
-        else if (*before != now)
-            text += fmt::format("recorded: {}\n     now: {}\n", to_string(*before), to_string(now));
+        if (!before || *before != now)
+            tell(now, before ? &before->of : nullptr, &now.of);
     }
     for (const cost_line& before : recorded) {
         if (before.group == group && !find(measured, before))
-            text += fmt::format("not measured: {}\n", to_string(before));
+            tell(before, &before.of, nullptr);
     }
     return text;
 }

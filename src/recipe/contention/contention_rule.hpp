@@ -53,7 +53,7 @@ inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min(
 inline constexpr std::int64_t ahead_of_all = no_order + 1;
 
 /// One place in a line, as far as a rule needs to know it.
-struct line_entry {
+struct contention_entry {
     std::int64_t order = 0;          ///< the sequence, unwrapped
     std::int64_t except = no_order;  ///< the place that this one is to replace
     std::uint8_t kind = 0;
@@ -63,7 +63,7 @@ struct line_entry {
 /// Entries ahead of a contender, the nearest first.
 class ahead_of {
 public:
-    virtual const line_entry* next() = 0;
+    virtual const contention_entry* next() = 0;
 
     std::int32_t limit = 0;  ///< what the folder's data says, where the rule needs it
 
@@ -72,7 +72,7 @@ protected:
 };
 
 /// Neighbours in a line that is listed from its beginning.
-struct line_section {
+struct blocking_range {
     std::size_t first = 0;
     std::size_t count = 0;
 };
@@ -80,103 +80,60 @@ struct line_section {
 /// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones
 /// that are together enough to block it, and none if it is not blocked: while all of those exist,
 /// nothing needs to be looked at.
-class line_rule {
+class contention_rule {
 public:
     virtual void blockers(ahead_of& ahead,
-                          const line_entry& me,
-                          std::vector<const line_entry*>& out) const = 0;
+                          const contention_entry& me,
+                          std::vector<const contention_entry*>& out) const = 0;
 
     /// The same for each entry of a whole line in which nobody is to replace another one: a section
     /// that ends with the nearest. Takes no longer for the last than for the first.
-    virtual std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+    virtual std::vector<blocking_range> blocking_ranges(const std::vector<contention_entry>& line,
                                                         std::int32_t limit) const = 0;
 
     /// Whether `me` may go because the entry right ahead of it goes or went. Saves the rule a walk.
-    virtual bool follows(const line_entry& granted, const line_entry& me) const;
+    virtual bool follows(const contention_entry& granted, const contention_entry& me) const;
 
     /// Whether something ahead waits for what `me` is to replace: neither could ever go.
-    virtual bool hopeless(ahead_of& ahead, const line_entry& me) const;
+    virtual bool hopeless(ahead_of& ahead, const contention_entry& me) const;
 
     /// Whether the holder of `entry` may put another node, which blocks less, in its place.
-    virtual bool can_be_converted(const line_entry& entry) const;
+    virtual bool can_be_converted(const contention_entry& entry) const;
 
 protected:
-    ~line_rule() = default;
+    ~contention_rule() = default;
 };
-
-/// A contender that had nothing ahead of it, and has been erased.
-struct past_contender {
-    std::int32_t sequence = 0;
-    std::int64_t czxid = 0;
-};
-
-/// Whether a contender that was created after `gone` had nothing ahead of it, either.
-///
-/// In the same folder consecutive sequences say so: nobody came between. In one that was made anew
-/// its sequence would count that many nodes which were created there, each in a transaction of its
-/// own, besides the ends of `gone` and of the old folder, and the new folder: too many to fit
-/// between the two. (Creating several contenders of one line in one transaction is no way to
-/// queue.)
-bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_t czxid) noexcept;
-
-/// What is known of the first contender that waits.
-struct head_state {
-    bool connected = false;           ///< the session is there
-    bool blocked = false;             ///< by something that is not known to have gone
-    bool blocked_by_local = false;    ///< some of it is ours, and we shall hear of it
-    bool blocked_by_leaving = false;  ///< all of it is ours, and on its way out
-    bool covered = false;    ///< everything ahead is known: a listing, or consecutive sequences
-    bool stale = false;      ///< something may have happened since the listing
-    bool proved = false;     ///< its own node was seen, and we would have heard of its end
-    bool patient = false;    ///< it may be its turn so soon that a proof would come with that
-    bool announced = false;  ///< whoever was ahead of it said so when it went
-};
-
-enum class head_step : std::uint8_t {
-    wait,   ///< for a local event, or for the watches on what blocks it
-    look,   ///< list the contenders
-    prove,  ///< look at the own node and leave a watch
-    grant,
-};
-
-head_step decide(const head_state& s) noexcept;
-
-enum class try_step : std::uint8_t {
-    wait,    ///< for what is ours and on its way out: nobody else has it
-    look,    ///< what was known of others before it came may be out of date
-    refuse,  ///< somebody has it, or waits for it
-};
-
-/// What becomes of one that is blocked and would rather not wait.
-///
-/// @param listed  whether it was in a listing, so that what is known of others is younger than it
-try_step decide_try(const head_state& s, bool listed) noexcept;
 
 /// Whether it is a contender's turn when an entry ahead of it goes: not before, but then.
 ///
 /// @param before  what is ahead of it now
 /// @param after   what will be left of that
-bool is_next(const line_rule& rule, ahead_of& before, ahead_of& after, const line_entry& me);
+bool is_next(const contention_rule& rule,
+             ahead_of& before,
+             ahead_of& after,
+             const contention_entry& me);
 
 /// Whether one alone blocks `me`: when it is the turn of `me` it has gone.
 class blocks_alone {
 public:
-    blocks_alone(const line_rule& rule, const line_entry& me, std::int32_t limit) noexcept
+    blocks_alone(const contention_rule& rule,
+                 const contention_entry& me,
+                 std::int32_t limit) noexcept
         : rule_(rule), me_(me), limit_(limit) {}
 
-    bool operator()(const line_entry& ahead);
+    bool operator()(const contention_entry& ahead);
 
 private:
-    const line_rule& rule_;
-    const line_entry& me_;
+    const contention_rule& rule_;
+    const contention_entry& me_;
     std::int32_t limit_;
-    std::vector<const line_entry*> blockers_;
+    std::vector<const contention_entry*> blockers_;
 };
 
 /// The same for a single one.
-bool blocks(const line_rule& rule,
-            const line_entry& ahead,
-            const line_entry& me,
+bool blocks(const contention_rule& rule,
+            const contention_entry& ahead,
+            const contention_entry& me,
             std::int32_t limit);
 
 /// The name of the node that announces a contender's turn, by the contender's own.

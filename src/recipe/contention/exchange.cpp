@@ -2,7 +2,8 @@
 // A holder changes what it holds: its kind, or its place.
 #include "driver/cancellable.hpp"
 #include "driver/request.hpp"
-#include "recipe/contention/line_parts.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 #include <algorithm>
@@ -10,17 +11,20 @@
 
 namespace corozk::detail {
 
-void line::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
+using stage = local_node::stage_type;
+
+void contention_queue::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
     if (c->converting_ || c->replacement())
         return call.fail(errc::busy);
     c->converting_ = true;
-    ++operations_;
-    port_.spawn(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
+    start_driver(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
 }
 
 /// Erases the old node and creates the new one in one step. Whoever asks for a release writes that
 /// into the old one: so it is read first, and must not have been written to since.
-task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std::int64_t& created) {
+task<error_code> contention_queue::exchange_node(contender_ptr c,
+                                                 std::string new_path,
+                                                 std::int64_t& created) {
     std::string old_path = c->path();
     create_options how;
     how.mode = create_mode::ephemeral;
@@ -29,21 +33,21 @@ task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std:
     bool perhaps_done = false;
     for (;;) {
         request old(port_, op_code::get, old_path);
-        old.generation = c->generation_;
+        old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->generation_, ec))
+        if (ask_again(port_, c->session, ec))
             continue;
         if (!ec) {
             c->inspect(old);
             request multi(port_, op_code::multi, std::string());
             transaction steps;
-            steps.create(new_path, c->request_.data, how).erase(old_path, old.record.version);
+            steps.create(new_path, c->data_, how).erase(old_path, old.record.version);
             multi.steps = steps.steps();
-            multi.generation = c->generation_;
+            multi.generation = c->session;
             ec = co_await multi;
             if (is_outcome_unknown(ec))
                 perhaps_done = true;
-            if (ec == zk_errc::bad_version || ask_again(port_, c->generation_, ec))
+            if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
                 continue;
         }
         // The new name is ours alone.
@@ -51,17 +55,19 @@ task<error_code> line::exchange_node(contender_ptr c, std::string new_path, std:
         if (ec && !done)
             co_return ec;
         request look_at(port_, op_code::exists, new_path);
-        look_at.generation = c->generation_;
+        look_at.generation = c->session;
         ec = co_await look_at;
         perhaps_done = true;
-        if (ask_again(port_, c->generation_, ec))
+        if (ask_again(port_, c->session, ec))
             continue;
         created = look_at.record.czxid;
         co_return ec;
     }
 }
 
-task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call) {
+task<> contention_queue::conversion(contender_ptr c,
+                                    std::uint8_t new_kind,
+                                    std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string digits(c->path().substr(
         join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
@@ -71,61 +77,43 @@ task<> line::conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
-    bool there = c->stage_ == contender::stage_type::granted ||
-                 c->stage_ == contender::stage_type::releasing;
+    bool there = c->state == stage::granted || c->state == stage::releasing;
     if (!ec && there) {
-        std::copy_n(guid.begin(), c->guid_.size(), c->guid_.begin());
+        std::copy_n(guid.begin(), c->guid_text.size(), c->guid_text.begin());
         c->kind = new_kind;
-        c->czxid_ = created;
+        c->czxid = created;
         c->watch_.disarm();
-        // A listing may have shown it before we knew that it is ours.
-        auto same = nodes_.lower_bound(*c);
-        while (same != nodes_.end() && same->order == c->order) {
-            line_node& n = *same++;
-            if (!n.local() && static_cast<foreign_node&>(n).path() == new_path) {
-                erase_foreign(static_cast<foreign_node&>(n));
-            }
-        }
+        view_.replaced(*c, base_name(new_path));
     }
     if (ec == zk_errc::no_node)
         ec = errc::ownership_lost;
-    if (c->stage_ == contender::stage_type::granted)
+    if (c->state == stage::granted)
         prove(*c);
-    if (c->stage_ == contender::stage_type::releasing)
+    if (c->state == stage::releasing)
         erase(*c);
     call->complete(ec);
-    --operations_;
-    wake();
+    driver_ended();
 }
 
-void line::replace(const contender_ptr& c, contender_request request, user_call<ownership> call) {
+void contention_queue::replace(const contender_ptr& c,
+                               const acquire_request& request,
+                               std::string data,
+                               user_call<ownership> call) {
     auto earlier = c->replacement();
-    if (c->converting_ || (earlier && !earlier->abandoned_))
+    if (c->converting_ || (earlier && earlier->state != stage::unwanted))
         return call.fail(errc::busy);
-    auto later = enter(std::move(request), std::move(call));
+    auto later = enter(request, std::move(data), std::move(call));
     later->except = c->order;
     later->more().replaced = c;
     c->more().replacement = later;
-    ++replacements_;
 }
 
 /// The two change places: what the user holds has the better one now, and the other one goes.
-void line::granted_replacement(contender& c, user_call<ownership>& call) {
+void contention_queue::granted_replacement(contender& c, user_call<ownership>& call) {
     auto held = std::move(c.extras_->replaced);
     held->extras_->replacement.reset();
-    --replacements_;
-    nodes_.erase(nodes_.iterator_to(c));
-    nodes_.erase(nodes_.iterator_to(*held));
     c.except = no_order;
-    std::swap(c.order, held->order);
-    std::swap(c.kind, held->kind);
-    std::swap(c.listing, held->listing);
-    std::swap(c.coverage_, held->coverage_);
-    std::swap(c.guid_, held->guid_);
-    std::swap(c.sequence_, held->sequence_);
-    std::swap(c.czxid_, held->czxid_);
-    nodes_.insert(c);
-    nodes_.insert(*held);
+    view_.exchange(c, *held);
     c.watch_.disarm();
     held->watch_.disarm();
     prove(*held);
@@ -136,12 +124,12 @@ void line::granted_replacement(contender& c, user_call<ownership>& call) {
 
 /// Erases the node of one whose place was left for a better one. Whoever has asked there for a
 /// release has asked the heir.
-task<> line::leave_place(contender_ptr c, contender_ptr heir) {
+task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     for (;;) {
         request old(port_, op_code::get, c->path());
-        old.generation = c->generation_;
+        old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->generation_, ec))
+        if (ask_again(port_, c->session, ec))
             continue;
         if (ec) {
             erased(*c, old);
@@ -149,28 +137,26 @@ task<> line::leave_place(contender_ptr c, contender_ptr heir) {
         }
         heir->inspect(old);
         request last(port_, op_code::erase, c->path());
-        last.generation = c->generation_;
+        last.generation = c->session;
         last.version = old.record.version;
         ec = co_await last;
         if (is_outcome_unknown(ec))
             c->erase_unknown_ = true;
-        if (ec == zk_errc::bad_version || ask_again(port_, c->generation_, ec))
+        if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
             continue;
         erased(*c, last);
         break;
     }
-    --operations_;
-    wake();
+    driver_ended();
 }
 
 /// It waits no more for a better place for another one; or it has no place that could be replaced.
-void line::forget_replaced(contender& c) {
+void contention_queue::forget_replaced(contender& c) {
     if (auto later = c.replacement())
         later->abandon(errc::ownership_lost);
     erase_attached(c);
     if (!c.replaces())
         return;
-    --replacements_;
     auto held = std::move(c.extras_->replaced);
     if (held->replacement().get() == &c)
         held->extras_->replacement.reset();

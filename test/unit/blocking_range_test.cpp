@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rules say of a whole line at once is what they say of each of its entries.
-#include "line_model.hpp"
+#include "contention_model.hpp"
 #include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace corozk::testing::line_section_test {
+namespace corozk::testing::blocking_range_test {
 
 using namespace corozk::detail;
 using namespace corozk::testing;
@@ -19,15 +19,15 @@ using namespace corozk::testing;
 namespace {
 
 /// As `blockers_of`: the nearest first.
-std::vector<std::size_t> places_of(const line_section& section) {
+std::vector<std::size_t> places_of(const blocking_range& section) {
     std::vector<std::size_t> places;
     for (std::size_t i = section.count; i > 0; --i)
         places.push_back(section.first + i - 1);
     return places;
 }
 
-std::vector<line_entry> random_line(std::mt19937& random) {
-    std::vector<line_entry> line(random() % 20);
+std::vector<contention_entry> random_line(std::mt19937& random) {
+    std::vector<contention_entry> line(random() % 20);
     for (std::size_t i = 0; i < line.size(); ++i) {
         line[i].order = random() % 8 ? static_cast<std::int64_t>(i) : ahead_of_all;
         line[i].kind = random() % 3 ? read_kind : write_kind;
@@ -40,13 +40,13 @@ std::vector<line_entry> random_line(std::mt19937& random) {
 
 TEST_CASE("line: who is blocked by whom, for all at once and for each") {
     std::mt19937 random(41);
-    const std::vector<const line_rule*> rules{
+    const std::vector<const contention_rule*> rules{
         &the_exclusive_rule(), &the_shared_rule(), &the_semaphore_rule()};
     for (int run = 0; run < 3'000; ++run) {
-        const std::vector<line_entry> line = random_line(random);
+        const std::vector<contention_entry> line = random_line(random);
         const auto limit = static_cast<std::int32_t>(random() % 30);
-        for (const line_rule* rule : rules) {
-            auto sections = rule->blocking_sections(line, limit);
+        for (const contention_rule* rule : rules) {
+            auto sections = rule->blocking_ranges(line, limit);
             REQUIRE(sections.size() == line.size());
             for (std::size_t i = 0; i < line.size(); ++i)
                 CHECK(places_of(sections[i]) == blockers_of(*rule, line, i, limit));
@@ -54,4 +54,4 @@ TEST_CASE("line: who is blocked by whom, for all at once and for each") {
     }
 }
 
-}  // namespace corozk::testing::line_section_test
+}  // namespace corozk::testing::blocking_range_test

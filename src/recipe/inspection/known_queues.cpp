@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/inspection/known_lines.hpp"
+#include "recipe/inspection/known_queues.hpp"
 
 #include "driver/request.hpp"
 #include <corozk/recipe/election.hpp>
@@ -24,9 +24,9 @@ Options in_format_of(compatibility whose) {
 }
 
 template <class Recipe>
-known_line as_known(Recipe recipe) {
+known_queue as_known(Recipe recipe) {
     auto shared = std::make_shared<Recipe>(std::move(recipe));
-    known_line result;
+    known_queue result;
     result.list = [shared](inner_call<infos>& call) { shared->contenders(call.token()); };
     result.break_one = [shared](std::string path, inner_call<>& call) {
         shared->break_contender(std::move(path), call.token());
@@ -39,8 +39,8 @@ known_line as_known(Recipe recipe) {
 
 }  // namespace
 
-std::vector<known_line> known_lines_at(const client& c, const std::string& path) {
-    std::vector<known_line> result;
+std::vector<known_queue> known_queues_at(const client& c, const std::string& path) {
+    std::vector<known_queue> result;
     result.push_back(as_known(lock(c, path)));
     result.push_back(as_known(lock(c, path, in_format_of<lock_options>(compatibility::curator))));
     for (auto whose : {compatibility::native, compatibility::curator, compatibility::kazoo}) {
@@ -55,16 +55,16 @@ std::vector<known_line> known_lines_at(const client& c, const std::string& path)
 
 task<error_code> recognise(port& p,
                            const std::string& path,
-                           const std::vector<known_line>& recipes,
-                           found_line& found) {
-    found = found_line();
+                           const std::vector<known_queue>& recipes,
+                           found_queue& found) {
+    found = found_queue();
     signal wake(p);
     request sync(p, op_code::sync, path);
     error_code ec = co_await sync;
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::unique_ptr<inner_call<infos>>> listings;
-    for (const known_line& recipe : recipes) {
+    for (const known_queue& recipe : recipes) {
         listings.push_back(std::make_unique<inner_call<infos>>(p, wake));
         recipe.list(*listings.back());
     }

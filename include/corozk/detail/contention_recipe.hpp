@@ -3,6 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
+#include <corozk/detail/acquire_request.hpp>
 #include <corozk/detail/acquisition.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
@@ -16,14 +17,14 @@
 
 namespace corozk::detail {
 
-class line_object;
+class contention_object;
 
 /**
  * @brief What all recipes that queue have in common: a folder with one node for each contender.
  *
  * Not to be used by itself.
  */
-class COROZK_DECL line_user {
+class COROZK_DECL contention_recipe {
 public:
     using duration = std::chrono::steady_clock::duration;
     using time_point = std::chrono::steady_clock::time_point;
@@ -50,13 +51,7 @@ public:
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return initiate<void(error_code, std::vector<contender_info>)>(
-            call_site("contenders", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_contenders(s, impl, std::move(handler));
-            });
+        return initiate<&start_contenders>("contenders", path(), std::forward<Token>(token));
     }
 
     /**
@@ -75,13 +70,8 @@ public:
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
-        return initiate<void(error_code)>(
-            call_site("break_contender", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, contender_path](auto handler) mutable {
-                start_break(s, impl, std::move(contender_path), std::move(handler));
-            });
+        return initiate<&start_break>(
+            "break_contender", contender_path, std::forward<Token>(token), contender_path);
     }
 
     /**
@@ -104,13 +94,8 @@ public:
      */
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
-        return initiate<void(error_code)>(
-            call_site("request_release", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, contender_path](auto handler) mutable {
-                start_request(s, impl, std::move(contender_path), std::move(handler));
-            });
+        return initiate<&start_request>(
+            "request_release", contender_path, std::forward<Token>(token), contender_path);
     }
 
     /**
@@ -128,68 +113,53 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return initiate<void(error_code, bool)>(
-            call_site("insist_on_release", contender_path),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, contender_path, grace](auto handler) mutable {
-                start_insist(s, impl, std::move(contender_path), grace, std::move(handler));
-            });
+        return initiate<&start_insist>(
+            "insist_on_release", contender_path, std::forward<Token>(token), contender_path, grace);
     }
 
 protected:
     using session_ptr = std::shared_ptr<session>;
-    using impl_ptr = std::shared_ptr<const line_object>;
+    using impl_ptr = std::shared_ptr<const contention_object>;
 
-    /// What one acquisition asks for.
-    struct claim {
-        std::uint8_t kind = 0;
-        bool try_only = false;
-        std::int32_t weight = 1;
-        time_point deadline = time_point::max();
-    };
+    using callee = detail::callee<session_ptr, impl_ptr>;
+    using claim = acquire_request;
+    template <class... Values>
+    using handler_of = any_handler<void(error_code, Values...)>;
 
-    line_user(const client& c, impl_ptr impl, const char* recipe);
-    line_user() noexcept;
-    line_user(line_user&&) noexcept;
-    line_user& operator=(line_user&&) noexcept;
-    ~line_user();
+    contention_recipe(const client& c, impl_ptr impl, const char* recipe);
+    contention_recipe() noexcept;
+    contention_recipe(contention_recipe&&) noexcept;
+    contention_recipe& operator=(contention_recipe&&) noexcept;
+    ~contention_recipe();
 
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {
-        return initiate<void(error_code, ownership)>(
-            call_site(operation, path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, what](auto handler) {
-                start_acquire(s, impl, what, std::move(handler));
-            });
+        return initiate<&start_acquire>(operation, path(), std::forward<Token>(token), what);
     }
 
     /// For a `multi_lock`.
     acquisition part_of(claim what) const;
 
-    static void start_acquire(const session_ptr& s,
-                              const impl_ptr& impl,
-                              claim what,
-                              any_handler<void(error_code, ownership)> handler);
-    static void start_contenders(
-        const session_ptr& s,
-        const impl_ptr& impl,
-        any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_break(const session_ptr& s,
-                            const impl_ptr& impl,
-                            std::string contender_path,
-                            any_handler<void(error_code)> handler);
-    static void start_request(const session_ptr& s,
-                              const impl_ptr& impl,
-                              std::string contender_path,
-                              any_handler<void(error_code)> handler);
-    static void start_insist(const session_ptr& s,
-                             const impl_ptr& impl,
+    /// Every public operation is this; an error's message names `about`.
+    template <auto Start, class Token, class... Arguments>
+    auto initiate(const char* operation,
+                  std::string about,
+                  Token&& token,
+                  Arguments&&... arguments) {
+        return detail::initiate<Start>(call_site(operation, std::move(about)),
+                                       callee(session_, impl_),
+                                       std::forward<Token>(token),
+                                       std::forward<Arguments>(arguments)...);
+    }
+
+    static void start_acquire(const callee& of, claim what, handler_of<ownership> handler);
+    static void start_contenders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_break(const callee& of, std::string contender_path, handler_of<> handler);
+    static void start_request(const callee& of, std::string contender_path, handler_of<> handler);
+    static void start_insist(const callee& of,
                              std::string contender_path,
                              time_limit grace,
-                             any_handler<void(error_code, bool)> handler);
+                             handler_of<bool> handler);
 
     session_ptr session_;
     impl_ptr impl_;
