@@ -88,8 +88,9 @@ client connect(loop& l, const std::string& hosts) {
 void count_c_client(const std::string& hosts) {
     bench::raw_loop raw(hosts, "/c", std::chrono::milliseconds(session_timeout).count());
     section("C client: sets, one by one", count, [&] { raw.conditional_sets(count); });
-    section("C client: create, exists, delete, 100 at a time", 3 * count,
-            [&] { raw.pipeline(count, count); });
+    section("C client: create, exists, delete, 100 at a time", 3 * count, [&] {
+        raw.pipeline(count, count);
+    });
 }
 
 void count_client(loop& l, client& zk) {

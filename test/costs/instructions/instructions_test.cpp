@@ -45,8 +45,13 @@ table count_instructions() {
     temporary_directory folder;
     std::string place = folder.path().native();
     std::string command = fmt::format(
-        "{} --quiet --tool=callgrind --instr-atstart=no --callgrind-out-file={}/dump {} {} >{}/sections",
-        COROZK_VALGRIND, place, COROZK_COUNTED, shared_server().hosts(), place);
+        "{} --quiet --tool=callgrind --instr-atstart=no --callgrind-out-file={}/dump {} {} "
+        ">{}/sections",
+        COROZK_VALGRIND,
+        place,
+        COROZK_COUNTED,
+        shared_server().hosts(),
+        place);
     INFO(command);
     REQUIRE(std::system(command.c_str()) == 0);
     table result;
@@ -76,8 +81,9 @@ table read_table(std::istream& from) {
 }
 
 std::string text_of(const table& t) {
-    std::string text = "# SPDX-License-Identifier: Apache-2.0\n"
-                       "# Instructions per operation; test/costs/README.md says how to record them anew.\n";
+    std::string text =
+        "# SPDX-License-Identifier: Apache-2.0\n"
+        "# Instructions per operation; test/costs/README.md says how to record them anew.\n";
     for (const auto& [name, instructions] : t)
         text += fmt::format("{:<68} | {:>7}\n", name, instructions);
     return text;
@@ -92,11 +98,13 @@ std::string differences(const table& recorded, const table& now) {
             text += fmt::format("{}\n  recorded: nothing\n  now: {}\n", name, instructions);
             continue;
         }
-        double change =
-            static_cast<double>(instructions) / static_cast<double>(at->second) - 1;
+        double change = static_cast<double>(instructions) / static_cast<double>(at->second) - 1;
         if (std::abs(change) > tolerance)
-            text += fmt::format("{}\n  recorded: {}\n  now: {} ({:+.1f} %)\n", name, at->second,
-                                instructions, change * 100);
+            text += fmt::format("{}\n  recorded: {}\n  now: {} ({:+.1f} %)\n",
+                                name,
+                                at->second,
+                                instructions,
+                                change * 100);
     }
     for (const auto& [name, instructions] : recorded) {
         if (!now.contains(name))
