@@ -102,7 +102,7 @@ public:
         return begin("semaphore.acquire", claim(0, permits), std::forward<Token>(token));
     }
 
-    /** @brief Acquires one permit. */
+    /** @brief Same as `acquire(1)`. */
     template <detail::token_not<std::int32_t> Token = default_token>
     auto acquire(Token&& token = Token{}) {
         return acquire(1, std::forward<Token>(token));
@@ -115,7 +115,7 @@ public:
             "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
     }
 
-    /** @brief One permit. */
+    /** @brief Same as `acquire_until(1, deadline)`. */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
         return acquire_until(1, deadline, std::forward<Token>(token));
@@ -127,7 +127,7 @@ public:
         return acquire_until(permits, budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief One permit. */
+    /** @brief Same as `acquire_for(1, budget)`. */
     template <class Token = default_token>
     auto acquire_for(time_limit budget, Token&& token = Token{}) {
         return acquire_for(1, budget, std::forward<Token>(token));
@@ -140,7 +140,7 @@ public:
             "semaphore.try_acquire", claim(0, permits).trying(), std::forward<Token>(token));
     }
 
-    /** @brief One permit. */
+    /** @brief Same as `try_acquire(1)`. */
     template <detail::token_not<std::int32_t> Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
         return try_acquire(1, std::forward<Token>(token));
