@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a consumer does with an item that it has claimed.
+// Acknowledging, releasing and losing a claim.
 #include "recipe/queue/claim.hpp"
 
 #include "recipe/queue/consumer.hpp"
@@ -105,14 +105,14 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
     }
 }
 
-/// The response to the acknowledgement was lost.
-/// @return no error: it was applied; `try_again`: it was not; `ownership_lost`: it never will be;
-/// `connection_loss`: unknown
+/// After a lost response to the acknowledgement.
+/// @return no error: applied; `try_again`: not applied; `ownership_lost`: never will be;
+///         `connection_loss`: unknown
 task<error_code> claim_impl::find_out() {
     watch_signal changed(wake_);
     session_signal states(port_, wake_);
     for (;;) {
-        // Behind a sync: a server may lag behind the one that got the acknowledgement.
+        // After a sync: the server may lag behind the one that got the acknowledgement.
         request sync(port_, op_code::sync, item_path_);
         request claim(port_, op_code::get, node_.path);
         request item(port_, op_code::exists, item_path_);
@@ -120,7 +120,7 @@ task<error_code> claim_impl::find_out() {
         if (alive) {
             sync.generation = claim.generation = item.generation = node_.generation;
         } else {
-            changed.disarm();  // of the last read, which ended for another reason
+            changed.disarm();  // of the last read
             claim.attach(changed);
         }
         sync.send();
@@ -136,8 +136,9 @@ task<error_code> claim_impl::find_out() {
             co_return error_code(boost::asio::error::try_again);
         if (alive && claim_ec == zk_errc::no_node && item_ec == zk_errc::no_node)
             co_return error_code();
-        // If the item is still there when the claim is not ours any more, it was not applied, and never
-        // will be. If it is gone after the session, the next consumer may have acknowledged it.
+        // If the item exists although the claim does not, the acknowledgement was not and never
+        // will be applied. If it does not exist after session loss, the next consumer may have
+        // acknowledged it.
         if (item_ec || (claim_ec && claim_ec != zk_errc::no_node))
             co_return make_error_code(zk_errc::connection_loss);
         if (!ours) {

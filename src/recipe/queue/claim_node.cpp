@@ -9,7 +9,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// So many successive claims of an item can be told apart.
+/// The number of successive claims of an item that can be distinguished.
 constexpr std::int64_t different_claims = 4;
 
 }  // namespace
@@ -35,7 +35,7 @@ task<error_code> claim_node::find() {
 }
 
 task<error_code> claim_node::tell_apart(const stat& item) {
-    // Both numbers may be those of other children.
+    // Other children may count as well.
     std::int64_t claims = (std::int64_t{item.cversion} + item.num_children) / 2;
     std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
     retry writing(owner, generation);
@@ -50,7 +50,7 @@ task<error_code> claim_node::tell_apart(const stat& item) {
             continue;
         }
         if (ec == zk_errc::no_auth)
-            break;  // the ACL does not let this client write the claim: they cannot be told apart
+            break;  // the ACL does not permit writing: claims cannot be distinguished
         if (ec == zk_errc::bad_version)
             co_return make_error_code(zk_errc::no_node);
         if (!writing.again(ec))

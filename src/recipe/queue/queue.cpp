@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the public objects to what is behind them.
+// The public classes.
 #include "recipe/queue/claim.hpp"
 #include "recipe/queue/queue_impl.hpp"
 #include "recipe/toolkit/retry.hpp"
@@ -31,7 +31,7 @@ detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
     }
 }
 
-/// The call of a consumer, if it can be made; otherwise the handler has been completed.
+/// Starts a consumer's call, or completes the handler with an error.
 template <class Result>
 void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 detail::consumer_call::kind what,
