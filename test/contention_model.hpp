@@ -47,7 +47,7 @@ inline std::vector<std::size_t> blockers_of(const detail::contention_rule& rule,
 
 inline detail::contention_settings settings_for(const detail::contention_rule& rule) {
     detail::contention_settings settings;
-    settings.directory = "/queue";
+    settings.parent = "/queue";
     settings.names = detail::naming("", {"-r-", "-w-"});
     settings.names.weighted = true;
     settings.rule = &rule;

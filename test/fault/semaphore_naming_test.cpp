@@ -83,7 +83,7 @@ TEST_CASE(
         CHECK(co_await finished(cancelled) == boost::asio::error::operation_aborted);
         co_await eventually_async(gone);
 
-        auto [late, none] = co_await mine.acquire_for(300ms, 1, as_tuple());
+        auto [late, none] = co_await mine.acquire_for(1, 300ms, as_tuple());
         CHECK(late == errc::deadline_exceeded);
         co_await eventually_async(gone);
 

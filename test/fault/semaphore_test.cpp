@@ -16,7 +16,7 @@ awaitable<void> all_are_free(const std::string& path, std::int32_t limit) {
     co_await eventually_async([&] { return observer().children(path).empty(); });
     client other = co_await one_more_client();
     semaphore next(other, path, limit);
-    ownership all = co_await next.acquire_for(15s, limit);
+    ownership all = co_await next.acquire_for(limit, 15s);
     co_await all.release();
     co_await other.close();
     co_await eventually_async([&] { return observer().children(path).empty(); });

@@ -44,7 +44,7 @@ public:
      *
      * @par Errors
      * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
-     * `errc::bad_path`. A folder that does not exist is an empty line.
+     * `errc::bad_path`. A folder that does not exist is an empty queue.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once.

@@ -30,10 +30,10 @@ contender::contender(contention_queue& q,
 
 std::string contender::path() const {
     if (sequence == 0 && czxid == 0)
-        return settings_->directory;
+        return settings_->parent;
     char digits[16];
     std::snprintf(digits, sizeof digits, "%010d", sequence);
-    return join_path(settings_->directory, settings_->names.format(guid(), kind, weight) + digits);
+    return join_path(settings_->parent, settings_->names.format(guid(), kind, weight) + digits);
 }
 
 bool contender::valid() const noexcept {

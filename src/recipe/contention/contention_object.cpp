@@ -16,7 +16,7 @@ contention_object::contention_object(contention_settings settings,
     : settings_(std::move(settings)),
       identity_(std::move(identity)),
       kinds_(std::move(kinds)),
-      path_(path.empty() ? settings_.directory : std::move(path)) {
+      path_(path.empty() ? settings_.parent : std::move(path)) {
     // The root itself cannot be used: the server keeps nodes of its own there.
     if (path_problem(path_) || path_ == "/")
         problem_ = errc::bad_path;

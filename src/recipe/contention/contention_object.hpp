@@ -36,7 +36,7 @@ public:
     /// Why such a claim can never be granted, or no error.
     virtual error_code refusal(const acquire_request&) const { return {}; }
 
-    /// The line in which a contender stands, if it is one of this object's.
+    /// The queue in which a contender stands, if it is one of this object's.
     virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
 
     /// Who holds and who waits.

@@ -175,7 +175,7 @@ void contention_queue::carry_out(const queue_step& step) {
 
 void contention_queue::list(bool watch) {
     operation& op =
-        ask(op_code::children, settings_->directory, [this](operation& answer) { listed(answer); });
+        ask(op_code::children, settings_->parent, [this](operation& answer) { listed(answer); });
     if (watch) {
         watching_ = true;
         op.attach(parent_watch_);
@@ -190,7 +190,7 @@ void contention_queue::listed(const operation& answer) {
         if (is_recoverable(ec) || ec == errc::not_connected || is_session_lost(ec))
             return;
         // Listing is forbidden: nobody can ever be granted.
-        return abandon_waiting(ec, [](const local_node&) { return true; });
+        return abandon_waiting(ec);
     }
     for (local_node* missing : view_.listed(answer.names))
         prove(static_cast<contender&>(*missing));
@@ -200,21 +200,20 @@ void contention_queue::listed(const operation& answer) {
 task<> contention_queue::read_limit() {
     known_limit found;
     error_code ec = co_await find_limit(port_,
-                                        settings_->directory,
+                                        settings_->parent,
                                         settings_->entries,
-                                        settings_->folder_mode,
+                                        settings_->parent_mode,
                                         settings_->initial_limit,
                                         &limit_watch_,
                                         found);
     if (!ec) {
         view_.limit().answered(found, limit_watch_.armed());
         // Who asks for more than there is would block the others for ever.
-        abandon_waiting(errc::bad_option,
-                        [found](const local_node& c) { return c.weight > found.value; });
+        abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();
         if (!is_session_lost(ec) && ec != errc::not_connected)
-            abandon_waiting(ec, [](const local_node&) { return true; });
+            abandon_waiting(ec);
     }
     driver_ended();
 }
@@ -250,7 +249,7 @@ void contention_queue::proved(contender& c, operation& answer) {
     }
     if (!answer.error && answer.record.czxid == c.czxid)
         return c.inspect(answer);
-    if (ask_again(port_, c.session, answer.error))
+    if (retry(port_, c.session).again(answer.error))
         return;  // read again after the reconnect
     if (is_session_lost(answer.error))
         return;  // the session's end settles it
@@ -368,7 +367,7 @@ void contention_queue::still_held(contender& c) {
 }
 
 std::string contention_queue::path_of(std::string_view name) const {
-    return join_path(settings_->directory, name);
+    return join_path(settings_->parent, name);
 }
 
 std::vector<contention_queue::contender_ptr> contention_queue::placed_contenders() {
@@ -411,7 +410,7 @@ void contention_queue::end_session() {
 /// Nobody waits any more: what the server would report of others is of no use.
 void contention_queue::stop_watching() noexcept {
     watching_ = parent_watch_.arming();
-    forget_watch(port_, parent_watch_, watch_kind::children, settings_->directory);
+    forget_watch(port_, parent_watch_, watch_kind::children, settings_->parent);
     for (contention_node& n : view_.nodes()) {
         auto* watch = n.local()
                           ? nullptr
@@ -447,7 +446,7 @@ void contention_queue::run() noexcept {
             stop_watching();
     }
     if (creation_.empty() && view_.empty() && operations_ == 0) {
-        forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
+        forget_watch(port_, limit_watch_, watch_kind::data, settings_->parent);
         view_.limit().changed();
         queues_.retire(*this);
     }

@@ -82,8 +82,7 @@ private:
 
     // Leaving.
     void abandoned(contender& c, error_code reason);
-    template <class Predicate>
-    void abandon_waiting(error_code reason, Predicate chosen);
+    void abandon_waiting(error_code reason, std::int32_t above_weight = 0);
     void release(contender& c);
     void erase(contender& c, bool to_next = false);
     void hand_over(contender& from, contender& to);
@@ -174,17 +173,6 @@ private:
     /// report its end.
     member_watch<contention_queue, &contention_queue::parent_changed> parent_watch_;
 };
-
-template <class Predicate>
-void contention_queue::abandon_waiting(error_code reason, Predicate chosen) {
-    std::vector<contender_ptr> chosen_ones;
-    for (local_node& c : view_.waiting()) {
-        if (chosen(c))
-            chosen_ones.push_back(static_cast<contender&>(c).shared_from_this());
-    }
-    for (const auto& c : chosen_ones)
-        c->abandon(reason);
-}
 
 /// The queues of a session, by parent and settings.
 class contention_queues final : public service {

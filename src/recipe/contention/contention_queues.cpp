@@ -12,7 +12,7 @@ constexpr std::size_t idle_queues = 64;
 
 /// Contenders share a queue if all of this is the same; at the server they meet anyway.
 std::string key_of(const contention_settings& settings) {
-    std::string key = settings.directory;
+    std::string key = settings.parent;
     key += '\0';
     key += settings.names.before_guid;
     for (const std::string& infix : settings.names.infixes)

@@ -13,7 +13,7 @@ namespace corozk::detail {
 /// Where contenders queue, and how.
 struct contention_settings {
     contention_settings() = default;
-    std::string directory;
+    std::string parent;
     naming names;
     const contention_rule* rule = nullptr;
     acl entries;  ///< of the contenders' znodes and of parents that are missing
@@ -26,7 +26,7 @@ struct contention_settings {
     std::int32_t fixed_limit = 0;
 
     /// Of parents that are missing. Other programs may not expect theirs to be deleted.
-    create_mode folder_mode = create_mode::container;
+    create_mode parent_mode = create_mode::container;
 
     /// What is written into a holder's znode to ask for its release.
     std::string release_request = "unlock";

@@ -73,7 +73,7 @@ void contention_view::placed(local_node& c, std::string_view name) {
     c.order = origin_.order + sequence_distance(origin_.sequence, c.sequence);
     origin_ = {c.sequence, c.order};
     c.state = stage::waiting;
-    forget_copies(c, name);
+    renamed(c, name);
     auto here = nodes_.insert(c);
     ++local_.nodes;
     bool first = here == nodes_.begin();
@@ -95,8 +95,7 @@ void contention_view::placed(local_node& c, std::string_view name) {
         ++local_.replacements;
 }
 
-/// A listing may have shown its node before we knew that it is ours.
-void contention_view::forget_copies(const local_node& c, std::string_view name) noexcept {
+void contention_view::renamed(const local_node& c, std::string_view name) noexcept {
     for (auto same = nodes_.lower_bound(c); same != nodes_.end() && same->order == c.order;) {
         contention_node& n = *same++;
         if (!n.local() && as_remote(n).name == name)
@@ -249,10 +248,6 @@ void contention_view::left(local_node& c, bool deleted) noexcept {
     c.state = stage::gone;
 }
 
-void contention_view::replaced(const local_node& c, std::string_view name) noexcept {
-    forget_copies(c, name);
-}
-
 void contention_view::exchange(local_node& a, local_node& b) noexcept {
     nodes_.erase(nodes_.iterator_to(a));
     nodes_.erase(nodes_.iterator_to(b));
@@ -301,10 +296,9 @@ void contention_view::heed_announcement() {
         return passed_.clear();
     // What would have blocked it is gone.
     const local_node& c = *announcement_.head;
-    blocks_alone blocks_it(*settings_.rule, c, limit_.value());
     while (!nodes_.empty() && !nodes_.begin()->local()) {
         remote_node& n = as_remote(*nodes_.begin());
-        if (n.order > c.order || !blocks_it(n))
+        if (n.order > c.order || !blocks(*settings_.rule, n, c, limit_.value(), blockers_))
             return;
         passed_.push_back(take(n));
     }
@@ -469,8 +463,9 @@ void contention_view::choose_watches(const local_node& c,
 /// Whether one of ours holds since so recently that its release is likely to come soon: what is
 /// asked for those behind it should not be in its way.
 bool contention_view::is_in_no_hurry(const local_node& c, time_point now) const {
+    std::vector<const contention_entry*> scratch;
     return holder_ && holder_->order < c.order && now < holder_->since + watch_delay &&
-           blocks(*settings_.rule, *holder_, c, limit_.value());
+           blocks(*settings_.rule, *holder_, c, limit_.value(), scratch);
 }
 
 /// A remote contender right behind one that holds, if it is its turn when that leaves.

@@ -52,9 +52,7 @@ struct queue_step {
     error_code reason;  ///< of a refusal
 };
 
-/// What a session knows of a contention queue, and what follows from it. No I/O: told of what
-/// happens, it says what is to be done next.
-///
+/// What a session knows of a contention queue, and what follows from it. No I/O: events in, steps out.
 /// One listing serves every contender whose create was sent before it, and most need none: only the
 /// first one that waits (the head) is ever decided on, a local predecessor needs no watch at the
 /// server, consecutive sequences prove that nobody is between, and the contender right ahead
@@ -96,8 +94,8 @@ public:
     /// Its node is gone. @param deleted  by us
     void left(local_node& c, bool deleted) noexcept;
 
-    /// Its node was replaced by another one, with the same sequence.
-    void replaced(const local_node& c, std::string_view name) noexcept;
+    /// Its node has this name now. A listing may have shown it before we knew that it is ours.
+    void renamed(const local_node& c, std::string_view name) noexcept;
 
     /// The two change places.
     void exchange(local_node& a, local_node& b) noexcept;
@@ -111,7 +109,7 @@ public:
 
     // What is to be done.
 
-    /// What the announcement of the head's turn makes of the others; before a round of decisions.
+    /// Before and after a round of decisions: what an announcement makes of the others.
     void heed_announcement();
     void announcement_heeded() noexcept;
 
@@ -167,7 +165,6 @@ private:
     std::int64_t order_of(const node_name& name) const noexcept;
     bool is_at(const contention_node& n, const node_name& name, std::string_view text) const;
     std::vector<listed_name> in_order(const name_list& names) const;
-    void forget_copies(const local_node& c, std::string_view name) noexcept;
     std::unique_ptr<remote_node> take(remote_node& n) noexcept;
     void stop_waiting(local_node& c) noexcept;
     local_node* hopeless_one(queue_step& step);

@@ -35,7 +35,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         request old(port_, op_code::get, old_path);
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (!ec) {
             c->inspect(old);
@@ -47,7 +47,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
             ec = co_await multi;
             if (is_outcome_unknown(ec))
                 perhaps_done = true;
-            if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+            if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
                 continue;
         }
         // The new name is ours alone.
@@ -58,7 +58,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         look_at.generation = c->session;
         ec = co_await look_at;
         perhaps_done = true;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         created = look_at.record.czxid;
         co_return ec;
@@ -70,10 +70,10 @@ task<> contention_queue::conversion(contender_ptr c,
                                     std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string digits(c->path().substr(
-        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+        join_path(settings_->parent, settings_->names.format(c->guid(), c->kind, c->weight))
             .size()));
-    std::string new_path = join_path(settings_->directory,
-                                     settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::string new_path =
+        join_path(settings_->parent, settings_->names.format(guid, new_kind, c->weight) + digits);
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
@@ -83,7 +83,7 @@ task<> contention_queue::conversion(contender_ptr c,
         c->kind = new_kind;
         c->czxid = created;
         c->watch_.disarm();
-        view_.replaced(*c, base_name(new_path));
+        view_.renamed(*c, base_name(new_path));
     }
     if (ec == zk_errc::no_node)
         ec = errc::ownership_lost;
@@ -129,7 +129,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         request old(port_, op_code::get, c->path());
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (ec) {
             erased(*c, old);
@@ -142,7 +142,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         ec = co_await last;
         if (is_outcome_unknown(ec))
             c->erase_unknown_ = true;
-        if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+        if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
             continue;
         erased(*c, last);
         break;

@@ -61,7 +61,7 @@ contention_settings settings_in_format(known_recipe what, compatibility whose) {
     }
     settings.request_replaces_data = whose == library::curator;
     if (whose == library::kazoo)
-        settings.folder_mode = create_mode::persistent;
+        settings.parent_mode = create_mode::persistent;
     return settings;
 }
 

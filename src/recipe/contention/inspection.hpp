@@ -12,10 +12,10 @@
 
 namespace corozk::detail {
 
-/// A line as the server knows it.
+/// A queue as the server knows it.
 struct contention_survey {
     std::vector<contender_info> contenders;
-    std::int32_t limit = 0;  ///< where the line has one
+    std::int32_t limit = 0;  ///< where the queue has one
 };
 
 task<error_code> survey(port& p,

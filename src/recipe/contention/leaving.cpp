@@ -31,6 +31,16 @@ void contention_queue::abandoned(contender& c, error_code reason) {
         c.state = stage::unwanted;
 }
 
+void contention_queue::abandon_waiting(error_code reason, std::int32_t above_weight) {
+    std::vector<contender_ptr> chosen;
+    for (local_node& c : view_.waiting()) {
+        if (c.weight > above_weight)
+            chosen.push_back(static_cast<contender&>(c).shared_from_this());
+    }
+    for (const auto& c : chosen)
+        c->abandon(reason);
+}
+
 /// By its holder, or by one who does not want to wait any more.
 void contention_queue::release(contender& c) {
     bool held = c.state == stage::granted;
@@ -93,7 +103,7 @@ void contention_queue::announce(contender& from, const remote_node& to) {
         how.acl = &settings_->entries;
     transaction all;
     if (settings_->initial_limit > 0)
-        all.check(settings_->directory, view_.limit().version());
+        all.check(settings_->parent, view_.limit().version());
     all.check(next).create(announcement, std::string(), how).erase(announcement).erase(op.path);
     op.steps = all.steps();
     op.generation = from.session;
@@ -128,7 +138,7 @@ void contention_queue::erased(contender& c, operation& answer) {
     if (c.state != stage::releasing)
         return;
     error_code result = answer.error;
-    if (ask_again(port_, c.session, result)) {
+    if (retry(port_, c.session).again(result)) {
         if (is_outcome_unknown(result))
             c.erase_unknown_ = true;
         return erase(c);

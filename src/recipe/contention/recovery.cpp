@@ -15,7 +15,7 @@ using stage = local_node::stage_type;
 
 task<> contention_queue::create_under_new_parent(contender_ptr c) {
     error_code ec = co_await ensure_folder(
-        port_, settings_->directory, settings_->entries, settings_->folder_mode);
+        port_, settings_->parent, settings_->entries, settings_->parent_mode);
     if (c->state == stage::unwanted || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {
@@ -47,7 +47,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& c : batch)
         lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), std::move(c));
     // The new server may lag behind the one that got the create: let it catch up first.
-    request listing(port_, op_code::children, settings_->directory);
+    request listing(port_, op_code::children, settings_->parent);
     listing.generation = session;
     error_code ec = co_await behind_sync(port_, listing);
     std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
@@ -63,7 +63,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
         lost.erase(at);
     }
     for (auto& [stem, c] : lost) {
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (ec && ec != zk_errc::no_node)
             fail(*c, ec);
@@ -73,7 +73,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& [c, owned_look] : found) {
         request& look = *owned_look;
         ec = co_await look;
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (!ec && look.record.ephemeral_owner == port_.status().session_id)
             place(*c, base_name(look.path), look.record);
@@ -87,7 +87,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
 /// A lost create has left no node, so far.
 void contention_queue::not_created(contender& c) {
     port_.use_service<janitor>().erase_late(
-        settings_->directory, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
+        settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
     if (c.state == stage::unwanted)
         return fail(c, boost::asio::error::operation_aborted);
     creation_.again(c);

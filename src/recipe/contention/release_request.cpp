@@ -14,7 +14,7 @@ namespace {
 /// Writes the request. Written once, whatever happens to the answers; other writers' data survives.
 /// @return `no_node` if there is nobody to ask.
 task<error_code> write_request(port& p, const contention_settings& settings, std::string path) {
-    if (parent_path(path) != settings.directory || !settings.names.parse(base_name(path))) {
+    if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return make_error_code(errc::bad_path);
     }
     for (;;) {

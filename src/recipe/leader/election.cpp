@@ -4,8 +4,8 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -22,7 +22,7 @@ namespace {
 std::shared_ptr<const contention_object> make_object(std::string path, election_options options) {
     contention_settings settings =
         settings_in_format(known_recipe::election, options.compatibility);
-    settings.directory = std::move(path);
+    settings.parent = std::move(path);
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
@@ -184,6 +184,14 @@ bool election::worth_another_term(const error_code& ec) noexcept {
 
 std::string election::path_of(const impl_ptr& impl) {
     return impl ? impl->path() : std::string();
+}
+
+void election::start_campaign_again(const callee& of,
+                                    const std::shared_ptr<ownership>& term,
+                                    any_handler<void(error_code, ownership)> handler) {
+    // Requests the new node first; then its destructor releases the old one.
+    const ownership old = std::move(*term);
+    start_acquire(of, claim(), std::move(handler));
 }
 
 void election::start_acknowledge(const callee& of,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include <corozk/recipe/lock.hpp>
 
 namespace corozk {
@@ -12,7 +12,7 @@ namespace {
 
 std::shared_ptr<const contention_object> make_object(std::string path, lock_options options) {
     contention_settings settings = settings_in_format(known_recipe::lock, options.compatibility);
-    settings.directory = std::move(path);
+    settings.parent = std::move(path);
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);

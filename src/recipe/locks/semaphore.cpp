@@ -2,11 +2,11 @@
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
@@ -27,10 +27,10 @@ contention_settings make_settings(const std::string& path,
     settings.entries = options.acl;
     settings.release_request = options.release_request;
     if (options.compatibility == compatibility::curator) {
-        settings.directory = join_path(path, "leases");
+        settings.parent = join_path(path, "leases");
         settings.fixed_limit = limit;
     } else {
-        settings.directory = path;
+        settings.parent = path;
         settings.initial_limit = limit;
     }
     return settings;
@@ -42,8 +42,8 @@ std::optional<contention_settings> make_gate(const std::string& path,
     if (options.compatibility == compatibility::native)
         return std::nullopt;
     contention_settings gate = settings_in_format(known_recipe::lock, options.compatibility);
-    gate.directory = options.compatibility == compatibility::curator ? join_path(path, "locks")
-                                                                     : path + "-__lock__";
+    gate.parent = options.compatibility == compatibility::curator ? join_path(path, "locks")
+                                                                  : path + "-__lock__";
     gate.rule = &the_exclusive_rule();
     gate.entries = options.acl;
     gate.release_request = options.release_request;
@@ -89,7 +89,7 @@ public:
     }
 
     const contention_settings& settings_of(const std::string& contender_path) const override {
-        bool at_gate = gate_ && parent_path(contender_path) == gate_->directory;
+        bool at_gate = gate_ && parent_path(contender_path) == gate_->parent;
         return at_gate ? *gate_ : settings();
     }
 
@@ -165,7 +165,7 @@ private:
         error_code ec = co_await find_limit(s,
                                             self->path(),
                                             self->settings().entries,
-                                            self->settings().folder_mode,
+                                            self->settings().parent_mode,
                                             self->limit_,
                                             nullptr,
                                             limit);
@@ -213,7 +213,7 @@ task<> write_limit(detail::port& p,
                    user_call<> user) {
     auto call = cancellable(std::move(user), stops_waiting);
     call->complete(co_await change_limit(
-        p, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
+        p, impl->path(), impl->settings().entries, impl->settings().parent_mode, limit));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ public:
     void blockers(ahead_of& ahead,
                   const contention_entry& me,
                   std::vector<const contention_entry*>& out) const override;
-    std::vector<blocking_range> blocking_ranges(const std::vector<contention_entry>& line,
+    std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
                                                 std::int32_t limit) const override;
     bool follows(const contention_entry& granted, const contention_entry& me) const override;
     bool hopeless(ahead_of& ahead, const contention_entry& me) const override;

@@ -14,7 +14,7 @@ constexpr share permits(int weight) {
 awaitable<void> probe(client& c, stage& s) {
     s.owners.limit = 2;
     semaphore all(c, s.folder(), 2, options_of<semaphore_options>(s));
-    ownership held = co_await all.acquire_for(s.patience(), 2);
+    ownership held = co_await all.acquire_for(2, s.patience());
     co_await others_turn(s, c, std::move(held), permits(2));
 }
 
@@ -27,7 +27,7 @@ awaitable<void> wait(stage& s) {
     s.enter_owner(first, party::theirs, permits(2));
     object<semaphore> mine(s, s.ours(), s.folder(), 2, options);
     grant asked(s, "acquire", permits(1));
-    mine->acquire_for(asked.limit(), 1, asked.token());
+    mine->acquire_for(1, asked.limit(), asked.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await first.release();
     co_await take_turn(s, asked, "holding");
@@ -39,8 +39,8 @@ awaitable<void> both(stage& s) {
     object<semaphore> mine(s, s.ours(), s.folder(), 2, options_of<semaphore_options>(s));
     grant first(s, "acquire", permits(1));
     grant second(s, "acquire too", permits(1));
-    mine->acquire_for(first.limit(), 1, first.token());
-    mine->acquire_for(second.limit(), 1, second.token());
+    mine->acquire_for(1, first.limit(), first.token());
+    mine->acquire_for(1, second.limit(), second.token());
     ownership given = co_await first.result();
     droppable<ownership> one(s, std::move(given));
     co_await take_turn(s, second, "holding both");
@@ -58,7 +58,7 @@ awaitable<void> raised(stage& s) {
     s.enter_owner(first, party::theirs, permits(1));
     object<semaphore> mine(s, s.ours(), s.folder(), 1, options);
     grant asked(s, "acquire", permits(1));
-    mine->acquire_for(asked.limit(), 1, asked.token());
+    mine->acquire_for(1, asked.limit(), asked.token());
     co_await s.state("waiting", [&] { return s.nodes() >= 2; });
     co_await theirs.set_limit(2);
     co_await take_turn(s, asked, "holding");
