@@ -48,7 +48,7 @@ void in_parent() {
 void in_child() {
     held_to_fork = false;
     state().forks.fetch_add(1, std::memory_order_relaxed);
-    // Whoever holds it is no thread of this process: not even this one, which has another id now.
+    // Its owner is no thread of this process: not even this one, which has another id now.
     ::new (static_cast<void*>(std::addressof(state().lock))) lasting_mutex;
 }
 

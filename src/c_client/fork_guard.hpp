@@ -5,8 +5,8 @@ namespace corozk::detail {
 
 /// While one lives, no other thread forks: between opening a descriptor and marking it as closed on
 /// exec, or while a lock is held that the child could never get. Only `fork` itself waits (not
-/// `posix_spawn`), and for a tenth of a second at most, because whoever forks may hold a lock that
-/// is waited for here.
+/// `posix_spawn`), and for a tenth of a second at most, because the forking thread may hold a lock
+/// that is waited for here.
 class fork_guard {
 public:
     fork_guard();

@@ -5,6 +5,7 @@
 #include <corozk/logger.hpp>
 #include <corozk/options.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 #include <array>
@@ -47,18 +48,6 @@ struct arrival {
     std::string path;
 };
 
-/// The password that belongs to a session id.
-using session_password = std::array<char, 16>;
-
-struct handle_settings {
-    handle_settings() = default;
-    std::string chroot;
-    std::chrono::milliseconds session_timeout{};
-    bool allow_read_only = false;
-    const tls_options* tls = nullptr;    ///< only where `has_tls()`
-    const sasl_options* sasl = nullptr;  ///< only where `has_sasl()`
-};
-
 /// The owner of one `zhandle_t`: the only place that calls the C client. Its callbacks only record
 /// in the inbox; nothing of ours runs inside the C client, and nothing here is called from its
 /// callbacks.
@@ -66,8 +55,10 @@ class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
-    /// Has no server yet. @return null with `error` set if the C client refuses.
-    static std::unique_ptr<handle> make(const handle_settings& settings,
+    /// Has no server yet. TLS and SASL are only asked for where `has_tls()` and `has_sasl()`.
+    /// @return null with `error` set if the C client refuses.
+    static std::unique_ptr<handle> make(const client_options& options,
+                                        const std::string& chroot,
                                         std::vector<arrival>& inbox,
                                         log_function log,
                                         error_code& error);
@@ -111,27 +102,38 @@ public:
     /// Drops the connection; all requests inside are answered with `connection_loss`.
     void abort();
 
-    /// No word to the logger any more.
+    /// Logs nothing any more.
     void silence() noexcept;
 
-    /// Lets the destructor end the session at the server: it may block for seconds, and somebody
-    /// else must keep the connection until the server hangs up.
+    /// Lets the destructor end the session at the server: it may block for seconds, and the
+    /// connection must be kept until the server hangs up.
     void part_when_destroyed() noexcept;
 
     /// Takes a path's watches of all kinds from the C client's tables only.
     void forget_watches(const std::string& path);
 
     std::int64_t session_id() const noexcept;
-    session_password password() const noexcept;
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
     /// The packet that ends the session at the server, ready to be written to the socket.
     static std::array<unsigned char, 12> close_packet() noexcept;
 
 private:
-    struct impl;
-    explicit handle(std::unique_ptr<impl> p) noexcept;
-    std::unique_ptr<impl> impl_;
+    handle(std::vector<arrival>& inbox, log_function log, bool encrypted) noexcept;
+    void initialize(const client_options& options, const std::string& address);
+
+    std::vector<arrival>& inbox_;
+    log_function log_;
+    const bool encrypted_;
+    bool parts_ = false;  ///< ends its session itself
+    _zhandle* zh_ = nullptr;
+    int descriptor_ = -1;         ///< the last one that there was
+    int failure_ = 0;             ///< errno of the last connection
+    std::shared_ptr<void> sasl_;  ///< the C client refers to it
 };
+
+/// Destroys a handle without requests inside on a thread of the executor's context. The C client
+/// takes 40 ms to free its tables of 50,000 watches, and seconds to say goodbye.
+void destroy_elsewhere(std::unique_ptr<handle> h, const boost::asio::any_io_executor& executor);
 
 }  // namespace corozk::detail

@@ -13,7 +13,7 @@ namespace corozk::detail {
 /// Why these settings cannot work on this machine, or nothing. Starts Cyrus SASL when first called.
 std::string sasl_problem(const sasl_options& options);
 
-/// What Cyrus SASL is told when it asks who we are. It never asks the person at the terminal.
+/// The answers to what Cyrus SASL asks for. It never asks at the terminal.
 class sasl_answers {
 public:
     explicit sasl_answers(const sasl_options& options);
