@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// @brief Everything: the client and all recipes.
+/// @brief Includes the client and all recipes.
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>

@@ -18,10 +18,9 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::data_inconsistency:
             return "data inconsistency";
         case zk_errc::connection_loss:
-            return "connection lost after the request was sent: whether it was carried out is "
-                   "unknown";
+            return "connection lost after the request was sent: whether it was applied is unknown";
         case zk_errc::marshalling_error:
-            return "the request could not be written";
+            return "the request could not be serialized";
         case zk_errc::unimplemented:
             return "the server does not offer this operation";
         case zk_errc::operation_timeout:
@@ -29,7 +28,7 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::bad_arguments:
             return "bad arguments";
         case zk_errc::invalid_state:
-            return "the session is over";
+            return "the session has ended";
         case zk_errc::new_config_no_quorum:
             return "no quorum of the new configuration is up to date";
         case zk_errc::reconfig_in_progress:
@@ -39,50 +38,48 @@ const char* text_of(zk_errc e) noexcept {
         case zk_errc::api_error:
             return "API error";
         case zk_errc::no_node:
-            return "no node: it, or the parent of a node to be created, is not "
-                   "there";
+            return "no node: the node, or the parent of a node to create, does not exist";
         case zk_errc::no_auth:
-            return "not allowed: the node's access control list forbids it; authenticate with "
-                   "add_auth, or have the list changed";
+            return "not permitted by the node's access control list: authenticate with add_auth, "
+                   "or have the list changed";
         case zk_errc::bad_version:
-            return "the version does not match: somebody else changed it";
+            return "the version does not match: the node has been changed by another client";
         case zk_errc::no_children_for_ephemerals:
             return "an ephemeral node cannot have children";
         case zk_errc::node_exists:
-            return "the node exists already";
+            return "the node already exists";
         case zk_errc::not_empty:
             return "the node has children";
         case zk_errc::session_expired:
-            return "the session was lost, and its ephemeral nodes with it; this was not carried "
-                   "out";
+            return "the session expired and its ephemeral nodes were deleted; the request was not "
+                   "applied";
         case zk_errc::invalid_callback:
             return "invalid callback";
         case zk_errc::invalid_acl:
-            return "invalid access control list: it is empty, or names a scheme or an id that the "
-                   "server does not know";
+            return "invalid access control list: empty, or with a scheme or id that is unknown to "
+                   "the server";
         case zk_errc::auth_failed:
             return "authentication failed: check the scheme and the credential";
         case zk_errc::closing:
             return "the client is closing";
         case zk_errc::session_moved:
-            return "the session has moved to another server; try again";
+            return "the session has moved to another server: try again";
         case zk_errc::not_read_only:
             return "the server is read-only: it has lost its quorum";
         case zk_errc::ephemeral_on_local_session:
             return "a local session cannot have ephemeral nodes: set "
                    "localSessionsUpgradingEnabled=true at the servers";
         case zk_errc::no_watcher:
-            return "no watch is waiting for an event";
+            return "no such watch";
         case zk_errc::reconfig_disabled:
             return "reconfiguration is disabled: set reconfigEnabled=true at the servers";
         case zk_errc::session_closed_require_sasl_auth:
-            return "the server serves nobody without credentials of a scheme that it demands: give "
-                   "them in client_options::auth or sasl";
+            return "the server requires authentication: configure client_options::auth or sasl";
         case zk_errc::quota_exceeded:
-            return "the quota of this node or of one above it is used up: erase nodes, or raise it "
+            return "the quota of the node or of an ancestor is exceeded: delete nodes, or raise it "
                    "(setquota)";
         case zk_errc::throttled:
-            return "throttled by the server; try again";
+            return "throttled by the server: try again";
     }
     return "unknown ZooKeeper error";
 }
@@ -90,63 +87,61 @@ const char* text_of(zk_errc e) noexcept {
 const char* text_of(errc e) noexcept {
     switch (e) {
         case errc::closed:
-            return "the client is closed (its status tells why), or was never connected";
+            return "the client is closed (see its status for the reason) or was never connected";
         case errc::not_connected:
             return "no connection within the time allowed; nothing was sent";
         case errc::bad_path:
-            return "bad path: begin with '/', and use no trailing slash, no empty component, no "
-                   "'.' or '..', no control characters";
+            return "bad path: it must begin with '/' and must not contain empty components, a "
+                   "trailing slash, '.', '..' or control characters";
         case errc::bad_host_list:
-            return "bad host list: write \"host:port,host:port/folder\" with ports from 1 to 65535";
+            return "bad host list: write \"host:port,host:port/path\" with ports from 1 to 65535";
         case errc::host_not_found:
-            return "none of the host names could be resolved: check the spelling and the name "
-                   "service";
+            return "none of the host names could be resolved: check their spelling and DNS";
         case errc::no_server:
             return "no server accepted a connection: is ZooKeeper running there, and is the port "
-                   "right?";
+                   "correct?";
         case errc::server_silent:
-            return "a server accepted the connection, but gave no session in time: is it a "
+            return "a server accepted the connection, but established no session in time: is it a "
                    "ZooKeeper server, and does it have a quorum?";
         case errc::chroot_missing:
-            return "the folder named in the host list does not exist: create it first";
+            return "the path in the host list does not exist: create it first";
         case errc::bad_option:
-            return "an option makes no sense; nothing was sent";
+            return "invalid option; nothing was sent";
         case errc::not_supported:
-            return "the ZooKeeper C client was built without this; use a build that has it";
+            return "the ZooKeeper C client was built without this feature: use a build that has it";
         case errc::session_left_to_expire:
-            return "closed without the server's word: the session's ephemeral nodes go when it "
-                   "times out";
+            return "closed without confirmation by the server: the session's ephemeral nodes exist "
+                   "until it times out";
         case errc::ownership_lost:
-            return "not ours any more: stop working on it";
+            return "ownership was lost: stop using the resource";
         case errc::would_block:
-            return "somebody else has it, or there is nothing";
+            return "not available without waiting";
         case errc::deadline_exceeded:
-            return "the deadline passed first; what was begun is undone";
+            return "the deadline passed; the operation is undone";
         case errc::would_deadlock:
-            return "refused: it would wait for itself";
+            return "refused: the operation would deadlock with itself";
         case errc::limit_mismatch:
-            return "other participants configured another limit: agree on one, or change it for "
-                   "all";
+            return "another participant configured a different limit: all must use the same one";
         case errc::foreign_data:
-            return "the node's data was not written by this recipe: is the path used for something "
-                   "else?";
+            return "the node's data was not written by this recipe: is the path used for another "
+                   "purpose?";
         case errc::overflow:
-            return "the result does not fit";
+            return "the result is out of range";
         case errc::too_large:
-            return "too large for one request: raise jute.maxbuffer at the servers and "
-                   "max_request_size here, or split it";
+            return "too large for one request: split it, or raise the servers' jute.maxbuffer and "
+                   "the client's max_request_size";
         case errc::in_doubt:
-            return "not decided yet, as far as we can know";
+            return "the outcome is not known yet";
         case errc::aborted:
-            return "decided: abort";
+            return "the transaction was aborted";
         case errc::already_exists:
             return "the name is taken";
         case errc::not_a_member:
-            return "not entered or joined";
+            return "this object has not entered or joined";
         case errc::broken:
-            return "the others gave up or left half-way";
+            return "other participants gave up or left early";
         case errc::busy:
-            return "this object is already doing that";
+            return "this object is already performing this operation";
     }
     return "unknown error";
 }
@@ -163,7 +158,7 @@ private:
     const char* name_;
 };
 
-// Fixed ids: the same category in two shared libraries compares equal.
+// Fixed ids, so that instances of the category in several shared libraries compare equal.
 constexpr category<zk_errc> zookeeper_category_instance("corozk.zookeeper", 0x8c1f2b6ad06f1e01);
 constexpr category<errc> corozk_category_instance("corozk", 0x8c1f2b6ad06f1e02);
 

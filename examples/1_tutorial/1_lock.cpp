@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps: connect, take a lock, work, give it back.
+// The first steps: connect, acquire a lock, work, release it.
 //
 //   1_lock 127.0.0.1:2181
 #include <corozk.hpp>
@@ -14,7 +14,7 @@ boost::asio::awaitable<void> work(std::string hosts) {
     corozk::lock lock(zk, "/app/locks/report");
 
     auto held = co_await lock.acquire();  // waits without blocking the thread
-    std::cout << "ours, with fencing token " << held.fencing_token() << '\n';
+    std::cout << "acquired, with fencing token " << held.fencing_token() << '\n';
     co_await held.release();
 
     co_await zk.close();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A budget for waiting, and what happens when somebody else holds the lock for longer.
+// A time limit for waiting, and what happens if the lock is held for longer.
 //
 //   2_deadline 127.0.0.1:2181
 #include <corozk.hpp>
@@ -20,18 +20,18 @@ asio::awaitable<void> work(std::string hosts) {
     corozk::lock lock(zk, "/app/locks/deadline");
     auto held = co_await lock.acquire();
 
-    // A second contender, of the same process: a lock is not re-entrant.
+    // A second contender of the same process: a lock is not re-entrant.
     auto [ec, second] = co_await lock.acquire_for(200ms, asio::as_tuple(asio::use_awaitable));
     if (ec == corozk::errc::deadline_exceeded)
         std::cout << "gave up: " << ec.message() << '\n';
 
-    // Who is in the way?
+    // Who holds the lock?
     for (const auto& contender : co_await lock.contenders()) {
         std::cout << contender.path << (contender.holds ? " holds" : " waits") << '\n';
     }
 
     co_await held.release();
-    auto third = co_await lock.try_acquire();  // now nobody has it
+    auto third = co_await lock.try_acquire();  // now it is free
     std::cout << "third time lucky: " << third.path() << '\n';
     co_await third.release();
     co_await zk.close();
@@ -42,5 +42,5 @@ int main(int argc, char** argv) {
     auto done =
         asio::co_spawn(context, work(argc > 1 ? argv[1] : "127.0.0.1:2181"), asio::use_future);
     context.run();
-    done.get();  // throws what went wrong
+    done.get();  // throws the error, if any
 }

@@ -15,11 +15,11 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Works for as long as it is let.
+/// Works until it is cancelled.
 asio::awaitable<void> long_work(corozk::ownership& held) {
     std::cout << "working under " << held.path() << '\n';
     asio::steady_timer timer(co_await asio::this_coro::executor, 1h);
-    co_await timer.async_wait(asio::use_awaitable);  // ends by cancellation
+    co_await timer.async_wait(asio::use_awaitable);
 }
 
 asio::awaitable<void> work(std::string hosts) {
@@ -28,7 +28,7 @@ asio::awaitable<void> work(std::string hosts) {
     bool lost = false;
     try {
         co_await lock.run([&zk](corozk::ownership& held) -> asio::awaitable<void> {
-            // What an operator would do with a lock that is stuck; here we do it to ourselves.
+            // What an operator would do with a lock that is stuck.
             zk.erase(held.path(), [](corozk::error_code) {});
             co_await long_work(held);
         });

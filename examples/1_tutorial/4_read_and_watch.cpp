@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading with a watch, transactions with a result for each step, and the state of the session.
+// Reading with a watch, transactions with a result per step, and the state of the session.
 //
 //   4_read_and_watch 127.0.0.1:2181
 #include <corozk.hpp>
@@ -23,7 +23,7 @@ asio::awaitable<void> work(std::string hosts) {
     auto [content, changed] = co_await client.watch_data(node.path);
     std::cout << content.data << " in version " << content.stat.version << '\n';
 
-    // All or nothing: only if nobody has changed it meanwhile.
+    // All or nothing, and only if the node has not been changed since.
     zk::transaction steps;
     steps.check(node.path, content.stat.version).set(node.path, "second");
     auto results = co_await client.commit(steps);
@@ -31,7 +31,7 @@ asio::awaitable<void> work(std::string hosts) {
 
     auto event = co_await changed.next();
     std::cout << event.path << ": " << zk::to_string(event.type)
-              << ", so look again: " << (co_await client.get(event.path)).data << '\n';
+              << ", so read again: " << (co_await client.get(event.path)).data << '\n';
     co_await client.close();
 }
 

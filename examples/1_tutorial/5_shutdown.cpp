@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service that ends cleanly on SIGINT or SIGTERM: the work is cancelled, the lock given back, the
+// A service that ends cleanly on SIGINT or SIGTERM: the work is cancelled, the lock released, the
 // session closed. With a second argument it sends itself the signal.
 //
 //   5_shutdown 127.0.0.1:2181 [now]
@@ -39,7 +39,7 @@ asio::awaitable<void> work(std::string hosts, bool stop_at_once) {
     asio::signal_set signals(executor, SIGINT, SIGTERM);
     co_await (serve(lock, stop_at_once) || signals.async_wait(asio::use_awaitable));
     std::cout << "closing\n";
-    co_await zk.close();  // and with it everything that is still ours
+    co_await zk.close();  // deletes the ephemeral nodes of the session
 }
 
 int main(int argc, char** argv) {

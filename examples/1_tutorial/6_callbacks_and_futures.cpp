@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Without coroutines: every operation takes any completion token of Asio. Here a future, on a thread
-// that may block, and callbacks, on a context that runs elsewhere.
+// Without coroutines: every operation takes any completion token of Asio. Here a future, on a
+// thread that may block, and callbacks, on a context that runs elsewhere.
 //
 //   6_callbacks_and_futures 127.0.0.1:2181
 #include <corozk.hpp>
@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
     corozk::client zk = connecting.get();
     corozk::lock lock(zk, "/app/locks/callbacks");
 
-    // Callbacks: void(error_code, ...), called on the client's executor. A client belongs to that:
-    // from another thread, start operations there.
+    // Callbacks: void(error_code, ...), called on the client's executor. Operations must be started
+    // there, too.
     std::promise<void> finished;
     asio::post(context, [&] {
         lock.acquire([&](corozk::error_code ec, corozk::ownership held) {
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
                 std::cout << "not acquired: " << ec.message() << '\n';
                 return finished.set_value();
             }
-            std::cout << "ours, with fencing token " << held.fencing_token() << '\n';
+            std::cout << "acquired, with fencing token " << held.fencing_token() << '\n';
             held.release([&](corozk::error_code) {
                 std::cout << "given back\n";
                 finished.set_value();
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     });
     finished.get_future().get();
 
-    // Futures: started on the executor, waited for here.
+    // Futures: the operation is started on the executor and waited for here.
     std::promise<std::future<void>> closing;
     asio::post(context, [&] { closing.set_value(zk.close(asio::use_future)); });
     closing.get_future().get().get();

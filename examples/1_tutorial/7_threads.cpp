@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context that several threads run. A client, with its recipes and watches, is used on one strand;
-// the work that is done under its locks goes where all threads are.
+// A context that several threads run. A client, with its recipes and watches, is used on one
+// strand; the work under its locks is done by the pool.
 //
 //   7_threads 127.0.0.1:2181
 #include <corozk.hpp>
@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 std::atomic<int> at_work{0};
 std::atomic<int> finished{0};
 
-// Runs on the pool, on any thread, beside others: only what the lock protects is safe here.
+// Runs on any thread of the pool: only data protected by the lock is safe here.
 asio::awaitable<void> heavy_work() {
     if (++at_work != 1)
         std::cout << "two at once!\n";
@@ -30,11 +30,11 @@ asio::awaitable<void> heavy_work() {
     co_return;
 }
 
-// Runs on the client's strand: a coroutine continues where it was spawned.
+// Runs on the client's strand: a coroutine resumes where it was spawned.
 asio::awaitable<void> worker(corozk::client& zk, asio::thread_pool& pool) {
     corozk::lock lock(zk, "/app/locks/threads");
     auto body = [&pool](corozk::ownership&) -> asio::awaitable<void> {
-        // To the pool and back to the strand, with nothing blocked meanwhile.
+        // On the pool, then back on the strand; nothing blocks meanwhile.
         co_await asio::co_spawn(pool, heavy_work(), asio::use_awaitable);
     };
     co_await lock.run(body);
@@ -42,7 +42,7 @@ asio::awaitable<void> worker(corozk::client& zk, asio::thread_pool& pool) {
 
 asio::awaitable<corozk::client> connect(std::string hosts) {
     corozk::client_options options(hosts);
-    // Without an executor as first argument: the coroutine's, which is the strand.
+    // By default on the coroutine's executor, which is the strand.
     auto zk = co_await corozk::client::connect(options);
     co_return zk;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's log lines go to the logger that the program has anyway: here spdlog.
+// The library's log messages are passed to the program's logger: here spdlog.
 //
 //   8_logging 127.0.0.1:2181
 #include <corozk.hpp>
@@ -25,7 +25,7 @@ spdlog::level::level_enum level_of(corozk::log_level level) {
     }
 }
 
-// Called on the client's executor. Credentials are never in these lines.
+// Called on the client's executor. Messages never contain credentials.
 corozk::logger to_spdlog() {
     return corozk::logger(corozk::log_level::info,
                           [](corozk::log_level level, std::string_view line) {

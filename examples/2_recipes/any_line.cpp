@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds a lock and who waits for it, whichever recipe they use; and how an operator breaks one.
+// Lists the holders and waiters of a lock, regardless of the recipe, and breaks the lock.
 //
 //   any_line 127.0.0.1:2181
 #include "program.hpp"
@@ -34,7 +34,7 @@ awaitable<void> work(std::string hosts) {
     auto held = co_await lock.acquire_read();
     co_await (wait_for_lock(zk, path) && look(zk, path));
     co_await held.wait_lost();
-    std::cout << "the reader has heard of it\n";
+    std::cout << "the reader has lost its lock\n";
     co_await zk.close();
 }
 

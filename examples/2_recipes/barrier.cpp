@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate: workers wait until the database has been migrated.
+// Workers wait until the database has been migrated.
 //
 //   barrier 127.0.0.1:2181
 #include "program.hpp"
@@ -12,17 +12,17 @@
 using boost::asio::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
 
-// As many of these as you like, in any process.
+// Any number of workers, in any process.
 awaitable<void> worker(corozk::client& zk, int number) {
     corozk::barrier gate(zk, "/app/barriers/migration");
-    co_await gate.wait();  // returns at once where there is no barrier
-    std::cout << "worker " << number << " begins\n";
+    co_await gate.wait();  // returns at once if there is no barrier
+    std::cout << "worker " << number << " starts\n";
 }
 
 awaitable<void> migrate(corozk::client& zk) {
     corozk::barrier gate(zk, "/app/barriers/migration");
     std::cout << "migrating...\n";
-    co_await zk.sync();  // here the work would be done
+    co_await zk.sync();  // the work would be done here
     bool removed = co_await gate.remove();
     if (removed)
         std::cout << "the gate is open\n";
@@ -31,7 +31,7 @@ awaitable<void> migrate(corozk::client& zk) {
 awaitable<void> work(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
 
-    // Bound to the session: if this process dies half-way, nobody waits for ever.
+    // Bound to the session: if this process dies, the workers do not wait forever.
     corozk::barrier_options options;
     options.bound_to_session = true;
     corozk::barrier gate(zk, "/app/barriers/migration", options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A local copy of a part of the tree, always on the way to the server's state.
+// A local copy of a subtree that follows the server's state.
 //
 //   cache 127.0.0.1:2181
 #include "program.hpp"
@@ -21,11 +21,11 @@ asio::awaitable<void> run(std::string hosts) {
     corozk::tree_state state = co_await cache.next();
     std::cout << "nodes at first: " << state.nodes->size() << '\n';
 
-    // Usually somebody else does this.
+    // Usually another process does this.
     co_await zk.create("/examples/cache/color", "red");
     co_await zk.set("/examples/cache/color", "blue");
 
-    // States that came and went in between may be skipped, the last one never is.
+    // Intermediate states may be skipped, the latest never is.
     for (;;) {
         auto node = state.nodes->find("/examples/cache/color");
         if (node != state.nodes->end() && node->second.data == "blue")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that belong together: readers see all of one version, never parts of two.
+// Settings that belong together: readers see one complete version, never parts of two.
 //
 //   configuration 127.0.0.1:2181
 #include "program.hpp"
@@ -17,7 +17,7 @@ void print(const corozk::configuration_version& version) {
             std::cout << "nothing published\n";
             break;
         case corozk::configuration_status::broken:
-            std::cout << "a writer died half-way\n";
+            std::cout << "a writer died while publishing\n";
             break;
         case corozk::configuration_status::published:
             for (const auto& [name, value] : *version.parts) {
@@ -31,7 +31,7 @@ asio::awaitable<void> run(std::string hosts) {
     corozk::client_options options(hosts);
     corozk::client zk = co_await corozk::client::connect(executor, options);
 
-    // Each version in a folder of its own, and a pointer that is switched in one transaction.
+    // Each version has a parent of its own; a pointer is switched in one transaction.
     corozk::versioned_configuration settings(zk, "/examples/settings");
     corozk::configuration_version version = co_await settings.next();
     print(version);
@@ -41,12 +41,12 @@ asio::awaitable<void> run(std::string hosts) {
         parts["database.host"] = host;
         parts["database.port"] = "5432";
         co_await settings.publish(parts);
-        // Whoever follows the stream sees the latest version.
+        // Readers of the stream get the latest version.
         version = co_await settings.next(version.revision);
         print(version);
     }
 
-    // One value that fits into one znode is simpler.
+    // Simpler: one value in one node.
     corozk::configuration banner(zk, "/examples/banner");
     co_await banner.publish("welcome");
     corozk::node_state value = co_await banner.next();

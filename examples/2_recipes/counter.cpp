@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number that many processes change: each addition counts exactly once, whatever happens to the
-// connection.
+// A number that many processes change: each addition is applied exactly once, even if connections
+// are lost.
 //
 //   counter 127.0.0.1:2181
 #include "program.hpp"
@@ -27,14 +27,14 @@ asio::awaitable<void> run(std::string hosts) {
     corozk::counter visitors(zk, "/examples/visitors");
     std::int64_t before = co_await visitors.get();
 
-    // What is asked for at the same time shares requests; each addition gets its own result.
+    // Concurrent additions share requests; each gets its own result.
     co_await (visit(visitors, 100) && visit(visitors, 100) && visit(visitors, 100));
     std::int64_t after = co_await visitors.get();
     std::cout << "visitors: " << before << " -> " << after << '\n';
 
-    // Another value is no error, but an answer.
+    // A different value is a result, not an error.
     corozk::counter_exchange result = co_await visitors.compare_and_set(after, 0);
-    std::cout << (result.exchanged ? "reset" : "somebody came in between") << '\n';
+    std::cout << (result.exchanged ? "reset" : "changed by another process") << '\n';
 
     co_await zk.close();
 }

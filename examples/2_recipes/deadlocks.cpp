@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two workers take the same two locks in different orders, and wait for each other for ever. A
-// third one looks who waits for whom, and breaks the circle. (A multi_lock would have avoided it.)
+// Two workers acquire the same two locks in different orders, and wait for each other forever. A
+// third one finds the deadlock and breaks it. (A multi_lock would have avoided it.)
 //
 //   deadlocks 127.0.0.1:2181
 #include "program.hpp"
@@ -34,7 +34,7 @@ awaitable<void> take_both(corozk::client& zk,
     co_await short_pause();
     auto [ec, also] = co_await second.acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
     std::cout << name << (ec ? " did not get " : " got ") << other << '\n';
-    // Both go with this function.
+    // Both are released when this function returns.
 }
 
 awaitable<void> look_after(corozk::client& zk) {

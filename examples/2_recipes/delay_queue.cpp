@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reminders: each comes out when it is due, the earliest first, whatever the order in which they were
-// put. One that could not be delivered is put off.
+// Reminders: each becomes available when it is due, regardless of the order of the puts. One that
+// could not be delivered is postponed.
 //
 //   delay_queue 127.0.0.1:2181
 #include "program.hpp"
@@ -29,13 +29,13 @@ asio::awaitable<void> run(std::string hosts) {
 
     bool put_off = false;
     for (int done = 0; done < 2;) {
-        // Waits until the first of them is due. Whoever dies with it leaves it to the next one.
+        // Waits until the first one is due. If a consumer dies, another one gets its item.
         corozk::queue_claim claim = co_await reminders.consume();
         auto late = std::chrono::system_clock::now() - claim.due();
         std::cout << claim.data() << ", " << late / 1ms << " ms late\n";
         if (!put_off) {
-            // Nobody was in the kitchen. Should we die between the two, it comes twice; the other way
-            // round it would not come at all.
+            // Nobody was in the kitchen. In this order the reminder may come twice if the process
+            // dies in between; in the other order it might be lost.
             put_off = true;
             std::cout << "  ... in a moment\n";
             co_await reminders.put(claim.data(), 100ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three members begin each step of a computation together, and end it together.
+// Three members start and end each step of a computation together.
 //
 //   double_barrier 127.0.0.1:2181
 #include "program.hpp"
@@ -12,13 +12,13 @@
 using boost::asio::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
 
-// The members may be in different processes; all name the same size.
+// The members may be in different processes; all use the same size.
 awaitable<void> member(corozk::client& zk, char name, int steps) {
     corozk::double_barrier gate(zk, "/app/barriers/computation", 3);
     for (int i = 0; i < steps; ++i) {
-        co_await gate.enter();  // until all three are here
+        co_await gate.enter();  // waits until all three have entered
         std::cout << name << " computes in round " << gate.round() << '\n';
-        co_await gate.leave();  // until all three have finished, or died
+        co_await gate.leave();  // waits until all three have left or died
     }
 }
 
@@ -27,7 +27,7 @@ awaitable<void> work(std::string hosts) {
 
     co_await (member(zk, 'a', 2) && member(zk, 'b', 2) && member(zk, 'c', 2));
 
-    // A fourth one alone does not get in, and leaves nothing behind.
+    // A fourth member alone does not enter, and leaves no node behind.
     corozk::double_barrier lonely(zk, "/app/barriers/computation", 3);
     try {
         co_await lonely.enter_for(std::chrono::milliseconds(100));

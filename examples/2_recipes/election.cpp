@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three candidates; each leads for a short term, and somebody watches who leads.
+// Three candidates, each of which leads for a short term, and an observer.
 //
 //   election 127.0.0.1:2181
 #include "program.hpp"
@@ -19,13 +19,13 @@ const char* const folder = "/corozk-example/election";
 awaitable<void> candidate(corozk::client& zk, std::string name) {
     corozk::election election(zk, folder, corozk::election_options(name));
     auto term = [&](corozk::ownership& leadership) -> awaitable<void> {
-        // First the leader procedure: take over what has to be taken over. Then tell the others.
+        // First the leader procedure: take over the predecessor's work. Then acknowledge.
         co_await election.acknowledge(leadership);
         std::cout << name << " leads\n";
         boost::asio::steady_timer work(co_await boost::asio::this_coro::executor, 30ms);
         co_await work.async_wait(boost::asio::use_awaitable);
     };
-    // If the session were lost, the term would be cancelled and begun again later.
+    // If the session were lost, the term would be cancelled and the candidate campaign again.
     co_await election.run(term);
 }
 
@@ -44,7 +44,7 @@ awaitable<void> work(std::string hosts) {
     auto all = [&]() -> awaitable<void> {
         co_await (candidate(zk, "anna") && candidate(zk, "berta") && candidate(zk, "carla"));
     };
-    // The watcher is cancelled when all have had their term.
+    // The observer is cancelled after all terms.
     co_await (all() || watch(zk));
     co_await zk.close();
 }

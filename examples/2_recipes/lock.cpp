@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exclusive lock: with a deadline, without waiting, around a piece of work, and with writes that the
-// server refuses once the lock is gone.
+// The exclusive lock: with a deadline, without waiting, around a coroutine, and with writes that
+// the server rejects once the lock is lost.
 //
 //   lock 127.0.0.1:2181
 #include "program.hpp"
@@ -15,19 +15,19 @@ awaitable<void> work(std::string hosts) {
     corozk::lock lock(zk, "/app/locks/report", corozk::lock_options("the nightly report"));
     auto held = co_await lock.acquire_for(std::chrono::seconds(5));
 
-    // Somebody else, who does not want to wait.
+    // Another contender, which does not wait.
     corozk::lock other(zk, "/app/locks/report");
     auto [ec, nothing] =
         co_await other.try_acquire(boost::asio::as_tuple(boost::asio::use_awaitable));
-    std::cout << "the other one: " << ec.message() << '\n';
+    std::cout << "the other client: " << ec.message() << '\n';
 
-    // Carried out only while the lock is ours, whatever we believe.
+    // Applied only while the lock is held, as judged by the server.
     corozk::transaction result;
     result.create("/app/report", "done");
     co_await held.commit(result);
     co_await held.release();
 
-    // The body is cancelled when the lock is lost; the lock is released in every case.
+    // The body is cancelled when the lock is lost; the lock is always released.
     auto body = [&zk](corozk::ownership& own) -> awaitable<void> {
         corozk::node_data report = co_await own.read("/app/report");
         std::cout << "the report is " << report.data << '\n';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is there: one process joins a group, another watches it change.
+// Group membership: one process joins a group, another observes it.
 //
 //   membership 127.0.0.1:2181
 #include "program.hpp"
@@ -19,14 +19,14 @@ void print(const corozk::membership_change& change) {
 }
 
 awaitable<void> work(std::string hosts) {
-    // Two clients stand for two processes.
+    // Two clients represent two processes.
     auto here = co_await corozk::client::connect(corozk::client_options(hosts));
     auto there = co_await corozk::client::connect(corozk::client_options(hosts));
 
     corozk::membership observer(here, "/app/workers");
-    print(co_await observer.next_change());  // the first call tells who is there already
+    print(co_await observer.next_change());  // the first call reports all members
 
-    // A member stays one over lost connections and lost sessions, until it leaves.
+    // Membership survives disconnects and session loss, until the member leaves.
     corozk::membership worker(there, "/app/workers");
     co_await worker.join("worker-7", "10.0.0.7:4000");
     print(co_await observer.next_change());
@@ -34,7 +34,7 @@ awaitable<void> work(std::string hosts) {
     co_await worker.set_data("10.0.0.7:4001");
     print(co_await observer.next_change());
 
-    // What happens between two calls is told as one difference; nothing is missed.
+    // Changes between two calls are reported as one difference; none is missed.
     co_await worker.leave();
     co_await worker.join("worker-8", "10.0.0.8:4000");
     co_await here.sync();
@@ -48,7 +48,7 @@ awaitable<void> work(std::string hosts) {
     auto members = co_await observer.members();
     std::cout << members.size() << " member(s)\n";
 
-    co_await there.close();  // its members are gone with it
+    co_await there.close();  // its members leave with it
     print(co_await observer.next_change());
     co_await here.close();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transfers between accounts: each needs both accounts, and they are named in any order. Nobody
-// waits for each other in a circle, and nobody holds one account without the other.
+// Transfers between accounts: each locks both accounts, given in any order, without deadlocks and
+// without holding one account while waiting for the other.
 //
 //   multi_lock 127.0.0.1:2181
 #include "program.hpp"
@@ -26,7 +26,7 @@ awaitable<void> transfer(corozk::client& zk, std::string from, std::string to) {
         std::cout << from << " -> " << to << ", fencing tokens "
                   << held.fencing_token(source.path()) << " and "
                   << held.fencing_token(target.path()) << '\n';
-        // The server refuses this if one of the locks has been lost meanwhile.
+        // The server rejects this if one of the locks has been lost.
         corozk::transaction write;
         write.create(folder + from + "-" + to).erase(folder + from + "-" + to);
         co_await held.commit(write);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names with values: one that stays, and one that lives as long as its service.
+// Names with values: a persistent one, and one that lives as long as its service.
 //
 //   name_service 127.0.0.1:2181
 #include "program.hpp"
@@ -25,7 +25,7 @@ awaitable<void> work(std::string hosts) {
     for (const auto& entry : all)
         std::cout << "mail/" << entry.name << " = " << entry.value << '\n';
 
-    // A name can be followed before, while and after it is registered.
+    // A name can be followed whether it is registered or not.
     auto imap = names.follow("mail/imap");
     auto now = co_await imap.next();
     std::cout << "imap is " << now.value << '\n';
@@ -33,7 +33,7 @@ awaitable<void> work(std::string hosts) {
     now = co_await imap.next();
     std::cout << (now.present ? "imap is there" : "imap is gone") << '\n';
 
-    co_await names.unregister("mail/smtp");  // this one has to be taken away
+    co_await names.unregister("mail/smtp");  // a persistent name must be unregistered
     co_await here.close();
 }
 

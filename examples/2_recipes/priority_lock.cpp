@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine for everybody, by priority: a long job gives way when an urgent one comes.
+// A machine that is shared by priority: a long job gives way to an urgent one.
 //
 //   priority_lock 127.0.0.1:2181
 #include "program.hpp"
@@ -14,21 +14,21 @@ using namespace boost::asio::experimental::awaitable_operators;
 
 const char* const folder = "/corozk-example/locks/machine";
 
-// Works until somebody with a better priority asks for the machine.
+// Works until a contender with a better priority requests the machine.
 awaitable<void> long_job(corozk::client& zk) {
     corozk::priority_lock machine(zk, folder, corozk::priority_lock_options("long job"));
     corozk::ownership held = co_await machine.acquire(10);
-    std::cout << "the long job begins\n";
+    std::cout << "the long job starts\n";
     co_await held.wait_release_requested();
     std::cout << "the long job gives way\n";
     co_await held.release();
     held = co_await machine.acquire(10);
-    std::cout << "the long job goes on\n";
+    std::cout << "the long job continues\n";
     co_await held.release();
 }
 
 awaitable<void> urgent_job(corozk::client& zk) {
-    // Comes once the long job is at work.
+    // Starts once the long job is running.
     corozk::priority_lock_options options("urgent job");
     options.ask_holder_to_release = true;
     corozk::priority_lock machine(zk, folder, options);

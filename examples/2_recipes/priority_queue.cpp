@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue whose items come out by priority, with room for ten.
+// A queue whose items are taken by priority, with a capacity of ten.
 //
 //   priority_queue 127.0.0.1:2181
 #include "program.hpp"
@@ -26,7 +26,7 @@ asio::awaitable<void> run(std::string hosts) {
     for (int i = 0; i < 3; ++i) {
         corozk::queue_item item = co_await tasks.take();
         std::cout << item.priority << ": " << item.data << '\n';
-        // A newcomer is not overtaken by what was there before.
+        // A new item precedes earlier ones of a lower priority.
         if (i == 0)
             co_await tasks.put("find out how it began", 5);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What these programs have in common: started with the servers' addresses, each runs one coroutine.
+// Shared by these programs: each takes the servers' addresses and runs one coroutine.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string>
 
-/// Returns the exit code: 0, or 1 after an error, which it prints.
+/// Returns the exit code: 0, or 1 after an error, which is printed.
 inline int run_program(int argc,
                        char** argv,
                        boost::asio::awaitable<void> (*work)(std::string hosts)) {

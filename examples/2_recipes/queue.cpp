@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of jobs whose consumers work before the job is gone: who dies half-way leaves it to the
-// next.
+// A queue of jobs that are removed only when they are done: if a consumer dies, another one gets
+// its job.
 //
 //   queue 127.0.0.1:2181
 #include "program.hpp"
@@ -12,13 +12,13 @@
 
 namespace asio = boost::asio;
 
-/// Works until there is nothing left.
+/// Works until the queue is empty.
 asio::awaitable<void> work(corozk::queue& jobs) {
     for (;;) {
         auto claim = co_await jobs.consume_for(std::chrono::milliseconds(200));
         std::cout << "working on " << claim.data() << '\n';
-        // The job goes and its result appears, both or neither. If our session had ended meanwhile,
-        // somebody else has the job, and this fails.
+        // Removes the job and stores its result atomically. Fails if the session has ended: another
+        // consumer has the job then.
         corozk::create_options sequential;
         sequential.mode = corozk::create_mode::persistent_sequential;
         corozk::transaction result;
@@ -45,7 +45,7 @@ asio::awaitable<void> run(std::string hosts) {
     std::size_t left = co_await jobs.size();
     std::cout << left << " jobs left\n";
 
-    // Items that may be lost with their consumer are simply taken.
+    // Items that may be lost with their consumer can simply be taken.
     co_await jobs.put("a message");
     corozk::queue_item item = co_await jobs.take();
     std::cout << "took " << item.data << '\n';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker finds its master, whoever starts first, and follows it when it moves.
+// A worker finds its master, in any starting order, and follows it when it moves.
 //
 //   rendezvous 127.0.0.1:2181
 #include "program.hpp"
@@ -16,14 +16,14 @@ awaitable<void> master(std::string hosts, std::string address) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     corozk::rendezvous point(zk, "/app/master");
     co_await point.publish(address);
-    co_await zk.close();  // or it dies: what it has published goes with it
+    co_await zk.close();  // or it dies: the published node is deleted with the session
 }
 
 awaitable<void> worker(std::string hosts) {
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     corozk::rendezvous point(zk, "/app/master");
 
-    // The first call tells how things are, the next ones wait for a difference.
+    // The first call returns the current state, the next ones wait for a change.
     std::string last;
     while (last != "host-2:5000") {
         auto now = co_await point.next();
@@ -35,7 +35,7 @@ awaitable<void> worker(std::string hosts) {
 }
 
 awaitable<void> work(std::string hosts) {
-    // Where the master is restarted. It does not publish over one that is still alive.
+    // The restarted master. It does not replace one that is still alive.
     auto zk = co_await corozk::client::connect(corozk::client_options(hosts));
     corozk::rendezvous elsewhere(zk, "/app/master");
     auto restart = [&]() -> awaitable<void> {

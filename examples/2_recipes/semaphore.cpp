@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// At most three transfers at a time, however many workers there are; a big one counts twice.
+// At most three transfers at a time, for any number of workers; a big one counts twice.
 //
 //   semaphore 127.0.0.1:2181
 #include "program.hpp"
@@ -15,16 +15,16 @@ using namespace boost::asio::experimental::awaitable_operators;
 using namespace std::chrono_literals;
 
 awaitable<void> transfer(corozk::client& zk, std::string name, int permits) {
-    // Every participant is configured with the same limit; another one would be an error.
+    // All participants must use the same limit; a different one is an error.
     corozk::semaphore slots(zk, "/corozk-example/transfers", 3, corozk::semaphore_options(name));
     auto body = [&](corozk::ownership& held) -> awaitable<void> {
-        std::cout << name << " begins with " << permits << " permits, fencing token "
+        std::cout << name << " starts with " << permits << " permits, fencing token "
                   << held.fencing_token() << '\n';
         boost::asio::steady_timer work(co_await boost::asio::this_coro::executor, 20ms);
         co_await work.async_wait(boost::asio::use_awaitable);
         std::cout << name << " ends\n";
     };
-    // All permits at once or none: two who want several never wait for each other.
+    // All permits or none: clients that need several never wait for each other.
     co_await slots.run(body, permits);
 }
 

@@ -12,14 +12,14 @@
 using boost::asio::awaitable;
 using namespace boost::asio::experimental::awaitable_operators;
 
-// What is below the lock's own folder belongs to the lock: the table is kept elsewhere.
+// Nodes below the lock's path belong to the lock, so the table is stored elsewhere.
 const char* const folder = "/corozk-example/locks/table";
 const char* const table = "/corozk-example-table";
 
 awaitable<void> read_table(corozk::client& zk, int worker) {
     corozk::shared_lock lock(zk, folder, corozk::shared_lock_options("reader"));
     auto body = [&](corozk::ownership& held) -> awaitable<void> {
-        // A read through the owning object sees what the last writer wrote, on any server.
+        // Reading through the ownership sees what the last writer wrote, on any server.
         corozk::node_data content = co_await held.read(table);
         std::cout << "reader " << worker << " sees \"" << content.data << "\"\n";
     };
@@ -29,11 +29,11 @@ awaitable<void> read_table(corozk::client& zk, int worker) {
 awaitable<void> rewrite_table(corozk::client& zk, std::string content) {
     corozk::shared_lock lock(zk, folder, corozk::shared_lock_options("writer"));
     auto held = co_await lock.acquire_write();
-    // The server refuses this write if the lock was lost in the meantime.
+    // The server rejects this write if the lock has been lost.
     corozk::transaction steps;
     steps.set(table, std::move(content));
     co_await held.commit(std::move(steps));
-    // As a reader the place in the line stays ours: nobody can write between this and the look.
+    // The reader keeps the writer's place: no one can write before the next read.
     co_await lock.downgrade(held);
     corozk::node_data now = co_await held.read(table);
     std::cout << "the writer left \"" << now.data << "\"\n";

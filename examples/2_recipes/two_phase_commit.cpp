@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two accounts at two sites: both are changed, or none is.
+// Two accounts at two sites: both are changed, or neither.
 //
 //   two_phase_commit 127.0.0.1:2181
 #include "program.hpp"
@@ -20,7 +20,7 @@ using namespace boost::asio::experimental::awaitable_operators;
 awaitable<void> site(corozk::client& zk, std::string path, std::string name, int balance) {
     corozk::commit_site self(zk, path, name);
     auto transaction = co_await self.join();  // waits until it has begun
-    // Whoever began it wrote this: what is no amount is not agreed to.
+    // The payload comes from another process: reject it unless it is an amount.
     const std::string& text = transaction.payload;
     int amount = 0;
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), amount);
@@ -28,15 +28,15 @@ awaitable<void> site(corozk::client& zk, std::string path, std::string name, int
 
     auto wish =
         number && balance >= amount ? corozk::commit_vote::commit : corozk::commit_vote::abort;
-    auto outcome = co_await self.vote(wish);  // the same for everybody, for ever
+    auto outcome = co_await self.vote(wish);  // final, and the same for all sites
 
     std::cout << name << ": " << (outcome.committed ? "done" : "not done, " + outcome.reason)
               << '\n';
-    co_await self.finish();  // this site needs the decision no more
+    co_await self.finish();  // this site no longer needs the decision
 }
 
 awaitable<void> transfer(corozk::client& zk, std::string path, std::string amount) {
-    // Only the coordinator watches the votes. In the other form every site does, and then they can
+    // Only the coordinator watches the votes. In the other form every site does, so that they can
     // decide without it.
     corozk::commit_options options;
     options.form = corozk::commit_form::coordinator;
@@ -45,7 +45,7 @@ awaitable<void> transfer(corozk::client& zk, std::string path, std::string amoun
     std::vector<std::string> sites{"bank-a", "bank-b"};
     co_await coordinator.begin(sites, amount);
     auto deciding = [&]() -> awaitable<void> {
-        // Silence counts as a vote to abort after this time.
+        // Missing votes count as votes to abort after this time.
         co_await coordinator.decide_for(std::chrono::seconds(10));
     };
     co_await (deciding() && site(zk, path, "bank-a", 100) && site(zk, path, "bank-b", 50));

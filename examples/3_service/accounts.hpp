@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work under a named lock: no two deposits, wherever they run, work on one account at once, and what a
-// late owner writes is refused by the server.
+// Work under a named lock: no two deposits on the same account run at the same time, in any
+// instance, and the server rejects writes of a late owner.
 #pragma once
 
 #include "number.hpp"
 
 namespace service {
 
-/// "anna" and 5: what is asked for in a path, and what a job says.
+/// A deposit as requested by a path or a job, such as "anna" and 5.
 struct order {
     order() = default;
     std::string account;
@@ -30,13 +30,13 @@ class accounts {
 public:
     explicit accounts(corozk::client& zk) : zk_(zk) {}
 
-    /// Returns the balance afterwards. Throws `not_a_number` if there is none to add to.
+    /// Returns the new balance. Throws `not_a_number` if the stored balance is invalid.
     awaitable<long> deposit(order wanted) {
         long balance = co_await change(wanted, nullptr);
         co_return balance;
     }
 
-    /// A deposit that a job has asked for: it is done, and the job is gone, or neither.
+    /// A deposit requested by a job: the deposit and the removal of the job are atomic.
     awaitable<void> deposit(order wanted, corozk::queue_claim& job) {
         co_await change(wanted, &job);
     }

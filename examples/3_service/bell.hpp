@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A condition variable for coroutines of one thread: wakes all who wait when something has changed.
+// A condition variable for coroutines on one thread: wakes all waiters.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

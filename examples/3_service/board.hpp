@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the status page shows. Watches keep it up to date, so that looking at it costs ZooKeeper
-// nothing, however many look.
+// The content of the status page. It is updated by watches, so that requests for the page cost
+// ZooKeeper nothing.
 #pragma once
 
 #include "bell.hpp"
@@ -34,7 +34,7 @@ public:
     /// As JSON.
     const std::string& text() const { return text_; }
 
-    /// Follows everything, for ever.
+    /// Follows everything, forever.
     awaitable<void> follow(health& all) {
         using namespace asio::experimental::awaitable_operators;
         auto session = [this](health::part& state) { return follow_session(state); };
@@ -78,7 +78,7 @@ private:
         }
     }
 
-    /// Looks at most five times a second, however busy the queue is.
+    /// Reads at most five times a second, regardless of the load.
     awaitable<void> follow_jobs(health::part& state) {
         asio::steady_timer pause(zk_.get_executor());
         for (;;) {
@@ -100,7 +100,7 @@ private:
             if (ticks_)
                 state.works();
             else
-                state.fails("/service/ticks holds no number");
+                state.fails("/service/ticks does not contain a number");
             publish();
         }
     }
@@ -139,7 +139,7 @@ private:
     std::shared_ptr<const std::map<std::string, corozk::node_data>> members_;
     corozk::election_leader elected_;
     std::size_t waiting_ = 0;
-    std::optional<long> ticks_ = 0;  ///< nothing: it is no number
+    std::optional<long> ticks_ = 0;  ///< empty: not a number
     std::string text_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong now, for a load balancer. Each part of the service says of itself whether it works; it
-// is not asked, as a part that hangs or has died answers nothing.
+// Current problems, for a load balancer. Each part of the service reports its own state, as a part
+// that hangs or has died cannot be queried.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace service {
 
 class health {
 public:
-    /// Of one part. It counts as working from its first success on.
+    /// The state of one part. It counts as working after its first success.
     class part {
     public:
         void works() { all_.problems_.erase(name_); }
@@ -24,7 +24,7 @@ public:
     };
 
     part add(std::string name) {
-        problems_[name] = "has not begun yet";
+        problems_[name] = "has not started yet";
         return part(*this, std::move(name));
     }
 

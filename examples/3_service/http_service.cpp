@@ -5,14 +5,15 @@
 //
 //   GET  /                                a page that shows who is there, live (/events, /status)
 //   POST /accounts/NAME/deposit/AMOUNT    work under a named lock (accounts.hpp)
-//   POST /jobs                            "NAME AMOUNT" into a queue; some instance does it (jobs.hpp)
+//   POST /jobs                            queues "NAME AMOUNT" for any instance (jobs.hpp)
 //   GET  /health, GET /metrics            for a load balancer, for Prometheus
 //
-// What goes wrong costs what it concerns: a request, a job, one attempt of a part of the service, which is
-// begun again (keep_up.hpp). /health says which parts do not work now (health.hpp).
+// An error affects only what it concerns: a request, a job, or one attempt of a part of the
+// service, which is restarted (keep_up.hpp). /health lists the parts that do not work (health.hpp).
 //
 // One of the instances is elected to run a periodic job (leader.hpp). SIGINT and SIGTERM end it
-// cleanly: no new requests, those under way are answered, locks and leadership go at once.
+// cleanly: no new requests are accepted, those in progress are answered, locks and leadership are
+// released.
 #include "server.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -48,7 +49,7 @@ awaitable<void> run(std::string hosts, std::string name, unsigned short port) {
     server web(acceptor, routes, shown);
     std::cout << "http://" << address << "/" << std::endl;
 
-    // Whichever ends first ends the others: the signal.
+    // The first to end, the signal, cancels the others.
     asio::signal_set signals(executor, SIGINT, SIGTERM);
     auto accept = [&](health::part& part) { return web.serve(part); };
     auto work = [&](health::part& part) { return queue.work(part); };

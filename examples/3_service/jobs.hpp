@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A work queue with acknowledgement: a job is gone when it is done, and not before. If its worker dies
-// or loses its session, somebody else gets it. What can never be done is put aside, for somebody to look
-// at: it must not come back to the workers for ever.
+// A work queue with acknowledgement: a job is removed when it is done. If its worker dies or loses
+// its session, another one gets the job. Jobs that can never be done are put aside for inspection,
+// so that they do not return to the workers forever.
 #pragma once
 
 #include "accounts.hpp"
@@ -34,9 +34,9 @@ public:
         return read_order(text.substr(0, space), text.substr(space + 1));
     }
 
-    /// Does jobs, for ever.
+    /// Processes jobs, forever.
     awaitable<void> work(health::part& state) {
-        co_await queue_.size();  // it can be reached
+        co_await queue_.size();  // fails unless the queue is reachable
         for (;;) {
             state.works();
             corozk::queue_claim claim = co_await queue_.consume();

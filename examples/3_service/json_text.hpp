@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data of nodes in JSON. Data is bytes, and JSON is UTF-8: what is not UTF-8 would make all of it invalid.
+// Node data in JSON. Data is bytes and JSON is UTF-8: invalid UTF-8 would make the whole text
+// invalid.
 #pragma once
 
 #include <boost/json.hpp>
@@ -10,7 +11,7 @@
 
 namespace service {
 
-/// How many bytes the character at the beginning has; 0 if there is none.
+/// The length of the first character in bytes; 0 if it is invalid.
 inline std::size_t utf8_length(std::string_view text) {
     auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     unsigned char first = byte(0);
@@ -58,7 +59,7 @@ inline std::string as_base64(std::string_view data) {
     return text;
 }
 
-/// Adds `name`, for people, and if the data is no text also `name_base64`, which loses nothing.
+/// Adds `name`, for humans, and if the data is not valid text also `name_base64`, which is exact.
 inline void add_data(boost::json::object& to, std::string name, std::string_view data) {
     std::string text = as_utf8(data);
     if (text != data)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a part of the service for ever. Whatever it throws (its session was lost, it was given what it
-// does not understand) ends one attempt, is what /health says meanwhile, and is not the end of the part.
+// Runs a part of the service forever. An exception (session loss, invalid data) ends one attempt
+// and is reported by /health until the next one succeeds.
 #pragma once
 
 #include "health.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One leader among all instances runs the periodic job: here it counts, twice a second. When it goes,
-// another instance goes on where it was.
+// One leader among all instances runs the periodic job: here it counts, twice a second. When it
+// ends, another instance continues.
 #pragma once
 
 #include "health.hpp"
@@ -19,9 +19,9 @@ public:
     leader(corozk::client& zk, std::string name)
         : election_(zk, "/service/leader", corozk::election_options(std::move(name))) {}
 
-    /// Leads whenever it is its turn, for ever. The body is cancelled when the leadership is lost.
+    /// Campaigns and leads, forever. The body is cancelled when the leadership is lost.
     awaitable<void> lead(health::part& state) {
-        co_await election_.leader();  // it can be reached
+        co_await election_.leader();  // fails unless the election is reachable
         state.works();
         auto term = [&state](corozk::ownership& held) -> awaitable<void> {
             asio::steady_timer pause(co_await asio::this_coro::executor);
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// What another leader could not do either is no reason to resign: it is tried again.
+    /// Does not resign because of errors that another leader would have as well: tries again.
     static awaitable<void> tick(corozk::ownership& held, health::part& state) {
         try {
             addition done = co_await add(held, "/service/ticks", 1);

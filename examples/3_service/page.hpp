@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status page: it follows /events by itself.
+// The status page, which follows /events.
 #pragma once
 
 inline constexpr const char* status_page = R"(<!doctype html>
@@ -26,7 +26,7 @@ The leader's periodic job has run <span id="ticks">?</span> times.</p>
 const show = (id, text) => document.getElementById(id).textContent = text;
 const events = new EventSource("/events");
 events.onerror = () => {
-  show("session", "this instance does not answer");
+  show("session", "this instance does not respond");
   document.getElementById("session").className = "bad";
 };
 events.onmessage = event => {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which request does what. What goes wrong in a request is that request's answer, and nobody else's
-// trouble.
+// Dispatches requests. An error in a request affects only its own response.
 #pragma once
 
 #include "board.hpp"
@@ -39,7 +38,7 @@ public:
         auto first = co_await (attempt(asked) || limit.async_wait(asio::use_awaitable));
         if (first.index() == 0)
             co_return std::get<0>(std::move(first));
-        // It was cancelled, and has left nothing behind.
+        // The operation was cancelled and leaves nothing behind.
         co_return text(asked, http::status::service_unavailable, "not within 10 s\n");
     }
 
@@ -57,7 +56,7 @@ public:
     }
 
 private:
-    /// What it throws is its answer. It must not leave this function: `||` above waits for a success.
+    /// Exceptions become responses. They must not escape, as `||` above waits for a success.
     awaitable<response> attempt(const request& asked) {
         std::string problem;
         auto status = http::status::internal_server_error;
@@ -101,7 +100,7 @@ private:
         co_return text(asked, http::status::ok, std::to_string(balance) + "\n");
     }
 
-    /// What needs no waiting.
+    /// Requests that need no waiting.
     response look(const request& asked, std::string_view target) const {
         if (target == "/")
             return text(asked, http::status::ok, status_page, "text/html; charset=utf-8");

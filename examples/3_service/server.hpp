@@ -23,8 +23,8 @@ public:
     server(asio::ip::tcp::acceptor& acceptor, router& routes, board& shown)
         : acceptor_(acceptor), router_(routes), board_(shown), idle_(acceptor.get_executor()) {}
 
-    /// Accepts connections, for ever. If that fails, as when there are no descriptors left, it is tried
-    /// again after a pause, and those that wait to be accepted go on waiting.
+    /// Accepts connections, forever. After an error, for instance if there are no descriptors left,
+    /// tries again after a pause.
     awaitable<void> serve(health::part& state) {
         for (;;) {
             state.works();
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    /// Waits until the requests that are under way have been answered, and closes all connections.
+    /// Waits until pending requests have been answered, and closes all connections.
     awaitable<void> finish() {
         ending_ = true;
         board_.changed.ring();
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// A connection may end in any way; it does so without taking anything else along.
+    /// Errors of a connection do not affect others.
     static void say_why(std::exception_ptr failure) {
         try {
             if (failure)
@@ -54,7 +54,7 @@ private:
         }
     }
 
-    /// What was asked was not HTTP, or too long.
+    /// The request was not HTTP, or too long.
     static bool is_bad_request(const boost::system::error_code& ec) {
         static const auto& of_http = make_error_code(http::error::bad_method).category();
         return ec.category() == of_http && ec != http::error::end_of_stream &&
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    /// Server-sent events: the status whenever it has changed, until the browser goes.
+    /// Server-sent events: the status after each change, until the browser disconnects.
     awaitable<void> send_events(boost::beast::tcp_stream& stream) {
         std::string text =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"

@@ -29,94 +29,93 @@ namespace detail {
 class session;
 }
 
-/** @brief A node's content together with a watch on it. */
+/** @brief A node's data and metadata, with a watch for changes of the data and deletion. */
 struct watched_data {
     watched_data() = default;
-    node_data node;  ///< As it was when the watch was set.
-    watch changed;   ///< Tells of the first change after that.
+    node_data node;  ///< The state when the watch was set.
+    watch changed;   ///< Fires at the first change after that.
 };
 
-/** @brief Whether a node exists, together with a watch on its creation, change or end. */
+/** @brief A node's metadata, if it exists, with a watch for its creation, change or deletion. */
 struct watched_stat {
     watched_stat() = default;
-    std::optional<corozk::stat> stat;  ///< None if there is no such node.
-    watch changed;                     ///< Tells of the first change after that.
+    std::optional<corozk::stat> stat;  ///< Empty if the node does not exist.
+    watch changed;                     ///< Fires at the first change after that.
 };
 
-/** @brief A node's children together with a watch on their coming and going. */
+/** @brief A node's children, with a watch for changes of the list. */
 struct watched_children {
     watched_children() = default;
-    node_children children;  ///< As they were when the watch was set.
-    watch changed;           ///< Tells of the first change after that.
+    node_children children;  ///< The state when the watch was set.
+    watch changed;           ///< Fires at the first change after that.
 };
 
 /**
- * @brief One session with a ZooKeeper ensemble.
+ * @brief A ZooKeeper client: one session at a time with an ensemble.
  *
- * A move-only handle. Between `connect` and `close` the client keeps itself going with handlers on
- * its executor: it connects, reconnects to other servers, notices expiry by a clock of its own, and
- * begins a new session when one was lost (see `client_options::renew_session`). Nothing it does
- * blocks the executor. It reconnects at once; when no server can be reached, or connections end within a
- * second again and again, after pauses that grow from 100 to 1,000 ms, at most a tenth of the session
- * timeout. Clients differ in them by up to a half.
+ * A move-only handle. Between `connect` and `close` the client drives itself with handlers on its
+ * executor, without blocking it: it connects, reconnects to other servers, detects expiry by the
+ * local clock, and starts a new session after a loss (see `client_options::renew_session`). It
+ * reconnects immediately. If no server can be reached, or connections repeatedly end within a
+ * second, it backs off from 100 to 1,000 ms, but at most a tenth of the session timeout, with up to
+ * 50 % jitter.
  *
  * @par Operations
- * Every operation takes any completion token; the default makes it awaitable. Operations are sent
- * in the order in which they are started, and a session's answers come in that order. While the
- * client is disconnected, an operation waits for the next connection (at most
- * `client_options::queue_timeout`).
+ * Every operation takes any completion token; by default it is awaitable. Operations are sent in
+ * the order in which they are started, and responses arrive in that order. While the client is
+ * disconnected, operations wait for the next connection (at most `client_options::queue_timeout`).
  *
- * @par A client reads its own writes
- * An operation of the client or of a recipe object that succeeds after a change by this client completes
- * when every cache and every configuration of the client shows that change. It waits for one that has
- * to read it first, unless that cannot: it completes at once when the connection is lost, when the copy is
- * destroyed, when the operation is cancelled (it has succeeded all the same), and at its deadline.
+ * @par Read your writes
+ * An operation of the client or of a recipe that succeeds after a change by this client completes
+ * once every cache and every configuration of the client shows that change. It does not wait longer
+ * than until the connection is lost, the copy is destroyed, the operation is cancelled (it still
+ * succeeds), or its deadline.
  *
  * @par Before the first connection
- * Once `connect` has been called, an operation waits for the first connection as long as the client
- * tries (`client_options::connect_timeout`), and is then carried out. Only its own deadline or its
- * cancellation ends it before. If the client gives up or is closed, it fails with `errc::closed`, as
- * it does at once if `connect` was never called. This holds for all recipes, too.
+ * Once `connect` has been called, operations, including those of recipes, wait for the first
+ * connection as long as the client tries (`client_options::connect_timeout`), unless cancelled or
+ * limited by their own deadline. They fail with `errc::closed` if the client gives up or is closed,
+ * and immediately if `connect` was never called.
  *
  * @par Errors of all operations
- * - `zk_errc::connection_loss`: sent, and the connection went before the answer: the outcome is
- *   unknown (`is_outcome_unknown`).
+ * - `zk_errc::connection_loss`: the connection was lost after the request had been sent; the
+ *   outcome is unknown (`is_outcome_unknown`).
  * - `errc::not_connected`: not sent within the time allowed (never before the first connection).
- * - `zk_errc::session_expired`: not sent, because the session was lost meanwhile.
- * - `errc::closed`: the client is closed (`status().reason` tells why), or `connect` was never called.
- * - `zk_errc::session_closed_require_sasl_auth`: the server serves nobody without credentials of a
- *   scheme that it demands (`enforce.auth.schemes`, ZOOKEEPER-3561). The client is closed then.
+ * - `zk_errc::session_expired`: not sent, because the session was lost.
+ * - `errc::closed`: the client is closed (see `status().reason`), or `connect` was never called.
+ * - `zk_errc::session_closed_require_sasl_auth`: the server requires authentication
+ *   (`enforce.auth.schemes`, ZOOKEEPER-3561). The client is closed.
  * - `errc::bad_path`: nothing was sent.
- * - what the server answers, such as `zk_errc::no_node`.
+ * - errors reported by the server, such as `zk_errc::no_node`.
  *
  * @par Cancellation of all operations
  * | operation | terminal | partial | total |
  * |---|---|---|---|
- * | reads, `sync` | completes at once, the answer is dropped | same | same |
- * | changes that were not sent yet | completes at once, nothing is sent | same | same |
- * | changes that were sent | completes at once, outcome unknown | same | ignored |
- * | `connect` | stops trying, the client is closed | same | same |
- * | `close` | stops waiting; closing goes on | same | ignored |
+ * | reads, `sync` | completes at once; the response is discarded | same | same |
+ * | writes not yet sent | completes at once; nothing is sent | same | same |
+ * | writes in flight | completes at once; outcome unknown | same | ignored |
+ * | `connect` | stops trying; the client is closed | same | same |
+ * | `close` | stops waiting; closing continues | same | ignored |
  * | `next_state`, `watch::next` | completes at once | same | same |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * Distinct clients: safe. One client: use it, its watches and its recipes on its executor only; on
- * a context that several threads run, give it a strand. Completion handlers run on their associated
- * executor (the client's, if they have none), never inside the initiating call. What arrives together
- * is handed on in one turn of the loop: if several handlers throw in it, `io_context::run` throws
- * `boost::asio::multiple_exceptions`. In the child of a fork a client is closed, whatever its state
- * was, and the session goes on in the parent.
+ * Distinct clients: safe. Use a client, its watches and its recipes on its executor only; if
+ * several threads run the context, give it a strand. Completion handlers run on their associated
+ * executor (by default the client's), never within the initiating function. Responses that arrive
+ * together are dispatched in one iteration of the event loop; if several handlers throw in it,
+ * `io_context::run` throws `boost::asio::multiple_exceptions`. In the child of a fork the client is
+ * closed; the session remains the parent's.
  *
  * @par Lifetime
- * Destroying a client in any state is safe: operations that were not sent complete with
- * `errc::closed`, those that were sent with their answer or `zk_errc::connection_loss`, and the
- * session is closed in the background while its executor runs.
+ * A client may be destroyed in any state. Operations not yet sent complete with `errc::closed`,
+ * those in flight with their response or `zk_errc::connection_loss`. The session is closed in the
+ * background while the executor runs.
  */
 class COROZK_DECL client {
 public:
-    using executor_type = boost::asio::any_io_executor;  ///< What its handlers run on by default.
+    using executor_type = boost::asio::any_io_executor;
 
     /** @brief A client that is not connected yet. Options are checked by `connect`. */
     client(executor_type executor, client_options options);
@@ -127,10 +126,10 @@ public:
     client& operator=(client&&) noexcept;
     ~client();
 
-    executor_type get_executor() const noexcept;  ///< The executor that it was made with.
+    executor_type get_executor() const noexcept;
 
     /**
-     * @brief Makes a client on the handler's executor and establishes its session.
+     * @brief Creates a client on the handler's executor and establishes its session.
      *
      * @par Completion signature
      * `void(error_code, client)`
@@ -142,7 +141,7 @@ public:
             std::move(where), std::forward<Token>(token), std::move(options));
     }
 
-    /** @brief The same, on a given executor: for tokens whose handler brings none. */
+    /** @brief Same as above, on a given executor: for tokens whose handlers have none. */
     template <class Token = default_token>
     static auto connect(executor_type executor, client_options options, Token&& token = Token{}) {
         detail::call_site where("connect", options.hosts);
@@ -151,7 +150,7 @@ public:
     }
 
     /**
-     * @brief Establishes the session, or says why not.
+     * @brief Establishes the session. If there is or was one, waits until the client is connected.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -160,11 +159,9 @@ public:
      * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
      * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`,
-     * `session_closed_require_sasl_auth` (with a chroot, which is looked for). After an error the
-     * client is closed, and `connect` may be called again.
-     *
-     * On a client that has a session, or had one and goes on to the next, it waits for the connection. An
-     * error (`connect_timeout`) or a cancellation then ends that wait alone.
+     * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
+     * cancellation the client is closed, unless there was a session before, and `connect` may be
+     * called again.
      */
     template <class Token = default_token>
     auto connect(Token&& token = Token{}) {
@@ -172,38 +169,37 @@ public:
     }
 
     /**
-     * @brief Closes the session: its ephemeral nodes go at once, and everything that waits
-     * completes with `errc::closed`.
+     * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
+     *        with `errc::closed`.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::session_left_to_expire` when the server did not confirm within
-     * `client_options::close_timeout`, or there was no connection: the client is closed all the
-     * same, and the session's nodes go when it times out at the server.
+     * `errc::session_left_to_expire`: not confirmed by the server within
+     * `client_options::close_timeout`, or not connected. The client is closed, but the session's
+     * nodes remain until it times out at the server.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return initiate<&start_close>("close", hosts(), std::forward<Token>(token));
     }
 
-    /** @brief Where the session stands now. */
+    /** @brief The current status of the session. */
     session_status status() const;
 
-    /** @brief Short for `status().state`. */
+    /** @brief Same as `status().state`. */
     session_state state() const { return status().state; }
 
     /**
-     * @brief Waits until the status differs from one seen before: no change is missed.
-     *
-     * Completes at once if it already differs.
+     * @brief Waits until the status differs from the one passed, so that no change is missed.
      *
      * @par Completion signature
      * `void(error_code, session_status)`
      *
      * @par Errors
-     * `errc::closed` when the client is closed and that has been seen: nothing more will come.
+     * `errc::closed`: the client is closed, and `seen` is that state: there will be no more
+     * changes.
      */
     template <class Token = default_token>
     auto next_state(session_status seen, Token&& token = Token{}) {
@@ -211,19 +207,19 @@ public:
             "next_state", std::string(), std::forward<Token>(token), seen);
     }
 
-    /** @brief The session's id at the server; 0 before the first. */
+    /** @brief Same as `status().session_id`. */
     std::int64_t session_id() const { return status().session_id; }
 
-    /** @brief What the server granted. */
+    /** @brief Same as `status().negotiated_timeout`. */
     std::chrono::milliseconds negotiated_timeout() const { return status().negotiated_timeout; }
 
-    /** @brief How many sessions were established so far. */
+    /** @brief Same as `status().generation`. */
     std::uint64_t generation() const { return status().generation; }
 
-    /** @brief What happened so far. */
+    /** @brief The client's statistics. */
     client_counters counters() const;
 
-    /** @brief The host list that was configured. */
+    /** @brief The configured host list. */
     std::string hosts() const;
 
     /**
@@ -234,7 +230,7 @@ public:
      *
      * @par Errors
      * `zk_errc::node_exists`, `no_node` (the parent), `no_auth`, `no_children_for_ephemerals`,
-     * `invalid_acl`, `errc::bad_option` (a TTL without its mode or the reverse).
+     * `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or vice versa).
      */
     template <class Token = default_token>
     auto create(std::string path,
@@ -251,21 +247,21 @@ public:
                                        std::move(entries));
     }
 
-    /** @brief The same, with default options: a persistent znode, open to all. */
+    /** @brief Same as above, with default options: a persistent node, open to everyone. */
     template <detail::token_not<create_options> Token = default_token>
     auto create(std::string path, std::string data, Token&& token = Token{}) {
         return create(
             std::move(path), std::move(data), create_options(), std::forward<Token>(token));
     }
 
-    /** @brief The same, without data. */
+    /** @brief Same as above, without data. */
     template <detail::token_not<std::string> Token = default_token>
     auto create(std::string path, Token&& token = Token{}) {
         return create(std::move(path), std::string(), create_options(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Creates a persistent node and all its missing parents; existing ones are fine.
+     * @brief Creates a persistent node and its ancestors, unless they exist.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -281,7 +277,7 @@ public:
                                             std::move(entries));
     }
 
-    /** @brief The same, with default options. */
+    /** @brief Same as above, with default options. */
     template <detail::token_not<create_options> Token = default_token>
     auto ensure_path(std::string path, Token&& token = Token{}) {
         return ensure_path(std::move(path), create_options(), std::forward<Token>(token));
@@ -299,7 +295,7 @@ public:
     }
 
     /**
-     * @brief Reads a node and leaves a watch on its data and existence.
+     * @brief Reads a node and sets a watch for changes of its data and its deletion.
      *
      * @par Completion signature
      * `void(error_code, watched_data)`
@@ -322,14 +318,14 @@ public:
             "set", path, std::forward<Token>(token), std::move(path), std::move(data), version);
     }
 
-    /** @brief The same, whatever its version. */
+    /** @brief Same as above, for any version. */
     template <detail::token_not<std::int32_t> Token = default_token>
     auto set(std::string path, std::string data, Token&& token = Token{}) {
         return set(std::move(path), std::move(data), any_version, std::forward<Token>(token));
     }
 
     /**
-     * @brief Asks whether a node exists; a missing node is no error.
+     * @brief Checks whether a node exists; a missing node is not an error.
      *
      * @par Completion signature
      * `void(error_code, std::optional<stat>)`
@@ -340,7 +336,7 @@ public:
     }
 
     /**
-     * @brief The same, and leaves a watch: on a missing node, on its creation.
+     * @brief Checks whether a node exists and sets a watch, which also fires if it is created.
      *
      * @par Completion signature
      * `void(error_code, watched_stat)`
@@ -364,7 +360,8 @@ public:
     }
 
     /**
-     * @brief The same, and leaves a watch on the children's coming and going.
+     * @brief Lists a node's children and sets a watch for changes of the list and the node's
+     *        deletion.
      *
      * @par Completion signature
      * `void(error_code, watched_children)`
@@ -376,7 +373,7 @@ public:
     }
 
     /**
-     * @brief Erases a node without children, if its version matches. (`delete` is a keyword.)
+     * @brief Deletes a node without children, if its version matches.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -387,15 +384,36 @@ public:
             "erase", path, std::forward<Token>(token), std::move(path), version);
     }
 
-    /** @brief The same, whatever its version. */
+    /** @brief Same as above, for any version. */
     template <detail::token_not<std::int32_t> Token = default_token>
     auto erase(std::string path, Token&& token = Token{}) {
         return erase(std::move(path), any_version, std::forward<Token>(token));
     }
 
     /**
-     * @brief Brings this session's server up to date, so that later reads see what others wrote
-     *        before.
+     * @brief Deletes a node and all its descendants, children first, in pipelined requests.
+     *
+     * Not atomic. Descendants that are created meanwhile are deleted as well.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::no_node`: the node does not exist. After any other error a part of the branch may have
+     * been deleted.
+     *
+     * @par Cancellation
+     * All types: completes at once. Requests in flight are carried out; no further ones are sent.
+     */
+    template <class Token = default_token>
+    auto erase_tree(std::string path, Token&& token = Token{}) {
+        return initiate<&start_erase_tree>(
+            "erase_tree", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
+     * @brief Waits until this session's server has caught up with the leader, so that later reads
+     *        see everything that was written before.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -405,7 +423,7 @@ public:
         return initiate<&start_sync>("sync", path, std::forward<Token>(token), std::move(path));
     }
 
-    /** @brief The same, for the whole tree. */
+    /** @brief Same as above, for the root. */
     template <detail::token_not<std::string> Token = default_token>
     auto sync(Token&& token = Token{}) {
         return sync("/", std::forward<Token>(token));
@@ -439,7 +457,7 @@ public:
                                         version);
     }
 
-    /** @brief The same, whatever its version. */
+    /** @brief Same as above, for any version. */
     template <detail::token_not<std::int32_t> Token = default_token>
     auto set_acl(std::string path, acl entries, Token&& token = Token{}) {
         return set_acl(
@@ -447,16 +465,15 @@ public:
     }
 
     /**
-     * @brief Carries out a transaction: all of it or nothing.
+     * @brief Applies a transaction atomically.
      *
      * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`. On failure the error is that of the
-     * operation that was the reason, and the results tell which one it was (use `as_tuple` to see
-     * them).
+     * `void(error_code, std::vector<transaction_result>)`. The error is that of the step that
+     * failed, which the results identify (use `as_tuple` to get them).
      *
      * @par Errors
-     * `errc::too_large` when the whole does not fit into `client_options::max_request_size`;
-     * nothing is sent then.
+     * `errc::too_large`: the transaction exceeds `client_options::max_request_size`; nothing is
+     * sent.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -467,14 +484,14 @@ public:
     /**
      * @brief Authenticates this and all later sessions of the client.
      *
-     * A wrong credential of the scheme "digest" is no error: it just opens nothing.
+     * A wrong "digest" credential is not an error: it merely grants no permissions.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `zk_errc::auth_failed`: the server does not know the scheme or rejected the credential; the
-     * client is closed then, as the server ends the session.
+     * `zk_errc::auth_failed`: the server does not support the scheme or rejected the credential. It
+     * ends the session, so the client is closed.
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
@@ -497,7 +514,7 @@ public:
     }
 
     /**
-     * @brief The same, and leaves a watch on it.
+     * @brief Reads the ensemble's configuration and sets a watch for its changes.
      *
      * @par Completion signature
      * `void(error_code, watched_data)`
@@ -509,11 +526,11 @@ public:
     }
 
     /**
-     * @brief Changes the ensemble's members: incrementally (`joining`, `leaving`) or as a whole
+     * @brief Changes the ensemble's members, incrementally (`joining`, `leaving`) or as a whole
      *        (`members`), if the configuration's version matches.
      *
      * @par Completion signature
-     * `void(error_code, node_data)`: the new configuration.
+     * `void(error_code, node_data)`, with the new configuration.
      *
      * @par Errors
      * `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`, `no_auth`.
@@ -533,7 +550,7 @@ public:
                                             version);
     }
 
-    /** @brief The same, whatever its version. */
+    /** @brief Same as above, for any version. */
     template <detail::token_not<std::int64_t> Token = default_token>
     auto reconfigure(std::string joining,
                      std::string leaving,
@@ -546,7 +563,7 @@ public:
                            std::forward<Token>(token));
     }
 
-    /// For the recipes.
+    /// For the library's recipes.
     const std::shared_ptr<detail::session>& implementation() const noexcept { return impl_; }
 
 private:
@@ -556,7 +573,7 @@ private:
 
     explicit client(impl_ptr impl) noexcept;
 
-    /// `Start(impl, arguments..., handler)`; an error names the operation and what it was about.
+    /// Calls `Start(impl, arguments..., handler)`. Errors mention `operation` and `about`.
     template <auto Start, class Token, class... Arguments>
     auto initiate(const char* operation,
                   std::string about,
@@ -568,72 +585,58 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_new(executor_type executor,
-                          client_options options,
-                          handler_of<client> handler);
-    static void start_connect(const impl_ptr& impl, handler_of<> handler);
-    static void start_close(const impl_ptr& impl, handler_of<> handler);
-    static void start_next_state(const impl_ptr& impl,
-                                 session_status seen,
-                                 handler_of<session_status> handler);
-    static void start_create(const impl_ptr& impl,
+    static void start_new(executor_type executor, client_options options, handler_of<client>);
+    static void start_connect(const impl_ptr&, handler_of<>);
+    static void start_close(const impl_ptr&, handler_of<>);
+    static void start_next_state(const impl_ptr&, session_status seen, handler_of<session_status>);
+    static void start_create(const impl_ptr&,
                              std::string path,
                              std::string data,
                              create_options options,
                              acl entries,
-                             handler_of<created_node> handler);
-    static void start_ensure_path(const impl_ptr& impl,
+                             handler_of<created_node>);
+    static void start_ensure_path(const impl_ptr&,
                                   std::string path,
                                   create_options options,
                                   acl entries,
-                                  handler_of<> handler);
-    static void start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler);
-    static void start_watch_data(const impl_ptr& impl,
-                                 std::string path,
-                                 handler_of<watched_data> handler);
-    static void start_set(const impl_ptr& impl,
+                                  handler_of<>);
+    static void start_get(const impl_ptr&, std::string path, handler_of<node_data>);
+    static void start_watch_data(const impl_ptr&, std::string path, handler_of<watched_data>);
+    static void start_set(const impl_ptr&,
                           std::string path,
                           std::string data,
                           std::int32_t version,
-                          handler_of<stat> handler);
-    static void start_exists(const impl_ptr& impl,
-                             std::string path,
-                             handler_of<std::optional<stat>> handler);
-    static void start_watch_exists(const impl_ptr& impl,
-                                   std::string path,
-                                   handler_of<watched_stat> handler);
-    static void start_children(const impl_ptr& impl,
-                               std::string path,
-                               handler_of<node_children> handler);
-    static void start_watch_children(const impl_ptr& impl,
+                          handler_of<stat>);
+    static void start_exists(const impl_ptr&, std::string path, handler_of<std::optional<stat>>);
+    static void start_watch_exists(const impl_ptr&, std::string path, handler_of<watched_stat>);
+    static void start_children(const impl_ptr&, std::string path, handler_of<node_children>);
+    static void start_watch_children(const impl_ptr&,
                                      std::string path,
-                                     handler_of<watched_children> handler);
-    static void start_erase(const impl_ptr& impl,
-                            std::string path,
-                            std::int32_t version,
-                            handler_of<> handler);
-    static void start_sync(const impl_ptr& impl, std::string path, handler_of<> handler);
-    static void start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler);
-    static void start_set_acl(const impl_ptr& impl,
+                                     handler_of<watched_children>);
+    static void start_erase(const impl_ptr&, std::string path, std::int32_t version, handler_of<>);
+    static void start_erase_tree(const impl_ptr&, std::string path, handler_of<>);
+    static void start_sync(const impl_ptr&, std::string path, handler_of<>);
+    static void start_get_acl(const impl_ptr&, std::string path, handler_of<node_acl>);
+    static void start_set_acl(const impl_ptr&,
                               std::string path,
                               acl entries,
                               std::int32_t version,
-                              handler_of<> handler);
-    static void start_commit(const impl_ptr& impl,
+                              handler_of<>);
+    static void start_commit(const impl_ptr&,
                              transaction steps,
-                             handler_of<std::vector<transaction_result>> handler);
-    static void start_add_auth(const impl_ptr& impl,
+                             handler_of<std::vector<transaction_result>>);
+    static void start_add_auth(const impl_ptr&,
                                std::string scheme,
                                std::string credential,
-                               handler_of<> handler);
-    static void start_config(const impl_ptr& impl, handler_of<node_data> handler);
-    static void start_watch_config(const impl_ptr& impl, handler_of<watched_data> handler);
-    static void start_reconfigure(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_config(const impl_ptr&, handler_of<node_data>);
+    static void start_watch_config(const impl_ptr&, handler_of<watched_data>);
+    static void start_reconfigure(const impl_ptr&,
                                   std::string joining,
                                   std::string leaving,
                                   std::string members,
                                   std::int64_t version,
-                                  handler_of<node_data> handler);
+                                  handler_of<node_data>);
 
     impl_ptr impl_;
 };

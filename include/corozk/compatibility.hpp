@@ -5,16 +5,16 @@
 
 namespace corozk {
 
-/** @brief Whose nodes a recipe works with: its own, or those of another library, so that programs
- *         of both kinds can share a path. All participants have to agree.
+/** @brief The node layout of a recipe: native, or that of another library, so that programs using
+ *         either can share a path. All participants must use the same one.
  *
- * What that means for a recipe is described at its options. A value that a recipe does not have
- * makes its operations fail with `errc::bad_option`.
+ * The options of each recipe describe the effect. Operations fail with `errc::bad_option` if the
+ * recipe does not support the chosen layout.
  */
 enum class compatibility : std::uint8_t {
-    native,   ///< as the recipes page says, or by our own rules
-    curator,  ///< as Apache Curator
-    kazoo,    ///< as Kazoo
+    native,   ///< As on ZooKeeper's recipes page, or specific to this library.
+    curator,  ///< Apache Curator's.
+    kazoo,    ///< Kazoo's.
 };
 
 }  // namespace corozk

@@ -8,29 +8,29 @@
 namespace corozk {
 
 /**
- * @brief What a client did so far; totals over all its sessions. For a monitoring system.
+ * @brief A client's statistics, totalled over all its sessions.
  *
- * @see `prometheus_text`, which writes them for Prometheus.
+ * @see `prometheus_text`, which exports them to Prometheus.
  */
 struct client_counters {
-    std::uint64_t requests = 0;           ///< handed to the connection
-    std::uint64_t answers = 0;            ///< answered by a server, errors included
-    std::uint64_t connection_losses = 0;  ///< requests whose answer never came
-    std::uint64_t notifications = 0;      ///< watch events
-    std::uint64_t listings = 0;           ///< requests for a node's children
-    std::uint64_t connects = 0;           ///< sessions established or resumed on a connection
-    std::uint64_t expirations = 0;        ///< sessions lost
-    std::uint64_t bytes_sent = 0;         ///< payload of the connection
-    std::uint64_t bytes_received = 0;     ///< From the servers, likewise.
-    std::uint64_t in_flight = 0;          ///< sent and not answered, now
-    std::uint64_t queued = 0;             ///< waiting for a connection, now
-    std::uint64_t watches = 0;            ///< registered, now
+    std::uint64_t requests = 0;           ///< Requests sent.
+    std::uint64_t answers = 0;            ///< Responses received, including errors.
+    std::uint64_t connection_losses = 0;  ///< Requests that never got a response.
+    std::uint64_t notifications = 0;      ///< Watch events received.
+    std::uint64_t listings = 0;           ///< Requests for a node's children.
+    std::uint64_t connects = 0;           ///< Connections that established or resumed a session.
+    std::uint64_t expirations = 0;        ///< Sessions lost.
+    std::uint64_t bytes_sent = 0;         ///< TCP payload sent.
+    std::uint64_t bytes_received = 0;     ///< TCP payload received.
+    std::uint64_t in_flight = 0;          ///< Requests currently in flight.
+    std::uint64_t queued = 0;             ///< Requests currently waiting for a connection.
+    std::uint64_t watches = 0;            ///< Watches currently registered.
 
-    std::uint64_t grants = 0;  ///< locks, permits and leaderships obtained
+    std::uint64_t grants = 0;  ///< Locks, permits and leaderships granted.
 
-    duration_histogram request_times;  ///< from sending a request to its answer
-    duration_histogram wait_times;     ///< from asking for a lock, permit, ... to the grant
-    duration_histogram hold_times;     ///< from the grant to release or loss
+    duration_histogram request_times;  ///< From sending a request to its response.
+    duration_histogram wait_times;     ///< From requesting a lock, permit, ... to its grant.
+    duration_histogram hold_times;     ///< From the grant to release or loss.
 };
 
 }  // namespace corozk

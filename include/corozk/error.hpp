@@ -15,8 +15,8 @@ namespace corozk {
 using boost::system::error_code;
 
 /**
- * @brief Errors of the ZooKeeper protocol, with ZooKeeper's own numbers, so that they can be looked
- *        up in the server's documentation and logs.
+ * @brief Errors of the ZooKeeper protocol. The values are ZooKeeper's own, as used in the server's
+ *        documentation and logs.
  */
 enum class zk_errc : int {
     system_error = -1,
@@ -53,33 +53,33 @@ enum class zk_errc : int {
     throttled = -127,
 };
 
-/** @brief Errors of this library. The message of each says what to do about it. */
+/** @brief Errors of this library. Each message suggests a remedy where there is one. */
 enum class errc : int {
-    closed = 1,              ///< the client was closed or destroyed
-    not_connected,           ///< nothing was sent: no connection within the time allowed
-    bad_path,                ///< relative, empty, trailing slash, `.` or `..`, control character
-    bad_host_list,           ///< empty, malformed, or a port out of range
-    host_not_found,          ///< no name of the host list could be resolved
-    no_server,               ///< nothing accepted the connection
-    server_silent,           ///< something accepted, but no session was established in time
-    chroot_missing,          ///< the folder named in the host list does not exist
-    bad_option,              ///< an option that makes no sense; nothing was sent
-    not_supported,           ///< the C client was built without it (TLS, SASL)
-    session_left_to_expire,  ///< closed without the server's word: ephemerals go by timeout
-    ownership_lost,          ///< the lock, permit or leadership is not ours any more
-    would_block,             ///< a `try_` form: somebody else has it, or there is nothing
-    deadline_exceeded,       ///< the deadline passed first; what was begun is undone
-    would_deadlock,          ///< refused: waiting here could never end
-    limit_mismatch,          ///< another participant configured another limit
-    foreign_data,            ///< the node's data was not written by this recipe
-    overflow,                ///< the result does not fit
-    too_large,               ///< does not fit into one request of the server
-    in_doubt,                ///< the outcome is not known yet, and must not be guessed
-    aborted,                 ///< the transaction was decided: abort
-    already_exists,          ///< the name is taken
-    not_a_member,            ///< the object has not entered or joined
-    broken,                  ///< the participants gave up or left half-way
-    busy,                    ///< this object is already doing that
+    closed = 1,              ///< The client was closed or destroyed.
+    not_connected,           ///< No connection in time; nothing was sent.
+    bad_path,                ///< Relative, empty, trailing slash, `.` or `..`, control character.
+    bad_host_list,           ///< Empty, malformed, or a port out of range.
+    host_not_found,          ///< None of the host names could be resolved.
+    no_server,               ///< No server accepted a connection.
+    server_silent,           ///< A server accepted, but did not establish a session in time.
+    chroot_missing,          ///< The path in the host list does not exist.
+    bad_option,              ///< Invalid option; nothing was sent.
+    not_supported,           ///< The C client was built without it (TLS, SASL).
+    session_left_to_expire,  ///< Closed unconfirmed: ephemeral nodes exist until the timeout.
+    ownership_lost,          ///< The lock, permit or leadership is no longer held.
+    would_block,             ///< A `try_` operation would have to wait.
+    deadline_exceeded,       ///< The deadline passed; effects are undone.
+    would_deadlock,          ///< The operation would wait forever.
+    limit_mismatch,          ///< Another participant configured a different limit.
+    foreign_data,            ///< The node's data was not written by this recipe.
+    overflow,                ///< The result is out of range.
+    too_large,               ///< Exceeds the maximum request size.
+    in_doubt,                ///< The outcome is not known yet and must not be assumed.
+    aborted,                 ///< The transaction was aborted.
+    already_exists,          ///< The name is taken.
+    not_a_member,            ///< The object has not entered or joined.
+    broken,                  ///< Other participants gave up or left early.
+    busy,                    ///< The object is already performing this operation.
 };
 
 /** @brief The category of `zk_errc`: "corozk.zookeeper". */
@@ -97,30 +97,30 @@ inline error_code make_error_code(errc e) noexcept {
 }
 
 /**
- * @brief Whether the same session may succeed when it tries again: connection lost, timed out,
- *        moved, throttled.
+ * @brief Whether a retry in the same session may succeed: connection lost, timed out, moved or
+ *        throttled.
  */
 COROZK_DECL bool is_recoverable(const error_code& ec) noexcept;
 
 /**
- * @brief Whether the session is gone, and with it all its ephemeral nodes and watches: expired by
- *        the server or by the local clock, closed, or authentication failed.
+ * @brief Whether the session has ended, including its ephemeral nodes and watches: expired at the
+ *        server or by the local clock, closed, or authentication failed.
  */
 COROZK_DECL bool is_session_lost(const error_code& ec) noexcept;
 
 /**
- * @brief Whether the operation may or may not have been carried out: it had been sent when the
- *        connection was lost.
+ * @brief Whether the operation may or may not have been applied, because the connection was lost
+ *        after it had been sent.
  *
- * An error for which both `is_recoverable` and this are true must not be answered by repeating an
- * operation that is not idempotent. An operation that had not been sent fails with
- * `errc::not_connected` or `zk_errc::session_expired`, for which this is false.
+ * Do not retry a non-idempotent operation if this is true, even if `is_recoverable` is as well. It
+ * is false for `errc::not_connected` and `zk_errc::session_expired`, the errors of operations that
+ * were not sent.
  */
 COROZK_DECL bool is_outcome_unknown(const error_code& ec) noexcept;
 
 /**
- * @brief What the default completion token throws: an error code together with the operation and
- *        the path, as in "create /a/b: no node: ...".
+ * @brief The exception of the default completion token: an error code with the operation and the
+ *        path, as in "create /a/b: no node: ...".
  */
 class COROZK_DECL error : public boost::system::system_error {
 public:
@@ -129,7 +129,7 @@ public:
     /// The operation that failed, such as "create" or "lock.acquire".
     const std::string& operation() const noexcept { return operation_; }
 
-    /// The path it was about; empty where there is none.
+    /// The path it was applied to; empty if there is none.
     const std::string& path() const noexcept { return path_; }
 
 private:

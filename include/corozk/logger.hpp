@@ -8,23 +8,23 @@
 
 namespace corozk {
 
-/** @brief How much is logged; each level includes the ones above it. */
+/** @brief Log levels; each includes the more severe ones. */
 enum class log_level { off, error, warning, info, debug };
 
 /** @brief The name of a level, such as "warning". */
 COROZK_DECL std::string_view to_string(log_level level) noexcept;
 
 /**
- * @brief Where log lines go.
+ * @brief The destination of log messages.
  *
- * The default writes errors and warnings to standard error. `logger{log_level::off}` silences
- * everything. The function is called on the client's executor, without a trailing newline, and must
- * not throw. Lines of the ZooKeeper C client come through the same function, prefixed "c client: ".
- * Credentials are never logged.
+ * By default, errors and warnings are written to standard error; `logger{log_level::off}` disables
+ * logging. The function is called on the client's executor with one message, without a trailing
+ * newline, and must not throw. Messages of the ZooKeeper C client are passed to the same function,
+ * prefixed with "c client: ". Credentials are never logged.
  *
  * @par Thread safety
- * The C client has one log level for the whole process (`zoo_set_debug_level`): it is raised to the
- * most talkative client and filtered for each client here.
+ * The C client has one log level per process (`zoo_set_debug_level`): it is set to the most verbose
+ * level of all clients, and messages are then filtered per client.
  */
 struct logger {
     logger() = default;
@@ -32,7 +32,7 @@ struct logger {
     logger(log_level level_, std::function<void(log_level, std::string_view)> write_)
         : level(level_), write(std::move(write_)) {}
 
-    log_level level = log_level::warning;  ///< What is less severe is dropped.
+    log_level level = log_level::warning;  ///< Less severe messages are dropped.
 
     /// Empty means standard error.
     std::function<void(log_level, std::string_view)> write;

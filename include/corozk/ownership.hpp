@@ -22,16 +22,16 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
 }  // namespace detail
 
 /**
- * @brief Something that is ours alone for now: a lock, a permit, a leadership, a claim.
+ * @brief RAII handle for something held exclusively: a lock, permit, leadership or claim.
  *
- * Move-only. Its destructor gives it back in the background (the node is erased for certain, for as
- * long as the session lives); `release` does the same and can be awaited.
+ * Move-only. The destructor releases it in the background: its node is deleted, with retries for as
+ * long as the session lives. `release` does the same and can be awaited.
  *
- * @par What it does not promise
- * Between the moment in which the server gives the node to somebody else and the moment in which we
- * hear of it, two processes may believe that they own it: one of them stopped, or cut off. Stop
- * working when `wait_lost` completes or `valid` is false, and let the resource check `fencing_token`, or
- * write through `commit`, which the server refuses once the node is gone.
+ * @par What it does not guarantee
+ * If this process is suspended or partitioned, another one may become the owner before this one
+ * detects the loss. Stop working when `wait_lost` completes or `valid` is false, and let the
+ * resource check `fencing_token`, or write through `commit`, which the server rejects once the node
+ * has been deleted.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -48,28 +48,27 @@ public:
     ownership& operator=(ownership&&) noexcept;
     ~ownership();
 
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept {
         return detail::executor_of(detail::callee(keep_alive_, impl_));
     }
 
-    /** @brief Whether there is something to release. It may have been lost; see `valid`. */
+    /** @brief Whether it has not been released or moved from. It may be lost; see `valid`. */
     explicit operator bool() const noexcept { return impl_ != nullptr; }
 
-    /** @brief Whether it is still ours as far as anybody can know here: not released, not lost, and
-     *         the session's deadline has not passed. */
+    /** @brief Whether it is still held to the client's knowledge: not released, not lost, and the
+     *         session's deadline has not passed. */
     bool valid() const noexcept;
 
-    /** @brief The node that stands for it; empty when nothing is owned. */
+    /** @brief The node that represents it; empty if nothing is owned. */
     std::string path() const;
 
     /**
-     * @brief A number that is larger for each later owner: the node's creation in the server's
-     *        history (`czxid`), captured at the grant.
+     * @brief A number that increases with each owner: the `czxid` of the node, read at the grant.
      *
-     * Unlike the sequence in the node's name it does not restart when the parent is erased.
+     * Unlike the sequence number in the node's name, it does not restart when the parent is
+     * deleted.
      */
     std::int64_t fencing_token() const noexcept;
 
@@ -77,15 +76,14 @@ public:
      * @brief Waits until it is lost.
      *
      * @par Completion signature
-     * `void(error_code, error_code)`: the second one says why: `zk_errc::session_expired`,
-     * `errc::ownership_lost` (somebody erased the node), `errc::closed`.
+     * `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
+     * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
      * @par Errors
-     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
-     * `wait_lost` waits.
+     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; nothing is lost to a later `wait_lost`.
+     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -93,22 +91,20 @@ public:
     }
 
     /**
-     * @brief Waits until somebody asks for its release (`request_release` of the recipe objects).
+     * @brief Waits until another client requests its release (`request_release`).
      *
-     * A request that was written before, also before the grant, completes it at once: none is
-     * missed. Whether and when to release is up to the owner; but the one who asks may remove the
-     * node after a grace time (see `wait_lost`).
+     * Completes at once if the request was written before, even before the grant. The owner decides
+     * whether to release, but the requester may delete the node after a grace period.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * The reason when it is lost meanwhile; `operation_aborted` when it was released, or on
-     * cancellation; `errc::busy` when another `wait_release_requested` waits; `errc::not_supported` for
-     * what has no such requests.
+     * The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
+     * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; no request is lost to a later call.
+     * Terminal, partial, total: completes at once; a later call still reports the request.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -119,46 +115,45 @@ public:
     }
 
     /**
-     * @brief Gives it back, and waits until the server has confirmed it.
+     * @brief Releases it and waits for the server's confirmation.
      *
-     * Afterwards the object owns nothing. The node goes for certain, even if the connection is lost
-     * meanwhile or the wait is cancelled, or if what this returns is never awaited.
+     * The object is empty afterwards. The node is deleted even if the connection is lost, the
+     * operation is cancelled, or the returned awaitable is never awaited.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::ownership_lost` or `zk_errc::session_expired`: it had been lost before, and somebody
-     * else may own it already. `errc::closed`.
+     * `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may already
+     * be another owner. `errc::closed`.
      *
      * @par Cancellation
-     * Terminal and partial: stops waiting; the node is erased all the same. Total: ignored.
+     * Terminal and partial: stops waiting; the node is deleted anyway. Total: ignored.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         detail::call_site where("release", path());
         auto executor = get_executor();
-        // Shared, because `deferred` wants what it starts to be copyable.
+        // Shared, because `deferred` requires a copyable initiation.
         detail::callee held(std::move(executor), std::make_shared<ownership>(std::move(*this)));
         return detail::initiate<&start_release>(
             std::move(where), std::move(held), std::forward<Token>(token));
     }
 
     /**
-     * @brief Carries out a transaction only if this is still ours, by the server's judgement: a
-     * late owner's write fails.
+     * @brief Applies a transaction only if it is still held: a late owner's write is rejected.
      *
-     * Once this client knows of the loss (`valid` is false, `wait_lost` has completed) nothing is sent. Until
-     * then the server decides: it carries it out only in the session of the grant, and only while the
-     * node is there. The server compares names, and no others have one with this guid: only somebody who
-     * erases the node and makes one of the very same name himself is not noticed in between.
+     * Nothing is sent if the client knows of the loss. Otherwise the server applies the transaction
+     * only in the session of the grant and only while the node exists. The check is by name, which
+     * contains a unique id: only a client that deletes the node and creates one of the same name
+     * goes undetected.
      *
      * @par Completion signature
      * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
-     * `errc::ownership_lost`: it is lost, the node is gone, or the session; nothing was written.
-     * Otherwise as `client::commit`.
+     * `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended; nothing
+     * was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -167,14 +162,13 @@ public:
     }
 
     /**
-     * @brief Reads a node after this session's server has caught up with everything that was
-     * written before: what the previous owner wrote is seen.
+     * @brief Reads a node after a sync, so that writes by previous owners are seen.
      *
      * @par Completion signature
      * `void(error_code, node_data)`
      *
      * @par Errors
-     * As `client::get`; `errc::ownership_lost` when nothing is owned.
+     * As `client::get`; `errc::ownership_lost` if nothing is owned.
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
@@ -182,7 +176,7 @@ public:
             "read", path_to_read, std::forward<Token>(token), std::move(path_to_read));
     }
 
-    /// For the recipes.
+    /// For the library's recipes.
     const std::shared_ptr<detail::owned>& implementation() const noexcept { return impl_; }
     const std::shared_ptr<void>& keep_alive() const noexcept { return keep_alive_; }
 
@@ -191,7 +185,7 @@ private:
     template <class... Values>
     using handler_of = detail::any_handler<void(error_code, Values...)>;
 
-    /// `Start(impl, arguments..., handler)`; an error names the operation and what it was about.
+    /// Calls `Start(impl, arguments..., handler)`. Errors mention `operation` and `about`.
     template <auto Start, class Token, class... Arguments>
     auto initiate(const char* operation,
                   std::string about,
@@ -203,13 +197,13 @@ private:
                                        std::forward<Arguments>(arguments)...);
     }
 
-    static void start_wait_lost(const owned_ptr& impl, handler_of<error_code> handler);
-    static void start_wait_release_requested(const owned_ptr& impl, handler_of<> handler);
-    static void start_release(const std::shared_ptr<ownership>& held, handler_of<> handler);
-    static void start_commit(const owned_ptr& impl,
+    static void start_wait_lost(const owned_ptr&, handler_of<error_code>);
+    static void start_wait_release_requested(const owned_ptr&, handler_of<>);
+    static void start_release(const std::shared_ptr<ownership>& held, handler_of<>);
+    static void start_commit(const owned_ptr&,
                              transaction steps,
-                             handler_of<std::vector<transaction_result>> handler);
-    static void start_read(const owned_ptr& impl, std::string path, handler_of<node_data> handler);
+                             handler_of<std::vector<transaction_result>>);
+    static void start_read(const owned_ptr&, std::string path, handler_of<node_data>);
 
     std::shared_ptr<void> keep_alive_;
     owned_ptr impl_;

@@ -11,7 +11,7 @@
 
 namespace corozk {
 
-/** @brief One client's figures, and what tells it from others: such as {"client", "jobs"}. */
+/** @brief The metrics of one client, with labels such as {"client", "jobs"}. */
 struct prometheus_sample {
     prometheus_sample() = default;
     prometheus_sample(client_counters counters_,
@@ -19,25 +19,25 @@ struct prometheus_sample {
                       std::map<std::string, std::string> labels_ = {})
         : counters(counters_), status(status_), labels(std::move(labels_)) {}
 
-    client_counters counters;                   ///< Of `client::counters`.
-    session_status status;                      ///< Of `client::status`.
-    std::map<std::string, std::string> labels;  ///< What tells it from others.
+    client_counters counters;                   ///< From `client::counters`.
+    session_status status;                      ///< From `client::status`.
+    std::map<std::string, std::string> labels;  ///< Must distinguish the samples of a page.
 };
 
 /**
- * @brief The figures of one or several clients in Prometheus' text format (version 0.0.4), to be
- *        served as `text/plain; version=0.0.4`.
+ * @brief Formats the metrics of one or more clients in Prometheus' text format, to be served as
+ *        `text/plain; version=0.0.4`.
  *
  * @code
  *   corozk::prometheus_sample sample(zk.counters(), zk.status(), {{"client", "jobs"}});
  *   std::string page = corozk::prometheus_text({&sample, 1});
  * @endcode
  *
- * Names begin with `corozk_`; durations are histograms in seconds.
+ * Metric names begin with `corozk_`; durations are histograms in seconds.
  *
  * @par Preconditions
- * Names of labels have letters, digits and underscores; others are left out. Values may be any
- * text.
+ * Label names consist of letters, digits and underscores, and do not begin with a digit; others are
+ * omitted. Label values may be any text.
  */
 COROZK_DECL std::string prometheus_text(std::span<const prometheus_sample> samples);
 

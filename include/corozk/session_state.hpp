@@ -11,23 +11,23 @@
 namespace corozk {
 
 /**
- * @brief Where a session stands.
+ * @brief The state of a client's session.
  *
  * @code
  *   idle -> connecting -> connected <-> suspended
  *                            |              |
  *                            +---> lost <---+      lost -> connected (a new session)
- *   any of them -> closed
+ *   any state -> closed
  * @endcode
  */
 enum class session_state : std::uint8_t {
-    idle,        ///< `connect` has not been called
-    connecting,  ///< no session yet, and none before
-    connected,   ///< the session is established
-    read_only,   ///< connected to a server without a quorum; writes fail
-    suspended,   ///< disconnected; the session may still live at the server
-    lost,        ///< expired, by the server's word or by the local clock, until there is a new one
-    closed,      ///< closed by the user, or failed for good (see `session_status::reason`)
+    idle,        ///< `connect` has not been called.
+    connecting,  ///< Connecting for the first time.
+    connected,   ///< The session is established.
+    read_only,   ///< Connected to a server without a quorum; writes fail.
+    suspended,   ///< Disconnected; the session may still exist at the server.
+    lost,        ///< Expired, as reported by the server or measured locally; none established yet.
+    closed,      ///< Closed by the user, or failed permanently (see `session_status::reason`).
 };
 
 /** @brief The name of a state, such as "suspended". */
@@ -35,21 +35,21 @@ COROZK_DECL std::string_view to_string(session_state state) noexcept;
 
 /** @brief A snapshot of a session. */
 struct session_status {
-    session_state state = session_state::idle;  ///< Where the session stands.
+    session_state state = session_state::idle;  ///< The current state.
 
-    /// Sessions established so far by this client: 1 is the first. Grows with each renewal.
+    /// Number of sessions that this client has established so far.
     std::uint64_t generation = 0;
 
-    /// As the server knows it; 0 before the first session.
+    /// The server's id of the session; 0 before the first session.
     std::int64_t session_id = 0;
 
-    /// As the server granted it; 0 before the first session.
+    /// The timeout granted by the server; 0 before the first session.
     std::chrono::milliseconds negotiated_timeout{0};
 
     /// Why the state is `lost` or `closed`; otherwise no error.
     error_code reason;
 
-    /// Grows with every change of state: what `client::next_state` compares.
+    /// Incremented by every change of state; compared by `client::next_state`.
     std::uint64_t revision = 0;
 };
 

@@ -8,24 +8,23 @@ namespace corozk {
 /**
  * @brief How long an operation may take: any duration.
  *
- * What is longer than the clock can count means for ever, such as `std::chrono::hours::max()`; what
- * is negative means that the time is over.
+ * Durations that exceed the range of the clock, such as `std::chrono::hours::max()`, mean no limit;
+ * negative ones have already elapsed.
  *
  * @par Deadlines of all operations
- * A deadline (`..._until`) and a time limit (`..._for`) hold for the whole operation, whatever the
- * servers do: also while there is no connection, or one on which nothing is answered. At the
- * deadline the operation completes with `errc::deadline_exceeded`, unless it has succeeded before.
- * What it has begun is undone afterwards, as soon as the connection allows and for certain; what
- * was granted too late is given back. So a node of the operation may be seen for a moment after it
- * has failed. Where an operation documents another error, or what cannot be undone, that holds.
+ * A deadline (`..._until`) or time limit (`..._for`) covers the whole operation regardless of the
+ * servers, even without a connection or a response. Unless the operation has succeeded by then, it
+ * completes with `errc::deadline_exceeded`. Its effects are undone afterwards, reliably and as soon
+ * as the connection permits, and late grants are released, so nodes of the operation may remain
+ * visible briefly. Operations document deviations: another error, or effects that cannot be undone.
  */
 class time_limit {
 public:
-    using clock = std::chrono::steady_clock;  ///< Of deadlines.
-    using duration = clock::duration;         ///< Of the limit.
-    using time_point = clock::time_point;     ///< Of a deadline.
+    using clock = std::chrono::steady_clock;  ///< The clock of deadlines.
+    using duration = clock::duration;         ///< The type of limits.
+    using time_point = clock::time_point;     ///< The type of deadlines.
 
-    /** @brief Implicit: `acquire_for(500ms)`. */
+    /** @brief Implicit, to allow `acquire_for(500ms)`. */
     template <class Rep, class Period>
     constexpr time_limit(std::chrono::duration<Rep, Period> length) noexcept  // NOLINT
         : length_(saturated(length)) {}
@@ -33,21 +32,21 @@ public:
     /** @brief No limit. */
     static constexpr time_limit for_ever() noexcept { return duration::max(); }
 
-    /** @brief Up to a moment, whenever what it limits begins. */
+    /** @brief A fixed deadline, regardless of when the operation starts. */
     static constexpr time_limit until(time_point deadline) noexcept {
         time_limit limit = for_ever();
         limit.deadline_ = deadline;
         return limit;
     }
 
-    constexpr duration length() const noexcept { return length_; }  ///< Not negative.
+    constexpr duration length() const noexcept { return length_; }  ///< Never negative.
 
-    /** @brief The deadline for what begins then; `time_point::max()` means never. */
+    /** @brief The deadline of an operation that starts at `begin`; `time_point::max()` if none. */
     constexpr time_point from(time_point begin) const noexcept {
         return length_ >= time_point::max() - begin ? deadline_ : begin + length_;
     }
 
-    /** @brief The deadline for what begins now. */
+    /** @brief The deadline of an operation that starts now. */
     time_point from_now() const noexcept { return from(clock::now()); }
 
 private:
@@ -62,7 +61,7 @@ private:
     }
 
     duration length_;
-    time_point deadline_ = time_point::max();  ///< of a limit without a length
+    time_point deadline_ = time_point::max();  ///< for `until`
 };
 
 }  // namespace corozk

@@ -19,9 +19,9 @@ namespace corozk {
 /**
  * @brief The default completion token: `co_await` the operation in a `boost::asio::awaitable<>`.
  *
- * Like `boost::asio::use_awaitable`, and it can be combined with `||` and `&&` in the same way, but
- * what it throws is a `corozk::error`, which names the operation and the path. Every other
- * completion token of Asio can be passed instead.
+ * Like `boost::asio::use_awaitable`, including the operators `||` and `&&`, but throws a
+ * `corozk::error`, which contains the operation and the path. Any other Asio completion token can
+ * be passed instead.
  */
 struct default_token {};
 
@@ -40,7 +40,6 @@ struct awaited<Value> {
     using type = Value;
 };
 
-/// The executor that a completion handler without one of its own gets: `use_awaitable` only.
 using tuple_token = boost::asio::as_tuple_t<boost::asio::use_awaitable_t<>>;
 
 }  // namespace detail

@@ -10,46 +10,46 @@
 
 namespace corozk {
 
-/** @brief What began and will end. */
+/** @brief The kind of a span. */
 enum class trace_kind : std::uint8_t {
-    operation,  ///< something that a user started, such as "lock.acquire" or "get"
-    request,    ///< a step of it: a request to the server, such as "create"
-    tenure,     ///< the time for which a lock, permit or leadership is held
+    operation,  ///< An operation started by the user, such as "lock.acquire" or "get".
+    request,    ///< A request to the server on behalf of an operation, such as "create".
+    tenure,     ///< The time during which a lock, permit or leadership is held.
 };
 
 /** @brief The name of a kind, such as "request". */
 COROZK_DECL std::string_view to_string(trace_kind kind) noexcept;
 
-/** @brief What a tracer is told when something begins. The texts live for the call alone. */
+/** @brief Describes a span that starts. The strings are valid only during the call. */
 struct trace_point {
-    trace_kind kind = trace_kind::operation;  ///< Of what.
+    trace_kind kind = trace_kind::operation;  ///< The kind of span.
     std::string_view name;                    ///< Such as "lock.acquire".
-    std::string_view path;                    ///< empty where there is none
-    std::int64_t session_id = 0;              ///< of requests and tenures
+    std::string_view path;                    ///< Empty if there is none.
+    std::int64_t session_id = 0;              ///< Set for requests and tenures.
 };
 
 /**
- * @brief Hears of the start and the end of everything that this library does: for OpenTelemetry, for
- *        instance.
+ * @brief Interface that receives the start and end of every operation, for instance to create
+ *        OpenTelemetry spans.
  *
- * An operation starts in the call that starts it (an awaitable: when it is awaited), on the caller's
- * thread: what is the current span there is its parent. Its requests may be made later, and one
- * request may serve many operations: whoever needs the connection has the path.
+ * An operation starts within its initiating function (an awaitable: when it is awaited), on the
+ * caller's thread, so the current span of that thread is its parent. Its requests may start later,
+ * and one request may serve many operations; the path relates them.
  *
- * Credentials and data are never told.
+ * Credentials and node data are never passed.
  *
  * @par Thread safety
- * Called on every thread that uses clients. Must not throw, block, or call this library.
+ * Called on every thread that uses a client. Must not throw, block, or call this library.
  */
 class COROZK_DECL tracer {
 public:
     virtual ~tracer();
 
-    /** @brief Something begins. @return what `finished` gets; 0 if its end is of no interest. */
+    /** @brief A span starts. @return the value to pass to `finished`; 0 to ignore its end. */
     virtual std::uint64_t started(const trace_point& what) noexcept = 0;
 
-    /** @brief It has ended, with this error or none. Called exactly once for each start, unless the
-     *         executor is destroyed before. */
+    /** @brief A span has ended, with an error or without. Called exactly once per started span,
+     *         unless the executor is destroyed first. */
     virtual void finished(std::uint64_t span, const error_code& ec) noexcept = 0;
 };
 
@@ -58,18 +58,17 @@ COROZK_DECL extern std::atomic<tracer*> installed_tracer;
 }
 
 /**
- * @brief Tells a tracer of everything from now on, in the whole process; null: nobody.
- *
- * Without one this library looks at one variable for each operation, and that is all.
+ * @brief Installs the tracer of the process; null disables tracing, which then costs one load of an
+ *        atomic variable per operation.
  *
  * @par Lifetime
- * It must live until all clients are destroyed; so install it before the first one.
+ * It must outlive all clients; install it before creating the first one.
  */
 inline void set_tracer(tracer* t) noexcept {
     detail::installed_tracer.store(t, std::memory_order_release);
 }
 
-/** @brief The tracer that is told, or null. */
+/** @brief The installed tracer, or null. */
 inline tracer* current_tracer() noexcept {
     return detail::installed_tracer.load(std::memory_order_acquire);
 }

@@ -8,36 +8,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corozk {
 
-/** @brief What one operation of a transaction gave. */
+/** @brief The result of one step of a transaction. */
 struct transaction_result {
     transaction_result() = default;
-    error_code error;   ///< why the transaction failed, at the operation that was the reason
-    std::string path;   ///< of a created node, with its sequence
-    corozk::stat stat;  ///< of a created or changed node (created: only with ZooKeeper's own)
+    error_code error;   ///< At the step that failed: why the transaction failed.
+    std::string path;   ///< Path of a created node, including its sequence number.
+    corozk::stat stat;  ///< Stat of a changed node, and of a created one if the server returns it.
 };
 
 /**
- * @brief Operations that are carried out together or not at all (ZooKeeper's `multi`).
+ * @brief A sequence of steps that are applied atomically (ZooKeeper's `multi`) by `client::commit`.
  *
- * Filled step by step and given to `client::commit`. The C client offers no TTL nodes inside a
- * transaction.
+ * The C client does not support TTL nodes in transactions.
  */
 class COROZK_DECL transaction {
-public:  /// @brief What a step does.
+public:  /// @brief The kind of a step.
     enum class step_kind : std::uint8_t { create, erase, set, check };
-    /// One of them.
+    /// A step of the transaction.
     struct step {
         step() = default;
-        step_kind kind = step_kind::check;           ///< Which of them.
-        std::string path;                            ///< Of the node.
-        std::string data;                            ///< To be written.
-        std::int32_t version = any_version;          ///< That the node must have.
-        create_mode mode = create_mode::persistent;  ///< Of a node that is created.
-        acl entries;                                 ///< empty: open
+        step_kind kind = step_kind::check;           ///< What the step does.
+        std::string path;                            ///< The node.
+        std::string data;                            ///< The data to write.
+        std::int32_t version = any_version;          ///< The version that the node must have.
+        create_mode mode = create_mode::persistent;  ///< The mode of a created node.
+        acl entries;                                 ///< The ACL of a created node; empty: open.
     };
 
     transaction() = default;
@@ -47,21 +47,22 @@ public:  /// @brief What a step does.
                         std::string data = std::string(),
                         create_options options = create_options());
 
-    /// Erases a node without children, if its version matches.
+    /// Deletes a node without children, if its version matches.
     transaction& erase(std::string path, std::int32_t version = any_version);
 
     /// Replaces a node's data, if its version matches.
     transaction& set(std::string path, std::string data, std::int32_t version = any_version);
 
-    /// Fails the whole unless the node exists and its version matches.
+    /// Fails the transaction unless the node exists and its version matches.
     transaction& check(std::string path, std::int32_t version = any_version);
 
     /// Appends all steps of another transaction.
     transaction& append(const transaction& other);
 
-    std::size_t size() const noexcept { return steps_.size(); }         ///< How many steps.
-    bool empty() const noexcept { return steps_.empty(); }              ///< Whether there is none.
-    const std::vector<step>& steps() const noexcept { return steps_; }  ///< In their order.
+    std::size_t size() const noexcept { return steps_.size(); }          ///< Number of steps.
+    bool empty() const noexcept { return steps_.empty(); }               ///< Whether `size() == 0`.
+    const std::vector<step>& steps() const& noexcept { return steps_; }  ///< In order.
+    std::vector<step> steps() && noexcept { return std::move(steps_); }  ///< The same.
 
 private:
     std::vector<step> steps_;

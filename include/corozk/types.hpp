@@ -15,37 +15,32 @@ namespace corozk {
 /** @brief Matches every version of a node in a conditional update. */
 inline constexpr std::int32_t any_version = -1;
 
-/**
- * @brief What the server records of a node.
- *
- * Times are milliseconds since the epoch, by the server's clock. `ephemeral_owner` is the id of the
- * session that owns an ephemeral node, and 0 for other nodes.
- */
+/** @brief A node's metadata. Times are milliseconds since the epoch, by the server's clock. */
 struct stat {
-    std::int64_t czxid = 0;     ///< The transaction that created the node.
-    std::int64_t mzxid = 0;     ///< The last one that wrote its data.
-    std::int64_t pzxid = 0;     ///< The last one that changed its children.
-    std::int64_t ctime = 0;     ///< When it was created, in ms since 1970 by the server's clock.
-    std::int64_t mtime = 0;     ///< When its data was written last, likewise.
-    std::int32_t version = 0;   ///< How often its data was written.
-    std::int32_t cversion = 0;  ///< How often its children changed.
-    std::int32_t aversion = 0;  ///< How often its access control list changed.
-    std::int64_t ephemeral_owner = 0;  ///< The session whose end it goes with; 0 if none.
+    std::int64_t czxid = 0;            ///< Transaction id of the node's creation.
+    std::int64_t mzxid = 0;            ///< Transaction id of the last change of its data.
+    std::int64_t pzxid = 0;            ///< Transaction id of the last change of its children.
+    std::int64_t ctime = 0;            ///< Creation time.
+    std::int64_t mtime = 0;            ///< Time of the last change of its data.
+    std::int32_t version = 0;          ///< Number of changes of its data.
+    std::int32_t cversion = 0;         ///< Number of changes of its children.
+    std::int32_t aversion = 0;         ///< Number of changes of its access control list.
+    std::int64_t ephemeral_owner = 0;  ///< The session that owns an ephemeral node; otherwise 0.
     std::int32_t data_length = 0;      ///< Bytes.
-    std::int32_t num_children = 0;     ///< How many children.
+    std::int32_t num_children = 0;     ///< Number of children.
 
     friend bool operator==(const stat&, const stat&) = default;
 };
 
-/** @brief The lifetime and naming of a node that is created. */
+/** @brief The lifetime and naming of a created node. */
 enum class create_mode : std::uint8_t {
-    persistent,                      ///< stays until it is erased
-    persistent_sequential,           ///< the server appends a 10-digit counter to the name
-    ephemeral,                       ///< goes with the session that created it
-    ephemeral_sequential,            ///< both
-    container,                       ///< the server removes it some time after its last child went
-    persistent_with_ttl,             ///< removed after `create_options::ttl` without a change
-    persistent_sequential_with_ttl,  ///< the same, with a counter
+    persistent,                      ///< Exists until it is deleted.
+    persistent_sequential,           ///< The server appends a 10-digit counter to the name.
+    ephemeral,                       ///< Deleted when the session that created it ends.
+    ephemeral_sequential,            ///< Ephemeral, with a counter.
+    container,                       ///< Deleted by the server some time after its last child.
+    persistent_with_ttl,             ///< Deleted after `create_options::ttl` without changes.
+    persistent_sequential_with_ttl,  ///< With a TTL and a counter.
 };
 
 /** @brief Permission bits of an access control entry; combine them with `|`. */
@@ -68,7 +63,7 @@ constexpr permission operator&(permission a, permission b) noexcept {
 }
 
 /**
- * @brief One entry of an access control list: who may do what.
+ * @brief An entry of an access control list: grants permissions to an identity.
  *
  * For the scheme "digest" the id is `user:base64(sha1(user:password))`.
  */
@@ -78,9 +73,9 @@ struct acl_entry {
     acl_entry(permission allowed_, std::string scheme_, std::string id_)
         : allowed(allowed_), scheme(std::move(scheme_)), id(std::move(id_)) {}
 
-    permission allowed = permission::all;  ///< What may be done.
+    permission allowed = permission::all;  ///< The permissions granted.
     std::string scheme = "world";          ///< Such as "world", "digest", "ip".
-    std::string id = "anyone";             ///< Who, as the scheme writes it.
+    std::string id = "anyone";             ///< The identity, in the format of the scheme.
 
     friend bool operator==(const acl_entry&, const acl_entry&) = default;
 };
@@ -88,55 +83,55 @@ struct acl_entry {
 /** @brief An access control list. */
 using acl = std::vector<acl_entry>;
 
-/** @brief Everybody may do everything. */
+/** @brief Grants all permissions to everyone. */
 COROZK_DECL acl open_acl();
 
-/** @brief Everybody may read, nobody may change. */
+/** @brief Grants only read permission, to everyone. */
 COROZK_DECL acl read_only_acl();
 
-/** @brief Those who authenticated like the creator of the node may do everything. */
+/** @brief Grants all permissions to the authenticated identities of the node's creator. */
 COROZK_DECL acl creator_acl();
 
-/** @brief How a node is created. Trivially destructible, so `{.mode = ...}` is fine in co_await. */
+/** @brief Options of `create`. Trivially destructible, so `{.mode = ...}` is safe with co_await. */
 struct create_options {
-    create_mode mode = create_mode::persistent;  ///< Its kind.
+    create_mode mode = create_mode::persistent;  ///< Lifetime and naming.
 
-    /// For the two modes with a TTL only; at least 1 ms. The server must allow it.
+    /// For the two modes with a TTL only; at least 1 ms. Must be enabled at the server.
     std::chrono::milliseconds ttl{0};
 
-    /// Borrowed: must outlive the call that starts the operation. Null means `open_acl()`.
+    /// Not owned: must outlive the call of the initiating function. Null means `open_acl()`.
     const corozk::acl* acl = nullptr;
 };
 
 // g++ 12.2 destroys other temporaries twice beside co_await.
 static_assert(std::is_trivially_destructible_v<create_options>);
 
-/** @brief The path of a node that was created (with its sequence) and its record. */
+/** @brief The result of `client::create`. */
 struct created_node {
     created_node() = default;
-    std::string path;   ///< With its sequence number, if it has one.
-    corozk::stat stat;  ///< Where the server tells it.
+    std::string path;   ///< Including the sequence number, if any.
+    corozk::stat stat;  ///< The node's metadata, if the server returns it.
 };
 
-/** @brief The content of a node. */
+/** @brief A node's data and metadata. */
 struct node_data {
     node_data() = default;
     std::string data;   ///< The node's data.
-    corozk::stat stat;  ///< The node's record.
+    corozk::stat stat;  ///< The node's metadata.
 };
 
-/** @brief The names of a node's children (without the parent's path) and the parent's record. */
+/** @brief The names of a node's children, and the node's metadata. */
 struct node_children {
     node_children() = default;
-    std::vector<std::string> names;  ///< In no order.
-    corozk::stat stat;               ///< The node's record.
+    std::vector<std::string> names;  ///< Without the parent's path; in no particular order.
+    corozk::stat stat;               ///< The node's metadata.
 };
 
-/** @brief The access control list of a node and its record. */
+/** @brief A node's access control list and metadata. */
 struct node_acl {
     node_acl() = default;
-    corozk::acl entries;  ///< Who may do what.
-    corozk::stat stat;    ///< The node's record.
+    corozk::acl entries;  ///< The access control list.
+    corozk::stat stat;    ///< The node's metadata.
 };
 
 }  // namespace corozk

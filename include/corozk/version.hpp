@@ -11,7 +11,7 @@
 
 namespace corozk {
 
-/** @brief The version of the library that is linked, such as "0.1.0". */
+/** @brief The version of the linked library, such as "0.1.0". */
 COROZK_DECL std::string_view version() noexcept;
 
 /** @brief The version of the ZooKeeper C client that the library was built with. */

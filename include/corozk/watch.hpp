@@ -4,6 +4,7 @@
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -18,33 +19,12 @@ class user_watch;
 COROZK_DECL boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept;
 }  // namespace detail
 
-/** @brief What happened to a watched node. A hint to look again, never a fact to act on. */
-enum class watch_event_type : std::uint8_t {
-    created,
-    erased,
-    data_changed,
-    children_changed,
-    unknown,  ///< something may have happened while the connection was away
-};
-
-/** @brief The name of an event type, such as "erased". */
-COROZK_DECL std::string_view to_string(watch_event_type type) noexcept;
-
-/** @brief One notification. */
-struct watch_event {
-    watch_event() = default;
-    watch_event(watch_event_type type_, std::string path_) : type(type_), path(std::move(path_)) {}
-
-    watch_event_type type = watch_event_type::unknown;  ///< What happened.
-    std::string path;                                   ///< To which node.
-};
-
 /**
- * @brief A watch that a reading operation left at the server: it gives exactly one event.
+ * @brief A watch that a reading operation has set at the server. It fires once.
  *
- * Move-only. Dropping it cancels the watch, at the server too when nobody else watches the node; a
- * `next` that waits completes with `operation_aborted`.
- * The watch survives reconnects of the same session.
+ * Move-only. The destructor cancels the watch, also at the server unless the client has others on
+ * the node; a pending `next` completes with `operation_aborted`. The watch survives reconnects of
+ * the session.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
@@ -58,12 +38,11 @@ public:
     watch& operator=(watch&&) noexcept;
     ~watch();
 
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return detail::executor_of(impl_); }
 
-    /** @brief Whether an event may still come, or has come and was not taken yet. */
+    /** @brief Whether an event may still arrive, or has arrived and was not retrieved by `next`. */
     bool pending() const noexcept;
 
     /**
@@ -73,13 +52,12 @@ public:
      * `void(error_code, watch_event)`
      *
      * @par Errors
-     * `zk_errc::session_expired` when the session was lost, `errc::closed` when the client was
-     * closed, `zk_errc::no_watcher` when the event has already been taken, `errc::busy` when
-     * another `next` waits.
+     * `zk_errc::session_expired`: the session was lost. `errc::closed`: the client was closed.
+     * `zk_errc::no_watcher`: the event was already retrieved. `errc::busy`: another `next` is
+     * pending.
      *
      * @par Cancellation
-     * Terminal, partial and total: completes at once with `operation_aborted`. The watch stays, and
-     * no event is lost to a later `next`.
+     * Terminal, partial, total: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
@@ -91,8 +69,8 @@ public:
     std::string path() const;
 
 private:
-    static void start_next(const std::shared_ptr<detail::user_watch>& impl,
-                           detail::any_handler<void(error_code, watch_event)> handler);
+    static void start_next(const std::shared_ptr<detail::user_watch>&,
+                           detail::any_handler<void(error_code, watch_event)>);
 
     std::shared_ptr<detail::user_watch> impl_;
 };

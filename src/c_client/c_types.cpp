@@ -7,7 +7,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// The state in which TLS is agreed upon, which the C client's header does not name.
+/// The state during the TLS handshake, which the C client's header does not define.
 constexpr int tls_connecting = 7;
 
 }  // namespace
@@ -93,7 +93,7 @@ multi_storage::multi_storage(const std::vector<transaction::step>& steps)
 
 void multi_storage::add(std::size_t i, const transaction::step& s) {
     zoo_op_t& op = ops[i];
-    std::memset(&op, 0, sizeof op);  // the C client's initialisers leave members unset
+    std::memset(&op, 0, sizeof op);  // the C client's initializers leave members unset
     std::memset(&results[i], 0, sizeof results[i]);
     std::memset(&stats[i], 0, sizeof stats[i]);
     auto size = static_cast<int>(s.data.size());

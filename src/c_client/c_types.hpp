@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C client's types, and ours for them.
+// Conversions from and to the C client's types.
 #pragma once
 
 #include "c_client/handle.hpp"
@@ -16,7 +16,7 @@ namespace corozk::detail {
 stat to_stat(const Stat& s) noexcept;
 error_code to_error(int rc) noexcept;
 
-/// What is left of a request when its connection ends: whatever reason the C client gives, the
+/// The error of a request. Whatever reason the C client gives for the end of the connection, the
 /// outcome is unknown.
 error_code to_answer_error(int rc) noexcept;
 
@@ -51,7 +51,7 @@ private:
     ACL_vector vector_{};
 };
 
-/// What the C client reads and fills in while a transaction is on its way.
+/// Arguments and results of a transaction in flight, read and written by the C client.
 struct multi_storage {
     explicit multi_storage(const std::vector<transaction::step>& steps);
     void add(std::size_t i, const transaction::step& s);

@@ -28,10 +28,9 @@ int checked(int rc, bool was_read) noexcept {
     return rc == ZOK && !was_read ? ZMARSHALLINGERROR : rc;
 }
 
-/// Cuts a list down to what could be read of it. Of an answer that ends early the C client hands over
-/// all that was announced: the rest is null. It would go through it once more to free it, and so
-/// make gigabytes of untouched memory its own.
-/// @return whether all was read
+/// Truncates a list to the elements that were read. If a response ends early the C client passes a
+/// list of the announced length, filled up with nulls; freeing that would touch gigabytes.
+/// @return whether the list was complete
 template <class List, class Function>
 bool cut_to_readable(List& list, Function is_read) noexcept {
     constexpr std::int32_t count_of_null = -1;
@@ -40,7 +39,7 @@ bool cut_to_readable(List& list, Function is_read) noexcept {
         ++count;
     if (list.count == count || list.count == count_of_null)
         return true;
-    // The one that was begun may have parts to be freed.
+    // The incomplete element may have parts that must be freed.
     list.count = std::min(count + 1, std::max(list.count, 0));
     return false;
 }
@@ -70,7 +69,7 @@ void on_created(int rc, const char* path, const Stat* s, const void* data) {
 
 void on_stat(int rc, const Stat* s, const void* data) {
     operation& op = operation_of(data);
-    // Nodes that the server has from the beginning may have a record of zeroes.
+    // The server's built-in nodes may have a stat of zeroes.
     rc = checked(rc, !s || s->mzxid != 0 || op.code != op_code::set);
     arrive(op, rc, s);
 }

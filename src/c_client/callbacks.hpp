@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C client calls. Each notes down what has come, in the inbox, and does nothing else.
+// The callbacks of the C client. They only record what has arrived in the inbox.
 #pragma once
 
 #include <zookeeper/zookeeper.h>
@@ -16,13 +16,12 @@ void on_children(int rc, const String_vector* names, const Stat* s, const void* 
 void on_acl(int rc, ACL_vector* list, Stat* s, const void* data);
 void on_multi(int rc, const void* data);
 
-/// Watches and the states of the session: `context` is the inbox.
+/// Watch and session events: `context` is the inbox.
 void on_watch(zhandle_t*, int type, int state, const char* path, void* context);
 
-/// Of an answer that ends early the C client hands over, and frees, what stood on its stack where
-/// the rest should have come to stand. Called right before it takes answers apart, this makes it
-/// zeroes: harmless, and to be told from what was read. The C client's frames need a few hundred
-/// bytes (Debian's build, 3.8.0).
+/// If a response ends early, the C client passes on, and frees, uninitialized memory of its stack.
+/// Called right before it parses responses, this fills that memory with zeroes, which are harmless
+/// and can be detected. The C client's frames need a few hundred bytes (Debian's build, 3.8.0).
 void leave_zeroes_on_the_stack() noexcept;
 
 }  // namespace corozk::detail

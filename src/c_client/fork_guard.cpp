@@ -13,8 +13,7 @@ namespace corozk::detail {
 
 namespace {
 
-// Never destroyed: threads may still be there when static objects go. Recursive: a logger is called
-// with it held, and may do anything.
+// Never destroyed: threads may outlive static objects. Recursive: loggers are called under it.
 union lasting_mutex {
     std::recursive_mutex mutex;
     lasting_mutex() : mutex() {}
@@ -48,7 +47,7 @@ void in_parent() {
 void in_child() {
     held_to_fork = false;
     state().forks.fetch_add(1, std::memory_order_relaxed);
-    // Its owner is no thread of this process: not even this one, which has another id now.
+    // Its owner is not a thread of this process, as even this thread has a new id.
     ::new (static_cast<void*>(std::addressof(state().lock))) lasting_mutex;
 }
 

@@ -3,10 +3,9 @@
 
 namespace corozk::detail {
 
-/// While one lives, no other thread forks: between opening a descriptor and marking it as closed on
-/// exec, or while a lock is held that the child could never get. Only `fork` itself waits (not
-/// `posix_spawn`), and for a tenth of a second at most, because the forking thread may hold a lock
-/// that is waited for here.
+/// Prevents other threads from forking: between opening a descriptor and setting close-on-exec, or
+/// while a lock is held that the child could never acquire. Only `fork` waits (not `posix_spawn`),
+/// and for at most 100 ms, because the forking thread may hold a lock that this thread waits for.
 class fork_guard {
 public:
     fork_guard();
@@ -15,8 +14,8 @@ public:
     ~fork_guard();
 };
 
-/// How many forks there have been between the process that was first asked and this one. What has
-/// been made at another number belongs to a parent.
+/// Number of forks between this process and the one that called it first. Anything created at a
+/// different number belongs to a parent process.
 unsigned forks() noexcept;
 
 }  // namespace corozk::detail

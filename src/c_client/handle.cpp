@@ -25,15 +25,14 @@ namespace corozk::detail {
 
 namespace {
 
-/// A broadcast address: connecting to it fails at once and on every machine. It makes the C client
-/// run its full clean-up where it would otherwise keep requests of a dead connection.
+/// A broadcast address, to which connecting fails immediately on every machine. This makes the C
+/// client clean up completely where it would otherwise keep requests of a dead connection.
 constexpr const char* nowhere = "255.255.255.255:1";
 
-// The C client's log callback has no context; what it says belongs to the handle that is being
-// called on this thread.
+// The C client's log callback has no context: messages belong to the handle this thread calls.
 thread_local const handle::log_function* current_log = nullptr;
 
-/// Around each call of the C client.
+/// Active during each call of the C client.
 class call_scope {
 public:
     call_scope(const handle::log_function& log, bool writes_by_openssl) noexcept
@@ -50,27 +49,27 @@ private:
     std::optional<sigpipe_blocker> no_signal_;
 };
 
-/// The C client opens its sockets without this. Before anybody could exec: see `fork_guard`.
+/// The C client does not do so itself. Called under a `fork_guard`, before a child could exec.
 void close_on_exec(int descriptor) noexcept {
     if (descriptor >= 0)
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-/// It would seed the process's `random` and `drand48` with each address that it is given, and keep
-/// a file open meanwhile that an exec inherits, to put a list of one address in random order.
+/// To shuffle a list of one address, the C client would seed the process's `random` and `drand48`
+/// for each address, and meanwhile keep a file open that child processes inherit.
 void leave_random_alone() {
     static std::once_flag once;
     std::call_once(once, [] { zoo_deterministic_conn_order(1); });
 }
 
-/// "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text": the level is in the line.
+/// The message contains its level: "2026-01-01 00:00:00,000:1(0x7f):ZOO_ERROR@function@123: text".
 void on_log(const char* message) {
     if (!current_log || !*current_log || !message)
         return;
     std::string_view text(message);
     log_level level = log_level::debug;
     if (text.find("ZOO_ERROR@") != text.npos || text.find("ZOO_WARN@") != text.npos) {
-        // Losing a connection is an error to the C client; to us it is Tuesday.
+        // To the C client, losing a connection is an error.
         level = log_level::info;
     }
     if (std::size_t at = text.find(":ZOO_"); at != text.npos)
@@ -133,7 +132,7 @@ std::unique_ptr<handle> handle::make(const client_options& options,
         error = error_code(errno, boost::system::generic_category());
         return nullptr;
     }
-    // Names are resolved by us: the C client's own look-up blocks.
+    // No names: the C client's look-up would block.
     zoo_set_servers_resolution_delay(made->zh_, -1);
     return made;
 }
@@ -183,14 +182,14 @@ bool handle::open() const noexcept {
 handle::interest_type handle::interest() {
     interest_type result;
     if (state() == handle_state::read_only) {
-        // It would look for a server with a quorum: see `quorum_question`. It is not asked then,
-        // and what it could not send is known by what keeps it from sending.
+        // zookeeper_interest would look for a server with a quorum (see `quorum_question`). Without
+        // it, data is taken to be unsent if the socket cannot be written to.
         pollfd room{descriptor_, POLLOUT, 0};
         result.descriptor = descriptor_;
         result.write = ::poll(&room, 1, 0) == 0;
         return result;
     }
-    // A connected C client keeps its socket.
+    // A connected handle keeps its socket.
     std::optional<fork_guard> no_fork;
     if (!connected())
         no_fork.emplace();
@@ -214,8 +213,8 @@ handle::interest_type handle::interest() {
 
 handle::progress handle::process(bool read, bool write) {
     call_scope scope(log_, encrypted_);
-    // While it connects the C client would begin to read an answer, and lose what it has allocated
-    // for that as soon as it is connected.
+    // While connecting, the C client would start to read a response, and leak its buffer once it is
+    // connected.
     if (zoo_state(zh_) == ZOO_CONNECTING_STATE)
         read = false;
     if (!read && !write)
@@ -237,25 +236,25 @@ error_code handle::failure() const noexcept {
 }
 
 void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
-    // The C client compares addresses without their ports: it would take another port of the same
-    // address for the server that it has already. And where sending has failed it has closed the
-    // socket, but not cleaned up: connecting again would leak what it has begun to read.
+    // The C client compares addresses without their ports, so it would mistake another port of the
+    // same address for its current server. After a failed send it has closed the socket, but not
+    // cleaned up: connecting again would leak a partially read response.
     abort();
     fork_guard no_fork;
     call_scope scope(log_, encrypted_);
     failure_ = 0;
-    // What is in front of the last colon is the address: brackets would be part of it.
+    // The address is everything before the last colon; brackets would become part of it.
     std::string text = server.address().to_string() + ":" + std::to_string(server.port());
     zoo_set_servers(zh_, text.c_str());
 }
 
 void handle::abort() {
-    const log_function silence;  // what fails here is meant to fail
+    const log_function silence;  // errors are intended here
     call_scope scope(silence, encrypted_);
     handle_state s = state();
     if (s == handle_state::expired || s == handle_state::auth_failed)
         return;
-    // Closes the socket without a callback; the failing connect then cleans up and answers.
+    // This closes the socket silently; the failing connect then cleans up and finishes requests.
     fork_guard no_fork;
     zoo_set_servers(zh_, nowhere);
     for (int i = 0; i < 3; ++i) {
@@ -318,7 +317,7 @@ bool handle::submit(operation& op) {
             break;
         case op_code::set_acl: {
             c_acl list(op.entries);
-            // The C client takes a non-const list, and only reads it.
+            // The parameter is not const, but the C client only reads the list.
             rc = zoo_aset_acl(
                 zh_, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
             break;
@@ -350,8 +349,8 @@ bool handle::submit(operation& op) {
         }
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);
-            // The completion parameter is declared as a pointer to a pointer to a function; what is
-            // called is the function itself.
+            // The completion parameter is declared as a pointer to a pointer to a function, but
+            // called as a pointer to a function.
             rc = zoo_aremove_all_watches(
                 zh_,
                 path,
@@ -379,15 +378,15 @@ std::int64_t handle::session_id() const noexcept {
 }
 
 std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
-    // The C client takes two thirds of it in 32 bits; beyond that it would wait for nothing, and
-    // never connect again. A timeout of which a server cannot be in its right mind has passed.
+    // The C client computes two thirds of it in 32 bits. On overflow it would not wait at all and
+    // never connect again. No sane server grants such a timeout; treat it as elapsed.
     constexpr int longest = std::numeric_limits<int>::max() / 2;
     int timeout = zoo_recv_timeout(zh_);
     return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
 }
 
 std::array<unsigned char, 12> handle::close_packet() noexcept {
-    // Length 8, xid 0 (the response is not read), operation -11 (closeSession).
+    // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
     return {0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
 }
 

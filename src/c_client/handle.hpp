@@ -21,18 +21,18 @@ struct _zhandle;
 
 namespace corozk::detail {
 
-/// The C client's connection state, without its header.
+/// The C client's connection state.
 enum class handle_state : std::uint8_t {
     disconnected,
-    connecting,   ///< a TCP connection is on its way
-    associating,  ///< the server has been asked for a session
+    connecting,   ///< TCP connection being established
+    associating,  ///< session requested
     connected,
     read_only,
     expired,
     auth_failed,
 };
 
-/// What came out of the C client, in its order.
+/// A response or event received from the C client.
 struct arrival {
     enum class kind_type : std::uint8_t { answer, session_event, watch_event };
 
@@ -48,15 +48,14 @@ struct arrival {
     std::string path;
 };
 
-/// The owner of one `zhandle_t`: the only place that calls the C client. Its callbacks only record
-/// in the inbox; nothing of ours runs inside the C client, and nothing here is called from its
-/// callbacks.
+/// Owns a `zhandle_t`: the only class that calls the C client. Callbacks only append to the inbox,
+/// so that no other code runs inside the C client.
 class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
     /// Has no server yet. TLS and SASL are only asked for where `has_tls()` and `has_sasl()`.
-    /// @return null with `error` set if the C client refuses.
+    /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
                                         const std::string& chroot,
                                         std::vector<arrival>& inbox,
@@ -67,13 +66,13 @@ public:
     handle(const handle&) = delete;
     handle& operator=(const handle&) = delete;
 
-    /// How talkative the C client is, for the whole process: the most talkative client wins.
+    /// The C client has one log level per process: it is the most verbose of all clients' levels.
     static void raise_log_level(log_level level);
 
     handle_state state() const noexcept;
     bool connected() const noexcept;
 
-    /// Whether there is a socket.
+    /// Whether it has a socket.
     bool open() const noexcept;
 
     struct interest_type {
@@ -81,41 +80,41 @@ public:
         bool write = false;
     };
 
-    /// Connects if there is no socket; sends pings, notices silence. What to wait for next.
+    /// Connects if there is no socket, sends pings and detects timeouts. Returns what to wait for.
     interest_type interest();
 
     enum class progress : std::uint8_t { packet, nothing, failed };
 
-    /// Lets the C client read (one packet) or write.
+    /// Reads (one packet) or writes.
     progress process(bool read, bool write);
 
-    /// Chooses the next server; drops the socket if there is one that leads elsewhere.
+    /// Sets the next server; drops the current connection.
     void set_server(const boost::asio::ip::tcp::endpoint& server);
 
-    /// Why the last connection failed or went; 0 if that is not known.
+    /// Why the last connection failed or was lost; 0 if unknown.
     error_code failure() const noexcept;
 
-    /// Hands a request to the C client. @return false if it did not take it; `op.error` says why.
-    /// Afterwards `state` may have become `disconnected` with requests stuck inside: see `abort`.
+    /// Passes a request to the C client. @return false, with `op.error` set, if it rejects it.
+    /// Afterwards `state` may have become `disconnected` with requests still inside: see `abort`.
     bool submit(operation& op);
 
-    /// Drops the connection; all requests inside are answered with `connection_loss`.
+    /// Drops the connection; all requests inside finish with `connection_loss`.
     void abort();
 
-    /// Logs nothing any more.
+    /// Stops logging.
     void silence() noexcept;
 
-    /// Lets the destructor end the session at the server: it may block for seconds, and the
-    /// connection must be kept until the server hangs up.
+    /// Makes the destructor end the session at the server. It may block for seconds, and the
+    /// connection must be kept open elsewhere until the server closes it.
     void part_when_destroyed() noexcept;
 
-    /// Takes a path's watches of all kinds from the C client's tables only.
+    /// Removes all watches of a path, from the C client's tables only.
     void forget_watches(const std::string& path);
 
     std::int64_t session_id() const noexcept;
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
-    /// The packet that ends the session at the server, ready to be written to the socket.
+    /// The serialized request that ends the session at the server.
     static std::array<unsigned char, 12> close_packet() noexcept;
 
 private:
@@ -125,15 +124,15 @@ private:
     std::vector<arrival>& inbox_;
     log_function log_;
     const bool encrypted_;
-    bool parts_ = false;  ///< ends its session itself
+    bool parts_ = false;  ///< the destructor ends the session
     _zhandle* zh_ = nullptr;
     int descriptor_ = -1;         ///< the last one that there was
     int failure_ = 0;             ///< errno of the last connection
-    std::shared_ptr<void> sasl_;  ///< the C client refers to it
+    std::shared_ptr<void> sasl_;  ///< referenced by the C client
 };
 
-/// Destroys a handle without requests inside on a thread of the executor's context. The C client
-/// takes 40 ms to free its tables of 50,000 watches, and seconds to say goodbye.
+/// Destroys a handle without requests inside on a thread of the executor's context: destroying the
+/// C client's tables of 50,000 watches takes 40 ms, and ending the session takes seconds.
 void destroy_elsewhere(std::unique_ptr<handle> h, const boost::asio::any_io_executor& executor);
 
 }  // namespace corozk::detail

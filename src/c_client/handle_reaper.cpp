@@ -13,7 +13,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// Its thread is started with the first handle and joined with the context.
+/// Its thread starts with the first handle and is joined with the execution context.
 class handle_reaper final : public boost::asio::execution_context::service {
 public:
     using key_type = handle_reaper;
@@ -34,7 +34,7 @@ public:
             }
             boost::asio::post(*pool_, [h = std::move(h)]() mutable { h.reset(); });
         } catch (const std::exception&) {
-            // No thread to be had: it is freed here and now.
+            // No thread could be created: free it here.
         }
     }
 
@@ -48,12 +48,12 @@ private:
         pool_.reset();
     }
 
-    /// The thread was not inherited: joining it would last for ever, and what it was to free is the
-    /// parent's to free.
+    /// In a forked child the thread does not exist: joining it would block forever, and the handles
+    /// belong to the parent.
     void leave_to_parent() noexcept {
         if (!pool_ || process_ == forks())
             return;
-        // Kept where leak checkers see it.
+        // Reachable for leak checkers.
         static boost::asio::thread_pool* left_behind = nullptr;
         left_behind = pool_.release();
         static_cast<void>(left_behind);
@@ -61,7 +61,7 @@ private:
 
     std::mutex mutex_;
     std::unique_ptr<boost::asio::thread_pool> pool_;
-    unsigned process_ = 0;  ///< that the pool's thread is in, by `forks()`
+    unsigned process_ = 0;  ///< the process of the pool's thread, by `forks()`
     bool shut_down_ = false;
 };
 

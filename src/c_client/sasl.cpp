@@ -20,7 +20,7 @@ void wipe(std::string& text) noexcept {
     explicit_bzero(text.data(), text.size());
 }
 
-/// @return false with `errno` set if there is no such file; an empty one has an empty password.
+/// Reads the first line. @return false with `errno` set if the file cannot be read.
 bool read_password(const std::string& file, std::string& password) {
     errno = 0;
     std::ifstream in(file);
@@ -34,7 +34,7 @@ bool read_password(const std::string& file, std::string& password) {
     return true;
 }
 
-/// Cyrus SASL, started once for the process. Clients on several threads share what it keeps.
+/// Initializes Cyrus SASL, once per process. Its global state is shared by clients on all threads.
 struct cyrus_sasl {
     cyrus_sasl() {
         sasl_set_mutex([]() -> void* { return new (std::nothrow) std::mutex; },
@@ -69,7 +69,7 @@ const cyrus_sasl& the_cyrus_sasl() {
 template <class Function>
 auto as_callback(Function* f) noexcept {
     using callback = int (*)();
-    // Cyrus SASL has one type for all of them. Through this one compilers let pass.
+    // Cyrus SASL has one function type for all callbacks; compilers accept casts through this one.
     return reinterpret_cast<callback>(reinterpret_cast<void (*)()>(f));
 }
 
@@ -78,7 +78,7 @@ auto as_callback(Function* f) noexcept {
 std::string sasl_problem(const sasl_options& options) {
     const cyrus_sasl& library = the_cyrus_sasl();
     if (library.result != SASL_OK) {
-        return std::string("sasl: Cyrus SASL does not start: ") +
+        return std::string("sasl: cannot initialize Cyrus SASL: ") +
                sasl_errstring(library.result, nullptr, nullptr);
     }
     std::istringstream words(options.mechanisms);
@@ -90,7 +90,7 @@ std::string sasl_problem(const sasl_options& options) {
         needs_password = needs_password || word == "DIGEST-MD5" || word == "PLAIN";
     }
     if (!any) {
-        return "sasl: this machine has no mechanism \"" + options.mechanisms +
+        return "sasl: no such mechanism is installed: \"" + options.mechanisms +
                "\" (for DIGEST-MD5 Debian's package is libsasl2-modules)";
     }
     if (options.user.empty() != options.password_file.empty() ||
@@ -157,7 +157,7 @@ int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t*
     std::string text;
     if (!read_password(self.options_.password_file, text) || text.empty())
         return SASL_FAIL;
-    // The length of the array in it is that of the text.
+    // Its array member has the length of the text.
     void* memory = std::malloc(sizeof(sasl_secret_t) + text.size());
     if (memory) {
         self.password_.reset(new (memory) sasl_secret_t);

@@ -10,10 +10,10 @@
 
 namespace corozk::detail {
 
-/// Why these settings cannot work on this machine, or nothing. Starts Cyrus SASL when first called.
+/// Why these settings cannot work on this machine, or empty. First initializes Cyrus SASL.
 std::string sasl_problem(const sasl_options& options);
 
-/// The answers to what Cyrus SASL asks for. It never asks at the terminal.
+/// The callbacks that provide Cyrus SASL with user and password, so that it never prompts for them.
 class sasl_answers {
 public:
     explicit sasl_answers(const sasl_options& options);
@@ -21,7 +21,7 @@ public:
     sasl_answers& operator=(const sasl_answers&) = delete;
     ~sasl_answers();
 
-    /// They refer to this object.
+    /// The callbacks refer to this object.
     const sasl_callback_t* callbacks() const noexcept { return callbacks_.data(); }
 
 private:

@@ -7,9 +7,9 @@
 
 namespace corozk::detail {
 
-/// While it lives, writing to a connection that the other side has closed raises no SIGPIPE: OpenSSL
-/// cannot be asked for that. Such a signal goes to the thread that writes, so it is held up here and
-/// taken away. One that was held up before belongs to the program, and is left alone.
+/// Suppresses the SIGPIPE of writes to a closed connection, which OpenSSL cannot avoid. The signal
+/// is sent to the writing thread, so it is blocked and consumed here. One that was pending before
+/// belongs to the program and is left alone.
 class sigpipe_blocker {
 public:
     sigpipe_blocker() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_client/tcp_bytes.hpp"
 
-// The kernel's header, whose tcp_info knows byte counts; it cannot be combined with glibc's.
+// The tcp_info of the kernel's header has byte counts; it cannot be combined with glibc's.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -10,7 +10,7 @@ struct byte_counts {
     std::uint64_t received = 0;
 };
 
-/// What a TCP connection carried so far, by the kernel's count.
+/// Bytes sent and received by a TCP connection, as counted by the kernel.
 byte_counts tcp_bytes(int descriptor) noexcept;
 
 }  // namespace corozk::detail

@@ -19,7 +19,7 @@
 
 namespace corozk::detail {
 
-/// A completion with its result, bound for the handler's associated executor.
+/// Binds a handler to its result; the returned function dispatches it to its associated executor.
 template <class... Values>
 auto bound_result(const boost::asio::any_io_executor& executor,
                   any_handler<void(error_code, Values...)> handler,
@@ -34,10 +34,9 @@ auto bound_result(const boost::asio::any_io_executor& executor,
     };
 }
 
-/// Hands a result that is known while the operation is being started to its handler: never from inside
-/// the caller, but for a handler with an immediate executor (from Boost 1.82 on), which may call it
-/// before the starting function returns: the caller touches nothing afterwards. Otherwise by way of
-/// the client's executor, as an erased handler's executor can dispatch, but not post.
+/// Completes an operation from within its initiating function. A handler with an immediate executor
+/// (Boost 1.82) may run before this returns: the caller must not touch anything afterwards. Others
+/// are posted through the client's executor, because an erased handler's executor cannot post.
 template <class... Values>
 void immediate_result(const boost::asio::any_io_executor& executor,
                       any_handler<void(error_code, Values...)> handler,
@@ -53,7 +52,7 @@ void immediate_result(const boost::asio::any_io_executor& executor,
 #endif
 }
 
-/// Where a handler runs that is refused by an empty object: its own executor, if it has one.
+/// For operations on an empty object: used unless the handler has an associated executor.
 template <class Signature>
 boost::asio::any_io_executor fallback_executor(const any_handler<Signature>&) {
     return boost::asio::system_executor();

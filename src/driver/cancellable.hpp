@@ -13,13 +13,13 @@ namespace corozk::detail {
 inline constexpr cancellation_type any_cancellation =
     cancellation_type::total | cancellation_type::partial | cancellation_type::terminal;
 
-/// Of what cannot be undone: cancelling it only ends the waiting, and total cancellation, which
-/// promises that nothing was done, is ignored.
+/// For operations that cannot be undone: cancellation only stops waiting for them, and total
+/// cancellation, which would promise that nothing has happened, is ignored.
 inline constexpr cancellation_type stops_waiting =
     cancellation_type::partial | cancellation_type::terminal;
 
-/// A call that its driver completes, or the user by cancelling it in one of the given ways; then
-/// `and_then` is called as well.
+/// A call that is completed by its driver or by one of the given types of cancellation, after which
+/// `and_then` is called.
 template <class... Values, class AndThen>
 std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call,
                                                   cancellation_type types,
@@ -29,7 +29,7 @@ std::shared_ptr<user_call<Values...>> cancellable(user_call<Values...> call,
         auto c = weak.lock();
         if (!c || (type & types) == cancellation_type::none)
             return;
-        AndThen then = and_then;  // failing destroys this function
+        AndThen then = and_then;  // `fail` destroys this function
         c->fail(boost::asio::error::operation_aborted);
         then();
     });

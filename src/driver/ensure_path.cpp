@@ -8,7 +8,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// The root is there unless it is a chroot's that is missing.
+/// "/" always exists, unless the chroot was deleted.
 task<error_code> look_for_root(port& p) {
     for (;;) {
         request exists(p, op_code::exists, "/");
@@ -22,8 +22,8 @@ task<error_code> look_for_root(port& p) {
 }  // namespace
 
 task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mode mode) {
-    // Downwards from the deepest folder that exists: it is looked for upwards, so that the rights
-    // on its ancestors do not matter.
+    // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
+    // nodes above it do not matter.
     if (path == "/")
         co_return co_await look_for_root(p);
     std::vector<std::string> missing;
@@ -47,7 +47,7 @@ task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mo
         } else if (ec == zk_errc::unimplemented && mode == create_mode::container) {
             mode = create_mode::persistent;
         } else if (ec == zk_errc::no_auth) {
-            // Perhaps it exists, and only creating here is forbidden.
+            // It may exist without permission to create siblings.
             request exists(p, op_code::exists, current);
             if (co_await exists)
                 co_return ec;
@@ -56,12 +56,12 @@ task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mo
             current = std::move(missing.back());
             missing.pop_back();
         } else if (is_recoverable(ec)) {
-            continue;  // creating a folder twice does no harm
+            continue;  // idempotent
         } else {
             co_return ec;
         }
     }
-    // Up to the root and still "no node": the chroot itself is missing.
+    // Even a child of the root cannot be created: the chroot is missing.
     co_return missing.empty() ? error_code() : make_error_code(errc::chroot_missing);
 }
 

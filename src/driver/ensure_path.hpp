@@ -8,10 +8,9 @@
 
 namespace corozk::detail {
 
-/// Makes sure that a folder exists, with all its parents. Nodes that are missing become `mode`
-/// (container: the server removes them when they are not used any more; persistent where the server
-/// has no containers) with these ACLs. What exists is not touched: no right to create is needed on
-/// the ancestors of a node that is there.
+/// Creates a node and its missing ancestors with the given mode and ACL; persistent ones if the
+/// server does not support containers. Existing nodes are not changed, and no permissions are
+/// needed on their ancestors.
 task<error_code> ensure_folder(port& p,
                                std::string path,
                                acl entries,

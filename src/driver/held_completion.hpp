@@ -9,8 +9,8 @@
 
 namespace corozk::detail {
 
-/// A good result that its handler gets when the last local copy lets go of this. Cancelling and
-/// the deadline do not change what has happened: it goes at once then.
+/// Delays a successful completion until the last local copy releases it. As the operation has
+/// succeeded already, cancellation and the deadline deliver the same result at once.
 class held_completion final : public unfinished_call, private timer_node {
 public:
     held_completion(port& p,
@@ -34,7 +34,7 @@ private:
     void deliver() {
         if (!result_)
             return;
-        // The slot's function may be the caller: nothing of it is touched after this.
+        // Destroys the slot's function, which may be the caller: do not touch it afterwards.
         port_.complete(take());
     }
 

@@ -27,7 +27,7 @@ void local_copy::begin_round() {
 
 void local_copy::end_round() {
     reading_ = false;
-    current_ = round();  // completes what was held
+    current_ = round();  // releases held completions
 }
 
 void local_copy::retire() noexcept {
@@ -41,8 +41,7 @@ void local_copy::hold(std::shared_ptr<void> held) {
     (next_.owes ? next_ : current_).held.push_back(std::move(held));
 }
 
-/// An answer that was lost may be found out later, and be a success: everything is read again
-/// after it.
+/// A change whose response was lost may turn out to have succeeded: the next round must show it.
 void local_copy::note(bool answered) noexcept {
     if (!answered || marked_)
         next_.owes = true;
@@ -79,7 +78,7 @@ bool local_copy::covers(std::string_view path) const noexcept {
     return static_cast<std::size_t>(levels) <= depth_;
 }
 
-/// To a path with a sequence the server appends ten digits or more.
+/// The server appends ten or more digits to a sequential path.
 bool local_copy::covers(std::string_view path, create_mode mode) const noexcept {
     if (covers(path))
         return true;
@@ -88,7 +87,7 @@ bool local_copy::covers(std::string_view path, create_mode mode) const noexcept 
            root_.find_first_not_of("0123456789-", path.size()) == std::string::npos;
 }
 
-/// Everything is read again after a reconnect, which brings what is owed.
+/// After a reconnect everything is read again, including the changes owed.
 void local_copy::connection_observer::session_changed(const session_status& status) noexcept {
     if (status.state == session_state::connected || status.state == session_state::read_only)
         return;

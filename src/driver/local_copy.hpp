@@ -10,34 +10,33 @@
 
 namespace corozk::detail {
 
-/// A local copy of nodes that users read without asking the server, and its part in this rule:
+/// A local copy of nodes that users read without a request. It maintains read-your-writes:
 ///
-/// An operation that succeeds after a change by the same client completes when all copies that the
-/// client keeps show that change.
+/// A successful operation completes only when all local copies of its client show every change that
+/// the client made before.
 ///
-/// The server sends the event of a change before the answer to it. So when the answer is here, a
-/// copy that the change concerns knows that it is behind: it has been marked, or is reading. The
-/// completions that follow wait for the round of reading that brings the change (`hold`); they go
-/// at once where no copy is behind, and, as nobody knows when it will catch up, with the
-/// connection.
+/// The server sends the watch event of a change before its response, so a copy that covers the
+/// change is marked or reading when the response arrives. Subsequent completions are held until the
+/// round of reads that shows the change ends. They are not held if no copy is behind, nor while the
+/// client is disconnected, as that may take arbitrarily long.
 class local_copy final : public copy_hook {
 public:
-    /// Of the nodes at most `depth` levels below `root`.
+    /// Covers `root` and the nodes up to `depth` levels below it.
     local_copy(port& p, std::string root, std::size_t depth);
 
-    /// Something is to be read again.
+    /// Something has to be read again.
     void mark() noexcept { marked_ = true; }
 
-    /// A change was made before the copy was begun.
+    /// The client made a change before the copy existed.
     void owe() noexcept { next_.owes = true; }
 
-    /// What was marked until now is being read.
+    /// Everything marked so far is now being read.
     void begin_round();
 
-    /// What has been read is shown.
+    /// Everything read has become visible to the user.
     void end_round();
 
-    /// It is not kept up to date any more.
+    /// The copy is no longer updated.
     void retire() noexcept;
 
     void own_change(const operation& op) noexcept override;
@@ -46,7 +45,7 @@ public:
 
 private:
     struct round {
-        bool owes = false;  ///< it brings a change of this client's
+        bool owes = false;  ///< will show a change made by this client
         std::vector<std::shared_ptr<void>> held;
     };
 
@@ -65,14 +64,14 @@ private:
 
     const std::string root_;
     const std::size_t depth_;
-    bool marked_ = true;  ///< nothing has been read yet
+    bool marked_ = true;
     bool reading_ = false;
     round current_;
     round next_;
     connection_observer observer_;
 };
 
-/// A watch of what a copy shows: wakes who reads it.
+/// A watch on a node of a local copy: marks the copy and wakes its reader.
 class copy_watch final : public watch_node {
 public:
     copy_watch(local_copy& copy, signal& reader) noexcept : copy_(copy), reader_(reader) {}

@@ -14,7 +14,7 @@ namespace {
 using driver_list =
     boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>>;
 
-/// Runs at once, and frees itself at its end.
+/// A coroutine that starts eagerly and destroys itself when it ends.
 struct detached {
     struct promise_type final : driver_root {
         promise_type(driver_list& drivers, task<>&) { drivers.push_back(*this); }
@@ -59,7 +59,7 @@ void port::complete_after_copies(completion handler,
 }
 
 void port::destroy_drivers() noexcept {
-    // Destroying one may start another (a clean-up), which is destroyed as well.
+    // Destroying a driver may spawn another one (for clean-up), which is destroyed as well.
     while (!drivers_.empty() || !services_.empty() || !calls_.empty()) {
         while (!drivers_.empty())
             drivers_.front().destroy();

@@ -21,7 +21,7 @@
 
 namespace corozk::detail {
 
-/// Something to run soon, once for each time it is scheduled. Unlinks itself when destroyed.
+/// Runs once, soon, each time it is scheduled. Unlinks itself when destroyed.
 class deferred : public boost::intrusive::list_base_hook<
                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -34,7 +34,7 @@ protected:
     ~deferred() = default;
 };
 
-/// Something to run at a time. Unlinks itself when destroyed.
+/// Runs at a given time. Unlinks itself when destroyed.
 class timer_node : public boost::intrusive::set_base_hook<
                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -55,7 +55,7 @@ protected:
     ~timer_node() = default;
 };
 
-/// Told of every change of the session's state, in order. Unlinks itself when destroyed.
+/// Receives every change of the session's state, in order. Unlinks itself when destroyed.
 class session_observer : public boost::intrusive::list_base_hook<
                              boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -68,7 +68,7 @@ protected:
     ~session_observer() = default;
 };
 
-/// What belongs to a session and lives as long: the janitor, the lines of contenders, ...
+/// A singleton owned by a session: the background deleter, the contention queues, ...
 class service {
 public:
     service() = default;
@@ -77,7 +77,7 @@ public:
     virtual ~service() = default;
 };
 
-/// The outermost frame of a driver that runs by itself; see `port::spawn`.
+/// The outermost coroutine frame of a spawned driver; see `port::spawn`.
 class driver_root : public boost::intrusive::list_base_hook<
                         boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -87,8 +87,8 @@ protected:
     ~driver_root() = default;
 };
 
-/// A user's call that waits. Where an io_context is destroyed handlers own the coroutines that own
-/// the objects that own the calls: the port breaks these rings.
+/// A pending user call. When an io_context is destroyed, handlers own coroutines that own objects
+/// that own calls; the port breaks these cycles.
 class unfinished_call : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -99,8 +99,7 @@ protected:
     ~unfinished_call() = default;
 };
 
-/// What a client shows of the servers' state without asking: `local_copy`. Unlinks itself when
-/// destroyed.
+/// The port's view of a `local_copy`. Unlinks itself when destroyed.
 class copy_hook : public boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -108,98 +107,98 @@ public:
     copy_hook(const copy_hook&) = delete;
     copy_hook& operator=(const copy_hook&) = delete;
 
-    /// A change was answered, or its answer was lost.
+    /// A change by this client got its response, or lost it.
     virtual void own_change(const operation& op) noexcept = 0;
 
-    /// Whether it does not show a change yet that this client has made.
+    /// Whether the copy does not show all changes by this client yet.
     virtual bool owes() const noexcept = 0;
 
-    /// Keeps what completes a call when it is let go of, until that change is shown.
+    /// Keeps a completion alive, which delays it, until the copy shows them.
     virtual void hold(std::shared_ptr<void> held) = 0;
 
 protected:
     ~copy_hook() = default;
 };
 
-/// A user's handler with its result, bound to where it is to run.
+/// A user's handler with its result; see `bound_result`.
 using completion = boost::asio::any_completion_handler<void()>;
 
-/// All that a recipe may ask of a session. The session core implements it on the C client, and
-/// `test/scripted_port.hpp` by a script of answers, so that a shipped driver is tested step by step.
+/// The interface between recipes and a session. `session` implements it on top of the C client, and
+/// `test/scripted_port.hpp` with a script of responses, to test a shipped driver step by step.
 ///
-/// Everything happens on one thread at a time. No function calls back into its caller: operations
-/// finish, deferred things run, timers expire and observers are told later.
+/// Used by one thread at a time. No function calls back into its caller: operations finish,
+/// deferred functions run, timers expire and observers are notified later.
 class port {
 public:
     port() = default;
     port(const port&) = delete;
     port& operator=(const port&) = delete;
 
-    /// Queues an operation; they are sent in this order, and answered in this order.
+    /// Queues an operation. Operations are sent, and finish, in this order.
     virtual void start(operation& op) noexcept = 0;
 
-    /// Takes an operation back that was not sent yet; it will not finish then.
+    /// Removes an operation that has not been sent from the queue, so that it never finishes.
     /// @return false if it was sent: it will finish.
     virtual bool withdraw(operation& op) noexcept = 0;
 
-    /// Runs something in this turn of the loop or the next, after what was scheduled before.
+    /// Runs `d` in this iteration of the loop or the next, in the order of calls.
     virtual void defer(deferred& d) noexcept = 0;
 
-    /// Calls a user's handler, never inside the caller: in this turn of the loop, so that what it
-    /// starts is sent together with what the turn sends, or soon.
+    /// Calls a user's handler, never from within the caller: in this iteration of the loop, so that
+    /// the requests it starts are sent together with others, or soon.
     virtual void complete(completion handler) = 0;
 
-    /// Runs something at a time (again, if it was armed).
+    /// Starts or restarts a timer.
     virtual void start_timer(timer_node& timer, time_point when) noexcept = 0;
 
     virtual time_point now() const noexcept = 0;
 
     virtual const session_status& status() const noexcept = 0;
 
-    /// Keeps the port alive: for what a user holds, never for what the port itself owns.
+    /// Shares ownership of the port: for objects held by users, never for those the port owns.
     virtual std::shared_ptr<void> keep_alive() noexcept = 0;
 
-    /// When the session must be taken for lost unless the server answers before.
+    /// When the session must be considered lost unless the server responds before.
     virtual time_point expiry_deadline() const noexcept = 0;
 
     virtual void subscribe(session_observer& observer) noexcept = 0;
 
-    /// A watch was disarmed that may still be set at the server: takes it from there too, if nobody
-    /// else waits for it. Only worth it where the watched node may stay for long.
+    /// A watch was disarmed that may still exist at the server: removes it there, unless others use
+    /// it. Only useful if the watched node may exist for long.
     virtual void watch_dropped(watch_kind, const std::string&) noexcept {}
 
-    /// 32 hexadecimal digits, new at each call.
+    /// 32 random hexadecimal digits.
     virtual std::string new_guid() = 0;
 
     virtual client_counters& counters() noexcept = 0;
 
-    /// The largest request that the servers accept. Bytes.
+    /// The largest request that the servers accept, in bytes.
     virtual std::size_t max_request_size() const noexcept = 0;
 
-    /// Where completion handlers without an executor of their own run.
+    /// Runs completion handlers that have no associated executor.
     virtual boost::asio::any_io_executor executor() const = 0;
 
     virtual bool logs(log_level level) const noexcept = 0;
     virtual void log(log_level level, std::string_view text) noexcept = 0;
 
-    /// Drops the call with the port if it has not ended by then.
+    /// Drops the call if it is still pending when the port is destroyed.
     void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
 
     void add_copy(copy_hook& copy) noexcept { copies_.push_back(copy); }
 
-    /// Whether a good result has to wait: somewhere a change of this client's is not shown yet.
+    /// Whether a local copy does not show all changes by this client yet.
     bool copies_owe() const noexcept;
 
-    /// As `complete`, when all copies show what this client has changed; at the deadline, and when
-    /// the user cancels, at once.
+    /// Like `complete`, but delayed until all copies show the changes by this client, the deadline
+    /// passes, or the user cancels.
     void complete_after_copies(completion handler,
                                boost::asio::cancellation_slot slot,
                                time_point deadline);
 
-    /// Runs a driver until it ends; it is destroyed with the port if it has not ended by then.
+    /// Runs a driver, which is destroyed with the port unless it has ended.
     void spawn(task<> driver);
 
-    /// The one service of its kind of this session, made at first use with `Service(port&)`.
+    /// The session's instance of `Service`, created by the first call with `Service(port&)`.
     template <class Service>
     Service& use_service() {
         auto& slot = services_[typeid(Service)];
@@ -208,10 +207,9 @@ public:
         return static_cast<Service&>(*slot);
     }
 
-    /// Whether requests can be answered now.
     bool connected() const noexcept { return status().state == session_state::connected; }
 
-    /// Whether this generation's ephemeral nodes may still exist at the server.
+    /// Whether the ephemeral nodes of this generation may still exist at the server.
     bool alive(std::uint64_t generation) const noexcept {
         const session_status& s = status();
         return s.generation == generation &&
@@ -222,18 +220,17 @@ public:
 protected:
     ~port();
 
-    /// Before an operation that changes something finishes.
+    /// Called before an operation that changes something finishes.
     void note_change(const operation& op) noexcept {
         for (copy_hook& copy : copies_)
             copy.own_change(op);
     }
 
-    /// Destroys what is left of drivers, services and users' calls; an implementation calls it first in its
-    /// destructor, while the rest of it still works.
+    /// Destroys all drivers, services and pending calls. Derived classes call it first in their
+    /// destructor, while they are still usable.
     void destroy_drivers() noexcept;
 
 private:
-    // What is left of the drivers must not outlive the services that they use.
     boost::intrusive::list<driver_root, boost::intrusive::constant_time_size<false>> drivers_;
     std::unordered_map<std::type_index, std::unique_ptr<service>> services_;
     boost::intrusive::list<unfinished_call, boost::intrusive::constant_time_size<false>> calls_;
@@ -242,7 +239,6 @@ private:
 
 class session;
 
-/// What a recipe sees of the session that its client holds.
 port& port_of(session& s) noexcept;
 
 }  // namespace corozk::detail

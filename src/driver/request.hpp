@@ -14,15 +14,15 @@ namespace corozk::detail {
 ///   if (error_code ec = co_await listing) ...
 ///   use(listing.names);
 /// @endcode
-/// It always completes: with an answer, with `connection_loss` (outcome unknown), or with an error
-/// that says that nothing was sent. To start several at once, `send` them first and await them
-/// afterwards, in any order.
+/// It always completes: with a response, with `connection_loss` (outcome unknown), or with an error
+/// that means that nothing was sent. To have several in flight, `send` all of them before awaiting
+/// them in any order.
 class request final : public operation {
 public:
     request(port& p, op_code code_, std::string path_)
         : operation(code_, std::move(path_)), port_(p) {}
 
-    /// Queues it without waiting for the answer.
+    /// Queues it without waiting for the response.
     void send() noexcept {
         if (state == progress::idle)
             port_.start(*this);
@@ -45,7 +45,7 @@ private:
     std::coroutine_handle<> waiter_;
 };
 
-/// An operation that nobody waits for. Allocated with new; deletes itself when it is finished.
+/// An operation that is not awaited. Allocated with new; deletes itself when it has finished.
 /// `on_finished` runs on the client's executor.
 template <class OnFinished>
 class detached_request final : public operation {

@@ -7,8 +7,8 @@
 
 namespace corozk::detail {
 
-/// Wakes one driver. Sticky: what is set while nobody waits is seen by the next wait. Any number of
-/// causes may set it; the driver then looks at the state of things, never at the cause.
+/// Wakes one driver. Sticky: if set while the driver is not waiting, the next wait returns at once.
+/// It may be set for any number of causes; the driver then inspects the state, never the cause.
 class signal final : private deferred {
 public:
     explicit signal(port& p) noexcept : port_(p) {}
@@ -21,7 +21,7 @@ public:
             port_.defer(*this);
     }
 
-    /// Awaitable: until `set`, which is cleared again.
+    /// Awaitable: waits until it is set, and clears it.
     auto wait() noexcept {
         struct awaiter {
             signal& s;
@@ -43,7 +43,7 @@ private:
     bool set_ = false;
 };
 
-/// Wakes a driver through its signal at a time.
+/// Sets a driver's signal at a given time.
 class alarm final : private timer_node {
 public:
     alarm(port& p, signal& target) noexcept : port_(p), target_(target) {}
@@ -66,7 +66,7 @@ private:
     bool rang_ = false;
 };
 
-/// A watch that wakes a driver. "Fired" and "dropped" mean the same: look again.
+/// A watch that sets a driver's signal, whether it fires or is dropped.
 class watch_signal final : public watch_node {
 public:
     explicit watch_signal(signal& target) noexcept : target_(target) {}
@@ -78,7 +78,7 @@ private:
     signal& target_;
 };
 
-/// Wakes a driver at every change of the session's state.
+/// Sets a driver's signal at every change of the session's state.
 class session_signal final : public session_observer {
 public:
     session_signal(port& p, signal& target) noexcept : target_(target) { p.subscribe(*this); }

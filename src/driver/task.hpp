@@ -10,14 +10,14 @@
 
 namespace corozk::detail {
 
-/// The coroutine of a driver: lazy, awaited once, without an executor of its own. Drivers run on
-/// the client's executor because everything that resumes them does. They report errors as values;
-/// an exception (out of memory) ends the program.
+/// A driver coroutine: lazy, awaited once, without an executor of its own. Drivers run on the
+/// client's executor because everything that resumes them does. Errors are values; an exception
+/// (out of memory) terminates the program.
 template <class Value = void>
 class [[nodiscard]] task;
 
 #ifndef NDEBUG
-/// How many coroutines of drivers live that were made on this thread: for tests.
+/// Number of live coroutine frames that were created by this thread: for tests.
 inline thread_local long live_frames = 0;
 #endif
 

@@ -14,15 +14,15 @@ namespace corozk::detail {
 
 using boost::asio::cancellation_type;
 
-/// A user's completion handler that waits for a driver, with its cancellation slot. Completed at
-/// most once; what is completed later is dropped. Destroying it uncompleted drops the handler,
-/// which is right only when the whole session goes; when that goes first it drops the handler.
+/// A user's completion handler, with its cancellation slot, that is completed by a driver. Only the
+/// first completion counts. The handler is dropped without being called only together with the
+/// session: if the session or, as part of its destruction, the pending call is destroyed.
 template <class... Values>
 class user_call {
 public:
     using handler_type = any_handler<void(error_code, Values...)>;
 
-    user_call() = default;  ///< of nobody
+    user_call() = default;
 
     user_call(port& p, handler_type handler)
         : state_(std::make_unique<call_state>(p, std::move(handler))) {}
@@ -33,15 +33,14 @@ public:
     /// Whether the handler has not been completed yet.
     bool waiting() const noexcept { return state_ && state_->handler; }
 
-    /// It tells something that must not wait for the local copies (see `local_copy`), or is itself how
-    /// these are read.
+    /// The result must not wait for local copies (see `local_copy`), or is read from them.
     void ahead_of_copies() noexcept { state_->ahead_of_copies = true; }
 
-    /// It does not wait for the local copies any longer than this.
+    /// Limits how long completion waits for local copies.
     void set_deadline(time_point deadline) noexcept { state_->deadline = deadline; }
 
-    /// Calls `f(cancellation_type)` when the user cancels; it may call `complete`. What `f` refers
-    /// to must live until the call is completed.
+    /// Calls `f(cancellation_type)`, which may call `complete`, when the user cancels. Objects that
+    /// `f` refers to must live until the call is completed.
     template <class Function>
     void on_cancel(Function f) {
         auto slot = boost::asio::get_associated_cancellation_slot(state_->handler);
@@ -54,7 +53,7 @@ public:
         if (!waiting())
             return;
         handler_type handler = state_->take();
-        // The slot's function, which may be the caller, was destroyed above: touch nothing of it.
+        // This has destroyed the slot's function, which may be the caller: do not touch it.
         port& owner = state_->owner;
         const bool wait = !ec && !state_->ahead_of_copies && owner.copies_owe();
         const time_point deadline = state_->deadline;
@@ -87,7 +86,7 @@ private:
                 handler_type last = take();
         }
 
-        port& owner;  ///< outlives everything that waits for it
+        port& owner;  ///< outlives all pending calls
         handler_type handler;
         time_point deadline = time_point::max();
         bool ahead_of_copies = false;

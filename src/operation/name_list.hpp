@@ -9,7 +9,7 @@
 
 namespace corozk::detail {
 
-/// Many short strings in two allocations: a listing of 100,000 names must not cost as many.
+/// A list of strings in two allocations, as listings may contain 100,000 names.
 class name_list {
 public:
     void reserve(std::size_t count, std::size_t bytes) {

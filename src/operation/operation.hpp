@@ -41,7 +41,7 @@ enum class op_code : std::uint8_t {
     remove_watches,
 };
 
-/// As in the names of the client's operations.
+/// The name of the client's operation.
 constexpr std::string_view to_string(op_code code) noexcept {
     switch (code) {
         case op_code::create:
@@ -76,7 +76,7 @@ constexpr std::string_view to_string(op_code code) noexcept {
     return "unknown";
 }
 
-/// Whether carrying it out twice, or not knowing whether it was, makes a difference.
+/// Whether it matters if the operation was applied, and how often.
 constexpr bool changes_state(op_code code) noexcept {
     switch (code) {
         case op_code::get:
@@ -92,9 +92,9 @@ constexpr bool changes_state(op_code code) noexcept {
     }
 }
 
-/// One request to the server and its answer. Its owner fills in the request, hands it to
-/// `port::start`, and keeps it alive until `finished` is called, exactly once and never from inside
-/// `start`. Destroying it earlier is allowed only when the port has been destroyed.
+/// A request to the server and its response. The owner fills in the request, passes it to
+/// `port::start`, and keeps it alive until `finished` is called, exactly once and never from within
+/// `start`, or until the port is destroyed.
 class operation : public boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -106,10 +106,10 @@ public:
 
     virtual void finished() noexcept = 0;
 
-    /// The port goes and will not finish it. An operation that owns itself deletes itself.
+    /// The port is destroyed and will not finish it. An operation that owns itself deletes itself.
     virtual void abandoned() noexcept {}
 
-    /// Arms the watch when the answer is good.
+    /// Arms the watch when the operation succeeds.
     void attach(watch_node& watcher) noexcept {
         watch = true;
         watcher_ = &watcher;
@@ -126,40 +126,38 @@ public:
 
     // The request.
     op_code code;
-    bool watch = false;  ///< leave a watch at the server
+    bool watch = false;  ///< set a watch at the server
     create_mode mode = create_mode::persistent;
     progress state = progress::idle;
     std::int32_t version = any_version;
     std::string path;
     std::string data;  ///< also the credential of add_auth, and the joining servers
     std::chrono::milliseconds ttl{0};
-    acl entries;  ///< of create and set_acl; the answer of get_acl
+    acl entries;  ///< of create and set_acl; the result of get_acl
 
-    /// Only in this session (`session_status::generation`); 0 means in any. Fails with
-    /// `session_expired` in a later one.
+    /// The session to be used (`session_status::generation`); 0 means any. Fails with
+    /// `session_expired` in a later session.
     std::uint64_t generation = 0;
 
-    /// Of multi, and the members of a reconfiguration.
-    std::vector<transaction::step> steps;
-    std::vector<std::string> arguments;
+    std::vector<transaction::step> steps;  ///< of multi
+    std::vector<std::string> arguments;    ///< the members of a reconfiguration
     std::int64_t config_version = -1;
 
-    /// The generation in which it was sent; 0 while it was not.
-    std::uint64_t sent_in = 0;
+    std::uint64_t sent_in = 0;  ///< the generation in which it was sent, or 0
     time_point queued_at{};
     time_point sent_at{};
     std::uint64_t span = 0;  ///< a tracer's; 0 if there is none
 
-    // The answer.
+    // The response.
     error_code error;
     std::string answer;  ///< the path of a created node, or a node's data
     stat record;
     name_list names;
     std::vector<transaction_result> results;
 
-    // While it is inside the C client: where the answer is recorded, and what a multi fills in.
-    std::vector<arrival>* inbox = nullptr;
-    std::shared_ptr<void> foreign;
+    // While it is in the C client.
+    std::vector<arrival>* inbox = nullptr;  ///< records the response
+    std::shared_ptr<void> foreign;          ///< storage for the results of a multi
 
 protected:
     ~operation() { detach(); }

@@ -7,15 +7,15 @@ namespace corozk::detail {
 
 namespace {
 
-/// What the server reads in the place of what is no UTF-8.
+/// The server decodes invalid UTF-8 to this.
 constexpr char32_t replacement = 0xfffd;
 
 unsigned byte_at(std::string_view text, std::size_t i) noexcept {
     return static_cast<unsigned char>(text[i]);
 }
 
-/// How many bytes a character has that begins so; 0 if none does, or one of four, which the server
-/// refuses as it does the replacement.
+/// The length of a character in bytes; 0 if it is invalid or has four bytes, both of which the
+/// server rejects.
 std::size_t character_length(unsigned first_byte) noexcept {
     if (first_byte < 0x80)
         return 1;
@@ -24,7 +24,7 @@ std::size_t character_length(unsigned first_byte) noexcept {
     return first_byte < 0xe0 ? 2 : 3;
 }
 
-/// Takes the first character off; one that is refused may stay.
+/// Removes the first character, unless it is invalid.
 char32_t take_character(std::string_view& text) noexcept {
     constexpr char32_t smallest[] = {0, 0, 0x80, 0x800};
     const unsigned first = byte_at(text, 0);
@@ -42,15 +42,15 @@ char32_t take_character(std::string_view& text) noexcept {
     return character < smallest[length] ? replacement : character;
 }
 
-/// The server's rule (PathUtils.validatePath), which thinks in UTF-16: a character that needs two
-/// units is refused with the surrogates.
+/// The server's rule (PathUtils.validatePath) is based on UTF-16: characters that need surrogates
+/// are rejected.
 const char* character_problem(std::string_view text) noexcept {
     while (!text.empty()) {
         const char32_t c = take_character(text);
         if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
             return "contains a control character";
         if ((c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0)
-            return "contains a character that ZooKeeper does not allow, or no UTF-8";
+            return "contains a character that ZooKeeper does not allow, or invalid UTF-8";
     }
     return nullptr;
 }
@@ -85,7 +85,7 @@ const char* path_problem(std::string_view path, bool sequential) noexcept {
         std::size_t slash = rest.find('/');
         bool last = slash == std::string_view::npos;
         std::string_view component = rest.substr(0, slash);
-        // "/a/." with a sequence becomes "/a/.0000000001", which is a proper name.
+        // A sequential "/a/." becomes "/a/.0000000001", which is valid.
         bool extended = last && sequential && !trailing;
         if (!extended) {
             if (const char* problem = component_problem(component))

@@ -6,11 +6,10 @@
 
 namespace corozk::detail {
 
-/// Why a path is refused, in words for a log line ("is relative: begin it with '/'"), or null if it
-/// is fine. `sequential`: the server will append digits, so that a trailing slash is allowed.
+/// Why a path is invalid, for a log message ("is relative: begin it with '/'"), or null if it is
+/// valid. `sequential`: the server will append digits, so a trailing slash is allowed.
 const char* path_problem(std::string_view path, bool sequential = false) noexcept;
 
-/// Whether a node can be called so.
 bool is_node_name(std::string_view name) noexcept;
 
 /// "/a/b" and "c" make "/a/b/c"; "/" and "c" make "/c".

@@ -9,7 +9,7 @@ namespace corozk::detail {
 /// Whether the server appends digits to the path.
 bool is_sequential(create_mode mode) noexcept;
 
-/// Why a step's path is refused, or null if it is fine: see `path_problem` of a path.
+/// Why a step's path is invalid, or null if it is valid.
 const char* path_problem(const transaction::step& step) noexcept;
 
 }  // namespace corozk::detail

@@ -8,7 +8,7 @@
 
 namespace corozk::detail {
 
-/// A request was sent. Sent again after a reconnect, it is the same one.
+/// A request was sent, for the first time or again after a reconnect.
 inline void trace_start(operation& op, std::int64_t session_id) noexcept {
     tracer* to = current_tracer();
     if (!to || op.span != 0)
@@ -16,14 +16,14 @@ inline void trace_start(operation& op, std::int64_t session_id) noexcept {
     trace_point what;
     what.kind = trace_kind::request;
     what.name = to_string(op.code);
-    // The credential's scheme is no path.
+    // The path of add_auth is the scheme.
     if (op.code != op_code::add_auth)
         what.path = op.path;
     what.session_id = session_id;
     op.span = to->started(what);
 }
 
-/// It was answered, or will not be.
+/// A response arrived, or never will.
 inline void trace_end(operation& op) noexcept {
     if (op.span == 0)
         return;

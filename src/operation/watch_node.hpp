@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/error.hpp>
-#include <corozk/watch.hpp>
+#include <corozk/watch_types.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
 
@@ -13,15 +13,15 @@ namespace corozk::detail {
 
 class operation;
 
-/// Which of the server's watch lists a watch is in.
+/// The server's watch lists.
 enum class watch_kind : std::uint8_t {
-    data,     ///< an existing node's data and end
-    exists,   ///< a missing node's creation
-    children  ///< a node's children and end
+    data,     ///< changes and deletion of an existing node
+    exists,   ///< creation of a missing node
+    children  ///< changes of a node's children, and its deletion
 };
 
-/// One waiter of one watch. Linked into the registry when the reading operation was answered;
-/// unlinks itself when it is destroyed. Fires at most once for each time it was armed.
+/// A waiter of a watch. Linked into the registry when the reading operation succeeds; unlinks
+/// itself when destroyed. Fires at most once each time it is armed.
 class watch_node : public boost::intrusive::list_base_hook<
                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -29,24 +29,24 @@ public:
     watch_node(const watch_node&) = delete;
     watch_node& operator=(const watch_node&) = delete;
 
-    /// An event came. The node is disarmed already. Runs on the client's executor.
+    /// An event arrived; the watch has been disarmed. Runs on the client's executor.
     virtual void fired(watch_event_type type) noexcept = 0;
 
-    /// The session is gone or the client closed: no event will come. The node was disarmed when that
-    /// became known; with very many watches this call comes some turns of the loop later, and not at
-    /// all if the node has been armed again by then.
+    /// The session was lost or the client closed: no event will arrive. The watch was disarmed when
+    /// that became known; with very many watches this is called some iterations of the loop later,
+    /// and not at all if the watch has been armed again by then.
     virtual void dropped(const error_code& reason) noexcept = 0;
 
-    /// Whether the server watches for us.
+    /// Whether the server will send an event.
     bool armed() const noexcept { return is_linked() && *current_; }
 
-    /// Whether it is disarmed, and will be told why: `dropped` is still to come.
+    /// Whether it is disarmed and `dropped` will be called.
     bool being_dropped() const noexcept { return is_linked() && !*current_; }
 
-    /// Whether a reading operation that will arm it is on its way.
+    /// Whether the reading operation that arms it is in flight.
     bool arming() const noexcept { return pending_ != nullptr; }
 
-    /// Forgets the watch; the server's goes with its node or with the next event.
+    /// Forgets the watch. The server's remains until its node is deleted or the next event.
     void disarm() noexcept;
 
 protected:
@@ -56,7 +56,7 @@ private:
     friend class operation;
     friend class watch_registry;
     operation* pending_ = nullptr;
-    const bool* current_ = nullptr;  ///< whether what it is linked into is of this session
+    const bool* current_ = nullptr;  ///< whether the list it is linked into is of this session
 };
 
 }  // namespace corozk::detail

@@ -137,8 +137,8 @@ until_true eval '[ "$(post one accounts/anna/deposit/0)" = 22 ]'
 
 # The periodic job cannot be done: this is said, and it goes on as soon as it can be.
 printf 'not a number' | node set /service/ticks
-until_true says one 'ticks holds no number'
-until_true says two 'ticks holds no number'
+until_true says one 'ticks does not contain a number'
+until_true says two 'ticks does not contain a number'
 until_true eval 'says one "^leader: " || says two "^leader: "'
 get one status | grep -q '"ticks":null' || fail "no number on the status page"
 post one accounts/anna/deposit/0 >"$work/balance" || fail "what needs no ticks goes on"

@@ -17,22 +17,22 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-void look_at_clock(item_order& items, system_clock::time_point now, std::string_view input) {
-    const due_look before = look_at_due(items, now);
-    std::size_t ripe = 0;
+void read_clock(item_order& items, system_clock::time_point now, std::string_view input) {
+    const due_items before = find_due(items, now);
+    std::size_t count = 0;
     const auto said = std::chrono::floor<milliseconds>(now).time_since_epoch().count();
     for (std::size_t i = 0; i < items.size(); ++i)
-        ripe += items[i].key.rank <= said ? 1 : 0;
-    const due_look look = look_at_due(items, now);
-    require(look.ripe == ripe && before.ripe == ripe, "what is due may be taken", input);
-    require(look.again == before.again, "whatever is in order by now", input);
-    require(look.again.has_value() == (ripe < items.size()), "a look while one is not due", input);
-    if (look.again)
-        require(*look.again > milliseconds(0) && *look.again <= longest_look, "soon", input);
+        count += items[i].key.rank <= said ? 1 : 0;
+    const due_items due = find_due(items, now);
+    require(due.count == count && before.count == count, "what is due may be taken", input);
+    require(due.again == before.again, "whatever is in order by now", input);
+    require(due.again.has_value() == (count < items.size()), "again while one is not due", input);
+    if (due.again)
+        require(*due.again > milliseconds(0) && *due.again <= clock_check_interval, "soon", input);
 }
 
 /// At the time of each item, beside it, and at the ends of all times.
-void look_at_clocks(item_order& items, const item_order& fresh, std::string_view input) {
+void read_clocks(item_order& items, const item_order& fresh, std::string_view input) {
     std::vector<system_clock::time_point> times{system_clock::time_point(),
                                                 system_clock::time_point::min(),
                                                 system_clock::time_point::max()};
@@ -46,7 +46,7 @@ void look_at_clocks(item_order& items, const item_order& fresh, std::string_view
     }
     for (system_clock::time_point now : times) {
         item_order copy = fresh;
-        look_at_clock(copy, now, input);
+        read_clock(copy, now, input);
     }
 }
 
@@ -77,7 +77,7 @@ void queues(std::string_view input) {
             }
             item_order items(names, listing);
             if (names.timed())
-                look_at_clocks(items, item_order(names, listing), input);
+                read_clocks(items, item_order(names, listing), input);
             require(items.size() <= lines.size(), "no more items than names", input);
             for (std::size_t i = 0; i < items.size(); ++i) {
                 const queue_entry& item = items[i];

@@ -27,8 +27,8 @@ contender_info node(std::string path,
 }
 
 /// A lock: everybody waits for the one ahead.
-surveyed_line queue(std::string path, const std::vector<std::int64_t>& sessions) {
-    surveyed_line line;
+surveyed_queue queue(std::string path, const std::vector<std::int64_t>& sessions) {
+    surveyed_queue line;
     line.path = path;
     for (std::size_t i = 0; i < sessions.size(); ++i) {
         std::vector<std::string> ahead;
@@ -115,7 +115,7 @@ TEST_CASE("deadlocks: a long circle, one behind it, and two of them") {
 
 TEST_CASE("deadlocks: that one waits for itself is none, and identities tell participants apart") {
     CHECK(judge({queue("/a", {1, 1, 1})}).deadlocks.empty());
-    auto lines = std::vector<surveyed_line>{queue("/a", {1, 1}), queue("/b", {1, 1})};
+    auto lines = std::vector<surveyed_queue>{queue("/a", {1, 1}), queue("/b", {1, 1})};
     lines[0].contenders[0].data = lines[1].contenders[1].data = "x";
     lines[0].contenders[1].data = lines[1].contenders[0].data = "y";
     wait_graph graph = judge(lines);
@@ -125,7 +125,7 @@ TEST_CASE("deadlocks: that one waits for itself is none, and identities tell par
 }
 
 TEST_CASE("deadlocks: of several permits any one would do") {
-    surveyed_line permits;
+    surveyed_queue permits;
     permits.path = "/s";
     permits.contenders = {node("/s/1", 1), node("/s/2", 2), node("/s/3", 3, {"/s/2", "/s/1"})};
     // 1 waits for 3, but 2 will give its permit back.
@@ -140,7 +140,7 @@ TEST_CASE("deadlocks: of several permits any one would do") {
 TEST_CASE("deadlocks: thousands wait, with nothing in the way, and behind a circle") {
     std::vector<std::int64_t> sessions(20'000);
     std::iota(sessions.begin(), sessions.end(), 1);
-    surveyed_line many = queue("/a", sessions);
+    surveyed_queue many = queue("/a", sessions);
     CHECK(judge({many}).deadlocks.empty());
     wait_graph graph = judge({many, queue("/b", {2, 3})});
     CHECK(graph.deadlocks.empty());
@@ -158,7 +158,7 @@ TEST_CASE("deadlocks: thousands wait, with nothing in the way, and behind a circ
 TEST_CASE("deadlocks: hundreds wait for any of hundreds of permits") {
     constexpr std::int64_t holders = 300;
     constexpr std::int64_t waiters = 700;
-    surveyed_line permits;
+    surveyed_queue permits;
     permits.path = "/s";
     std::vector<std::string> held;
     for (std::int64_t i = 1; i <= holders; ++i) {
@@ -216,7 +216,7 @@ TEST_CASE("deadlocks: random queues; found exactly when somebody never gets done
             }
             std::shuffle(q.begin(), q.end(), random);
         }
-        std::vector<surveyed_line> surveyed;
+        std::vector<surveyed_queue> surveyed;
         for (std::size_t i = 0; i < lines; ++i)
             surveyed.push_back(queue("/" + std::to_string(i), queues[i]));
         wait_graph graph = judge(surveyed);

@@ -143,39 +143,39 @@ TEST_CASE("delay queue: wishes and clocks beyond all measure") {
     CHECK(time_of_due(latest_due) <= system_clock::time_point::max());
 }
 
-TEST_CASE("delay queue: which are due, and when to look again") {
+TEST_CASE("delay queue: which are due, and when to read the clock again") {
     auto order = due_at_these({100, 200, 200, 5'000});
-    auto look = look_at_due(order, at(99));
-    CHECK(look.ripe == 0);
-    CHECK(look.again == 1ms);
-    look = look_at_due(order, at(100));
-    CHECK(look.ripe == 1);
-    CHECK(look.again == 100ms);
-    look = look_at_due(order, at(199) + 999us);
-    CHECK(look.ripe == 1);
-    CHECK(look.again == 1ms);
-    look = look_at_due(order, at(200));
-    CHECK(look.ripe == 3);
+    auto due = find_due(order, at(99));
+    CHECK(due.count == 0);
+    CHECK(due.again == 1ms);
+    due = find_due(order, at(100));
+    CHECK(due.count == 1);
+    CHECK(due.again == 100ms);
+    due = find_due(order, at(199) + 999us);
+    CHECK(due.count == 1);
+    CHECK(due.again == 1ms);
+    due = find_due(order, at(200));
+    CHECK(due.count == 3);
     // Soon enough to notice a clock that has jumped ahead.
-    CHECK(look.again == longest_look);
-    look = look_at_due(order, at(4'000));
-    CHECK(look.again == 1'000ms);
-    look = look_at_due(order, at(4'001));
-    CHECK(look.again == 999ms);
-    look = look_at_due(order, at(5'000));
-    CHECK(look.ripe == 4);
-    CHECK_FALSE(look.again);
-    look = look_at_due(item_order(), at(0));
-    CHECK(look.ripe == 0);
-    CHECK_FALSE(look.again);
-    look = look_at_due(order, system_clock::time_point::max());
-    CHECK(look.ripe == 4);
-    look = look_at_due(order, system_clock::time_point::min());
-    CHECK(look.ripe == 0);
-    CHECK(look.again == longest_look);
+    CHECK(due.again == clock_check_interval);
+    due = find_due(order, at(4'000));
+    CHECK(due.again == 1'000ms);
+    due = find_due(order, at(4'001));
+    CHECK(due.again == 999ms);
+    due = find_due(order, at(5'000));
+    CHECK(due.count == 4);
+    CHECK_FALSE(due.again);
+    due = find_due(item_order(), at(0));
+    CHECK(due.count == 0);
+    CHECK_FALSE(due.again);
+    due = find_due(order, system_clock::time_point::max());
+    CHECK(due.count == 4);
+    due = find_due(order, system_clock::time_point::min());
+    CHECK(due.count == 0);
+    CHECK(due.again == clock_check_interval);
 }
 
-TEST_CASE("delay queue: a look says the same however many items are in order by then") {
+TEST_CASE("delay queue: the answer is the same however many items are in order by then") {
     std::mt19937 random(17);
     std::vector<std::int64_t> times;
     for (int i = 0; i < 9'000; ++i)
@@ -188,19 +188,19 @@ TEST_CASE("delay queue: a look says the same however many items are in order by 
             CHECK(items[arranged - 1].key.rank == sorted[arranged - 1]);
         for (std::int64_t now : {-1, 0, 7, 500, 2'000, 2'998, 2'999}) {
             INFO(arranged << " are in order at " << now);
-            auto look = look_at_due(items, at(now));
+            auto due = find_due(items, at(now));
             auto next = std::upper_bound(sorted.begin(), sorted.end(), now);
-            CHECK(look.ripe == static_cast<std::size_t>(next - sorted.begin()));
-            REQUIRE(look.again.has_value() == (next != sorted.end()));
-            if (look.again)
-                CHECK(*look.again == std::min(ms(*next - now), longest_look));
+            CHECK(due.count == static_cast<std::size_t>(next - sorted.begin()));
+            REQUIRE(due.again.has_value() == (next != sorted.end()));
+            if (due.again)
+                CHECK(*due.again == std::min(ms(*next - now), clock_check_interval));
         }
     }
 }
 
 // One taker that waits as the driver does, whose clock jumps at every moment and by every amount, while
 // items are put: each is taken once, none before it is due, the earlier due first; and at most
-// `longest_look` after the clock has reached it.
+// `clock_check_interval` after the clock has reached it.
 TEST_CASE("delay queue: a clock that jumps decides when, and nothing else") {
     std::mt19937 random(5);
     auto any = [&](int bound) { return static_cast<std::int64_t>(random() % unsigned(bound)); };
@@ -213,16 +213,16 @@ TEST_CASE("delay queue: a clock that jumps decides when, and nothing else") {
         std::size_t taken = 0;
         std::optional<std::int64_t> alarm = 0;
         bool good = true;
-        auto look = [&] {
+        auto read_clock = [&] {
             std::sort(waiting.begin(), waiting.end());
-            auto seen = look_at_due(due_at_these(waiting), at(real + offset));
-            for (std::size_t i = 0; i < seen.ripe; ++i) {
+            auto seen = find_due(due_at_these(waiting), at(real + offset));
+            for (std::size_t i = 0; i < seen.count; ++i) {
                 good = good && waiting[i] <= real + offset &&
-                       real - reached[waiting[i]] <= longest_look.count();
+                       real - reached[waiting[i]] <= clock_check_interval.count();
                 ++taken;
             }
             waiting.erase(waiting.begin(),
-                          waiting.begin() + static_cast<std::ptrdiff_t>(seen.ripe));
+                          waiting.begin() + static_cast<std::ptrdiff_t>(seen.count));
             for (std::int64_t due : waiting)
                 good = good && due > real + offset;
             alarm.reset();
@@ -245,9 +245,9 @@ TEST_CASE("delay queue: a clock that jumps decides when, and nothing else") {
                 waiting.push_back(real + offset + any(4'000));
                 ++put;
                 clock_reaches();
-                look();  // the watch
+                read_clock();  // the watch
             } else if (alarm && *alarm <= real) {
-                look();
+                read_clock();
             }
             good = good && alarm.has_value() == !waiting.empty();
         }

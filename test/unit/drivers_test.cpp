@@ -2,6 +2,7 @@
 // Drivers that recipes share, as shipped, against a script of answers: each fault at each step.
 #include "driver/ensure_path.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/backoff.hpp"
 #include "recipe/toolkit/delete_exact.hpp"
 #include "scripted_port.hpp"
 
@@ -159,6 +160,42 @@ TEST_CASE("delete exactly one: after a lost answer another node of the name is l
     CHECK(!run.error());
     CHECK(erased);
     CHECK(p.asked().empty());
+}
+
+TEST_CASE("backoff: failures count up to a limit, and successes count down") {
+    detail::backoff b(1ms);
+    b.succeeded();
+    CHECK(b.failures() == 0);
+    for (int i = 0; i < 20; ++i)
+        b.failed();
+    CHECK(b.failures() == 16);
+    b.succeeded();
+    CHECK(b.failures() == 15);
+}
+
+TEST_CASE("backoff: a pause ends by its timer, or when there is nothing to wait for any more") {
+    scripted_port p;
+    detail::signal wake(p);
+    detail::backoff b(1h);
+    bool over = false;
+    bool ended = false;
+    auto is_over = [&over] { return over; };
+    auto pause = [&]() -> task<> {
+        co_await b.pause(p, wake, 16, is_over);
+        ended = true;
+    };
+    p.spawn(pause());
+    CHECK_FALSE(ended);
+    SECTION("the timer, soon enough whatever was measured") {
+        p.advance(50ms);
+        CHECK(ended);
+    }
+    SECTION("over") {
+        over = true;
+        wake.set();
+        p.set_state(session_state::connected, 1);
+        CHECK(ended);
+    }
 }
 
 #ifndef NDEBUG

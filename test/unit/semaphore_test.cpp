@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "line_model.hpp"
+#include "contention_model.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/node_name.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
@@ -15,14 +15,14 @@ using namespace corozk::testing;
 
 namespace {
 
-std::int64_t sum_to(const std::vector<line_entry>& line, std::size_t last) {
+std::int64_t sum_to(const std::vector<contention_entry>& line, std::size_t last) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i <= last; ++i)
         sum += line[i].weight;
     return sum;
 }
 
-void check_line(const std::vector<line_entry>& line, std::int32_t limit) {
+void check_line(const std::vector<contention_entry>& line, std::int32_t limit) {
     std::int64_t held = 0;
     bool somebody_waits = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -58,7 +58,7 @@ TEST_CASE("semaphore: the rule on every line of up to six with weights up to thr
             for (std::size_t i = 0; i < length; ++i)
                 lines *= 3;
             for (std::size_t code = 0; code < lines; ++code) {
-                std::vector<line_entry> line(length);
+                std::vector<contention_entry> line(length);
                 std::size_t rest = code;
                 for (std::size_t i = 0; i < length; ++i, rest /= 3) {
                     line[i].order = static_cast<std::int64_t>(i);
@@ -74,14 +74,14 @@ TEST_CASE("semaphore: random lives: never too many, nobody forgotten, limits tha
     std::mt19937 random(20260102);
     for (int round = 0; round < 80; ++round) {
         std::int32_t limit = 4;
-        line_model model(the_semaphore_rule(), limit);
+        contention_model model(the_semaphore_rule(), limit);
         std::int64_t granted_at_most = limit;
         std::size_t arrivals = 0;
         while (arrivals < 60 || !model.entries().empty()) {
             auto dice = random() % 16;
             if (arrivals < 60 && (model.entries().empty() || dice < 8)) {
                 ++arrivals;
-                line_entry e;
+                contention_entry e;
                 e.weight = static_cast<std::int32_t>(random() % 4) + 1;
                 model.arrive(e);
             } else if (dice == 15) {
@@ -105,8 +105,8 @@ TEST_CASE("semaphore: random lives: never too many, nobody forgotten, limits tha
 }
 
 TEST_CASE("semaphore: two who want all permits do not deadlock (hold and wait)") {
-    line_model model(the_semaphore_rule(), 3);
-    line_entry all;
+    contention_model model(the_semaphore_rule(), 3);
+    contention_entry all;
     all.weight = 3;
     model.arrive(all);
     model.arrive(all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "line_model.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
+#include "contention_model.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
@@ -18,7 +18,7 @@ using namespace corozk::testing;
 namespace {
 
 /// What the page's rule says, in the slowest way.
-bool may_hold(const std::vector<line_entry>& line, std::size_t me) {
+bool may_hold(const std::vector<contention_entry>& line, std::size_t me) {
     for (std::size_t i = 0; i < me; ++i) {
         if (line[me].kind == write_kind || line[i].kind == write_kind)
             return false;
@@ -26,7 +26,7 @@ bool may_hold(const std::vector<line_entry>& line, std::size_t me) {
     return true;
 }
 
-void check_line(const std::vector<line_entry>& line) {
+void check_line(const std::vector<contention_entry>& line) {
     const shared_rule& rule = the_shared_rule();
     std::size_t holders = 0;
     bool writer_holds = false;
@@ -68,7 +68,7 @@ void check_line(const std::vector<line_entry>& line) {
 TEST_CASE("shared_lock: the rule on every line of up to eight") {
     for (std::size_t length = 0; length <= 8; ++length) {
         for (std::uint32_t kinds = 0; kinds < (1u << length); ++kinds) {
-            std::vector<line_entry> line(length);
+            std::vector<contention_entry> line(length);
             for (std::size_t i = 0; i < length; ++i) {
                 line[i].order = static_cast<std::int64_t>(i);
                 line[i].kind = (kinds >> i & 1u) != 0 ? write_kind : read_kind;
@@ -81,13 +81,13 @@ TEST_CASE("shared_lock: the rule on every line of up to eight") {
 TEST_CASE("shared_lock: random lives: no overlap, no deadlock, order kept, no herd") {
     std::mt19937 random(20260101);
     for (int round = 0; round < 60; ++round) {
-        line_model model(the_shared_rule());
+        contention_model model(the_shared_rule());
         std::size_t arrivals = 0;
         while (arrivals < 60 || !model.entries().empty()) {
             bool arrive = arrivals < 60 && (model.entries().empty() || random() % 2 == 0);
             if (arrive) {
                 ++arrivals;
-                line_entry e;
+                contention_entry e;
                 e.kind = random() % 3 == 0 ? write_kind : read_kind;
                 model.arrive(e);
             } else {
@@ -118,7 +118,7 @@ TEST_CASE("shared_lock: random lives: no overlap, no deadlock, order kept, no he
 }
 
 TEST_CASE("shared_lock: reader behind a writer behind a writer (kazoo 649)") {
-    std::vector<line_entry> line(3);
+    std::vector<contention_entry> line(3);
     for (std::size_t i = 0; i < 3; ++i)
         line[i].order = static_cast<std::int64_t>(i);
     line[0].kind = write_kind;
@@ -131,7 +131,7 @@ TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not
     const shared_rule& rule = the_shared_rule();
     for (std::size_t size = 1; size <= 7; ++size) {
         for (std::uint32_t bits = 0; bits < 1u << size; ++bits) {
-            std::vector<line_entry> line(size);
+            std::vector<contention_entry> line(size);
             for (std::size_t i = 0; i < size; ++i) {
                 line[i].order = static_cast<std::int64_t>(i);
                 line[i].kind = bits >> i & 1u ? write_kind : read_kind;
@@ -141,7 +141,7 @@ TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not
             REQUIRE(rule.can_be_converted(line[0]) == writer);
             if (!writer)
                 continue;
-            std::vector<line_entry> converted = line;
+            std::vector<contention_entry> converted = line;
             converted[0].kind = read_kind;
             for (std::size_t i = 1; i < size; ++i) {
                 if (!blockers_of(rule, converted, i).empty())
@@ -149,15 +149,15 @@ TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not
             }
         }
     }
-    CHECK_FALSE(the_exclusive_rule().can_be_converted(line_entry()));
-    CHECK_FALSE(the_semaphore_rule().can_be_converted(line_entry()));
+    CHECK_FALSE(the_exclusive_rule().can_be_converted(contention_entry()));
+    CHECK_FALSE(the_semaphore_rule().can_be_converted(contention_entry()));
 }
 
 TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {
     const shared_rule& rule = the_shared_rule();
     for (std::size_t length = 1; length <= 7; ++length) {
         for (std::uint32_t kinds = 0; kinds < (1u << length); ++kinds) {
-            std::vector<line_entry> line(length + 1);
+            std::vector<contention_entry> line(length + 1);
             for (std::size_t i = 0; i <= length; ++i) {
                 line[i].order = static_cast<std::int64_t>(i);
                 line[i].kind = (kinds >> i & 1u) != 0 ? write_kind : read_kind;
@@ -186,7 +186,7 @@ TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {
 TEST_CASE("shared_lock: of two upgrades exactly one is hopeless") {
     // Two readers, then their upgrades, in either order.
     for (std::int64_t first : {0, 1}) {
-        std::vector<line_entry> line(4);
+        std::vector<contention_entry> line(4);
         for (std::size_t i = 0; i < 4; ++i)
             line[i].order = static_cast<std::int64_t>(i);
         line[2].kind = line[3].kind = write_kind;

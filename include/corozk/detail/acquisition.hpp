@@ -14,8 +14,8 @@ namespace corozk::detail {
 
 class session;
 
-/// Something that a recipe object can acquire, to be started later and as often as it is wanted,
-/// also after the object has gone. What a recipe has to offer so that a `multi_lock` can take it.
+/// An acquisition of a recipe as part of a `multi_lock`. It can be started repeatedly, also after
+/// the recipe object has been destroyed.
 class acquisition {
 public:
     using handler_type = any_handler<void(error_code, ownership)>;
@@ -28,7 +28,7 @@ public:
     const std::shared_ptr<session>& owner() const noexcept { return session_; }
     const std::string& path() const noexcept { return path_; }
 
-    /// The handler's cancellation slot ends it.
+    /// Supports cancellation by the handler's slot.
     void start(bool try_only, handler_type handler) const { start_(try_only, std::move(handler)); }
 
 private:

@@ -3,7 +3,7 @@
 
 #include <corozk/detail/build_settings.hpp>
 
-// The part of build_settings.hpp that is about Boost.Asio.
+// The settings of Boost.Asio; see build_settings.hpp.
 #if !defined(COROZK_SAME_SETTINGS)
 
 #include <boost/asio/detail/config.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The library and a program share classes of the standard library's and of Boost.Asio's (see
-// asio_settings.hpp). Settings that change what is in these are refused in both, so that they cannot
-// differ: a mixture compiles, and crashes.
+// The library and a program share classes of the standard library and of Boost.Asio (see
+// asio_settings.hpp). Settings that change their layout are rejected in both, because a mixture
+// would compile and crash.
 
 #if !defined(__cpp_exceptions)
 #error "corozk: compile with exceptions (without -fno-exceptions)"
@@ -17,7 +17,7 @@
 #error "corozk: compile as C++20 with coroutines (-std=c++20)"
 #endif
 
-// Whoever compiles the library with the same ones may say so.
+// Defined by programs whose library was compiled with the same settings.
 #if !defined(COROZK_SAME_SETTINGS)
 
 #if defined(_GLIBCXX_DEBUG)

@@ -6,7 +6,7 @@
 
 namespace corozk::detail {
 
-/// What an error message names: the operation and what it was about.
+/// The operation and the path that an error message mentions.
 struct call_site {
     call_site() = default;
     call_site(const char* operation_, std::string path_)

@@ -3,7 +3,7 @@
 
 #include <corozk/detail/build_settings.hpp>
 
-// COROZK_DECL marks what the shared library exports; everything else is hidden.
+// COROZK_DECL marks the symbols that the shared library exports; all others are hidden.
 #if defined(COROZK_SHARED)
 #define COROZK_DECL __attribute__((visibility("default")))
 #else

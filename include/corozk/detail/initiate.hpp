@@ -21,7 +21,7 @@ namespace corozk::detail {
 
 class session;
 
-/// The executor of a session; where there is none the system executor.
+/// The executor of a session; without a session, the system executor.
 COROZK_DECL boost::asio::any_io_executor executor_of(const session* s) noexcept;
 inline boost::asio::any_io_executor executor_of(const std::shared_ptr<session>& s) noexcept {
     return executor_of(s.get());
@@ -33,7 +33,8 @@ inline boost::asio::any_io_executor executor_of(boost::asio::any_io_executor e) 
 template <class Signature>
 using any_handler = boost::asio::any_completion_handler<Signature>;
 
-/// The signature with which completes what a function starts: that of its last parameter.
+/// The completion signature of an operation: that of the handler, its start function's last
+/// parameter.
 template <class... Parameters>
 struct last_signature;
 template <class Signature>
@@ -45,7 +46,7 @@ struct last_signature<First, Others...> : last_signature<Others...> {};
 template <class... Parameters>
 auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
 
-/// Erases the type of a handler; a tracer is told of the start and of the end.
+/// Erases the type of a handler and traces the operation.
 template <class Signature, class Handler>
 any_handler<Signature> erased(Handler&& handler, const call_site& where) {
     any_handler<Signature> result(std::forward<Handler>(handler));
@@ -54,7 +55,8 @@ any_handler<Signature> erased(Handler&& handler, const call_site& where) {
     return result;
 }
 
-/// An object whose operation is started: what works for it, and what this needs, which has the executor.
+/// The object of an operation: its implementation, and the owner that keeps this usable and has the
+/// executor.
 template <class Owner, class Impl>
 struct callee {
     callee(Owner owner_, Impl impl_) : owner(std::move(owner_)), impl(std::move(impl_)) {}
@@ -69,19 +71,19 @@ boost::asio::any_io_executor executor_of(const callee<Owner, Impl>& c) noexcept 
     return executor_of(c.owner);
 }
 
-/// A completion token where an `Argument` may stand as well.
+/// A completion token in the position of an optional `Argument`.
 template <class Token, class Argument>
 concept token_not = (std::is_arithmetic_v<Argument> &&
                      !std::is_arithmetic_v<std::decay_t<Token>>) ||
                     (!std::is_arithmetic_v<Argument> && !std::is_convertible_v<Token, Argument>);
 
-/// What a completion token calls with the handler that it makes: `Start(callee, arguments..., handler)`.
-/// Adapters of completion tokens ask for the executor. Coroutines that wait have one in their frames.
+/// An initiation for `async_initiate` that calls `Start(callee, arguments..., handler)`. Adapters
+/// of completion tokens query its executor. It is stored in the frames of waiting coroutines.
 template <auto Start, class Callee>
 class initiation {
 public:
     using signature = typename decltype(signature_of(Start))::type;
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
     initiation(call_site where, Callee callee)
         : where_(std::move(where)), callee_(std::move(callee)) {}
@@ -101,8 +103,8 @@ private:
     Callee callee_;
 };
 
-/// The same where there is no object yet: `Start(executor, arguments..., handler)` with the handler's
-/// executor.
+/// An initiation without an object that calls `Start(executor, arguments..., handler)` with the
+/// handler's executor.
 template <auto Start>
 class executor_initiation {
 public:
@@ -116,7 +118,7 @@ public:
     void operator()(Handler&& handler, Arguments&&... arguments) {
         auto executor = boost::asio::get_associated_executor(handler);
         static_assert(!std::is_same_v<decltype(executor), boost::asio::system_executor>,
-                      "this completion token brings no executor: pass one as the first argument");
+                      "this completion token has no executor: pass one as the first argument");
         Start(boost::asio::any_io_executor(std::move(executor)),
               std::forward<Arguments>(arguments)...,
               erased<signature>(std::forward<Handler>(handler), where_));
@@ -126,7 +128,7 @@ private:
     call_site where_;
 };
 
-/// Every public operation is this. The arguments pass through the token.
+/// The body of every public operation. The arguments are passed through the token.
 template <auto Start, class Callee, class Token, class... Arguments>
 auto initiate(call_site where, Callee of, Token&& token, Arguments&&... arguments) {
     return boost::asio::async_initiate<Token, typename initiation<Start, Callee>::signature>(
@@ -139,37 +141,6 @@ template <auto Start, class Token, class... Arguments>
 auto initiate_on_handlers_executor(call_site where, Token&& token, Arguments&&... arguments) {
     return boost::asio::async_initiate<Token, typename executor_initiation<Start>::signature>(
         executor_initiation<Start>(std::move(where)), token, std::forward<Arguments>(arguments)...);
-}
-
-/// An operation whose start is a function object: `body(handler)`.
-template <class Signature, class Source, class Body>
-class body_initiation {
-public:
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
-
-    body_initiation(call_site where, Source source, Body body)
-        : where_(std::move(where)), source_(std::move(source)), body_(std::move(body)) {}
-
-    const call_site& where() const noexcept { return where_; }  ///< For the message of an error.
-    executor_type get_executor() const noexcept { return executor_of(source_); }
-
-    template <class Handler>
-    void operator()(Handler&& handler) {
-        body_(erased<Signature>(std::forward<Handler>(handler), where_));
-    }
-
-private:
-    call_site where_;
-    Source source_;
-    Body body_;
-};
-
-template <class Signature, class Source, class Token, class Body>
-auto initiate(call_site where, Source source, Token&& token, Body body) {
-    return boost::asio::async_initiate<Token, Signature>(
-        body_initiation<Signature, Source, Body>(
-            std::move(where), std::move(source), std::move(body)),
-        token);
 }
 
 }  // namespace corozk::detail

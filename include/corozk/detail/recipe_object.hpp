@@ -16,18 +16,17 @@ class session;
 
 port& port_of(session& s) noexcept;
 
-/// What the object of a recipe has: its client's session, a path, and what works there for it. That is
-/// told (`Impl::stop()`) when the object is destroyed or gets another one's: it ends what has been asked
-/// for, and cleans up. `Impl` is complete where the object is made: in the recipe's own file.
+/// Base of recipe objects: session, path and implementation. Destruction and move assignment call
+/// `Impl::stop()`, if there is one, which ends pending operations and cleans up. `Impl` must be
+/// complete where the object is constructed: in the recipe's source file.
 template <class Impl>
 class recipe_object {
 public:
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return executor_of(session_); }
 
-    /** @brief The path that it was made with; empty without a client or after a move. */
+    /** @brief The path that it was created with; empty without a client or after a move. */
     const std::string& path() const noexcept { return path_; }
 
 protected:
@@ -40,7 +39,7 @@ protected:
         : session_(std::move(s)), impl_(std::move(impl)), stop_(&stop_it) {}
     recipe_object(std::shared_ptr<session> s, std::string path, impl_ptr impl) noexcept
         : session_(std::move(s)), impl_(std::move(impl)), stop_(&stop_it), path_(std::move(path)) {}
-    /// Makes the part that works: `Impl(port, path, arguments...)`.
+    /// Creates `Impl(port, path, arguments...)`.
     template <class... Arguments>
     recipe_object(std::shared_ptr<session> s, std::string path, Arguments&&... arguments)
         : session_(std::move(s)), stop_(&stop_it) {
@@ -63,14 +62,14 @@ protected:
     }
     ~recipe_object() { stop(); }
 
-    /// Every public operation is this: `Start(impl, arguments..., handler)`.
+    /// The body of every public operation: calls `Start(impl, arguments..., handler)`.
     template <auto Start, class Token, class... Arguments>
     auto initiate(const char* operation, Token&& token, Arguments&&... arguments) const {
         return initiate_about<Start>(
             operation, path_, std::forward<Token>(token), std::forward<Arguments>(arguments)...);
     }
 
-    /// The same where an error names something else than the object's path.
+    /// Same as above, for operations whose errors mention `what` instead of the object's path.
     template <auto Start, class Token, class... Arguments>
     auto initiate_about(const char* operation,
                         std::string what,

@@ -27,7 +27,7 @@ struct awaitable_value<boost::asio::awaitable<Value, Executor>> {
     using type = Value;
 };
 
-/// The body, with its end turned into values: the race against the loss must not throw.
+/// Runs the body and stores its result or exception, as the race against the loss must not throw.
 template <class Value, class Body, class Owned>
 boost::asio::awaitable<void> run_body(Body& body,
                                       Owned& held,
@@ -54,7 +54,7 @@ boost::asio::awaitable<error_code> run_until_lost(Body& body,
                                                   std::exception_ptr& failure) {
     using namespace boost::asio::experimental::awaitable_operators;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
-    // Whoever ends first cancels the other; a cancelled body has ended when the race is over.
+    // The first to end cancels the other; both have ended when the race is over.
     auto race = co_await (run_body<Value>(body, held, result, failure) || held.wait_lost(tuple));
     if (race.index() == 1) {
         const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
@@ -81,7 +81,7 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
     if (error_code reason = co_await run_until_lost<stored>(body, held, result, failure)) {
         throw error(reason, operation, path);
     }
-    // In what follows the destructor of `held` gives it back.
+    // On exceptions, the destructor of `held` releases it.
     if (failure)
         std::rethrow_exception(failure);
     boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;

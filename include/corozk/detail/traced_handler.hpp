@@ -12,7 +12,7 @@
 
 namespace corozk::detail {
 
-/// A completion handler that tells a tracer of the end first. Otherwise it is the handler inside.
+/// A completion handler that reports the end to a tracer first. Otherwise equivalent to `inner`.
 template <class Handler>
 struct traced_handler {
     Handler inner;
@@ -26,7 +26,7 @@ struct traced_handler {
     }
 };
 
-/// Tells the tracer of the start, and sees to it that it hears of the end.
+/// Reports the start to the tracer, and the end when the handler is called.
 template <class Signature>
 boost::asio::any_completion_handler<Signature>
 traced(boost::asio::any_completion_handler<Signature> handler, const call_site& where, tracer& to) {

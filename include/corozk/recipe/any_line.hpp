@@ -21,38 +21,37 @@ class any_line_impl;
 }
 
 /**
- * @brief Whoever holds something or waits for it at a path, whichever recipe they use: for tools
- *        that look at a system from outside.
+ * @brief Inspects the holders and waiters at a path, regardless of the recipe: for tools.
  *
- * Recognises by their names the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`,
- * `election` and `leader_latch`, in all namings that these have.
+ * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
+ * `leader_latch` by their names, with any `compatibility`.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while an operation is under way (it goes on), and outlive the client (then
- * everything fails with `errc::closed`).
+ * May be destroyed while operations are pending (they continue), and may outlive the client
+ * (operations then fail with `errc::closed`).
  */
 class COROZK_DECL any_line : public detail::recipe_object<detail::any_line_impl> {
 public:
-    using duration = std::chrono::steady_clock::duration;  ///< Of a wait.
+    using duration = std::chrono::steady_clock::duration;  ///< The type of time limits.
 
-    /// `path` is the folder of the recipe. Nothing is created.
+    /// `path` is the path of the recipe. Nothing is created.
     any_line(const client& c, std::string path);
     any_line() noexcept = default;
 
     /**
-     * @brief Who holds something and who waits, in order, with what each waits for.
+     * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
-     * Reads the folder as each recipe would; the one that recognises most of the nodes is it.
+     * Interprets the nodes as each recipe would, and uses the one that recognises most of them.
      *
      * @par Completion signature
      * `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
-     * `errc::bad_path`. A folder that does not exist is an empty line.
+     * `errc::bad_path`. The list is empty if the path does not exist.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once.
@@ -63,8 +62,8 @@ public:
     }
 
     /**
-     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has
-     *        lost what it held, or that it waits no more.
+     * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
+     *        or stops waiting, with `errc::ownership_lost`.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -73,7 +72,7 @@ public:
      * `zk_errc::no_node`: there is no such contender. Otherwise as `contenders`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; the node may be erased all the same.
+     * Terminal, partial, total: completes at once; the node may be deleted anyway.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
@@ -84,12 +83,12 @@ public:
     }
 
     /**
-     * @brief Asks a holder to release what it holds, and waits until its node is gone; after the
-     *        grace time it is removed, and its owner is told that it has lost what it held.
+     * @brief Requests a holder to release and waits until its node has been deleted; after the
+     *        grace period deletes it, as `break_contender`.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: whether the node had to be removed. It is so said, too, if the answer
-     * about its removal was lost and it is gone.
+     * `void(error_code, bool)`: true if the node had to be deleted, also if the response to that
+     * was lost and the node no longer exists.
      *
      * @par Errors, cancellation
      * As `break_contender`.
@@ -106,13 +105,12 @@ public:
     }
 
 private:
-    static void start_contenders(const impl_ptr& impl,
-                                 handler_of<std::vector<contender_info>> handler);
-    static void start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler);
-    static void start_insist(const impl_ptr& impl,
+    static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
+    static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
+    static void start_insist(const impl_ptr&,
                              std::string contender_path,
                              time_limit grace,
-                             handler_of<bool> handler);
+                             handler_of<bool>);
 };
 
 }  // namespace corozk

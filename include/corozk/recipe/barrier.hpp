@@ -20,59 +20,59 @@ namespace detail {
 class barrier_impl;
 }
 
-/** @brief How a `barrier` is set. */
+/** @brief Options of a barrier. */
 struct barrier_options {
     barrier_options() = default;
 
-    /// false: the barrier stays until it is removed. true: it also falls with the session of the
-    /// client that has set it, so that a dead process blocks nobody for ever.
+    /// Whether the barrier is also removed when the session of the client that has set it ends, so
+    /// that a dead process does not block others forever.
     bool bound_to_session = false;
 
-    /// Of the barrier node and of folders that are made for it; empty means open.
+    /// ACL of the barrier node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief A gate for processes: while the barrier node exists, everybody who comes waits.
+ * @brief A barrier for processes: while the barrier node exists, `wait` waits.
  *
- * `set` and `remove` may be called by any process, `wait` by any number of them. A waiter survives
- * lost connections, restarts of the server and the loss of its session: it asks the server again
- * after each of them, and returns only when the server has said that there is no barrier.
+ * Any process may call `set` and `remove`, and any number of them `wait`. Waiting survives
+ * disconnects, restarts of servers and session loss: it completes only when a server has confirmed
+ * that the barrier does not exist.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `wait` | completes at once, and nothing is left at the server |
+ * | `wait` | completes at once; nothing is left at the server |
  * | `is_set` | completes at once |
- * | `set`, `remove` | complete at once; what was sent may still happen |
+ * | `set`, `remove` | complete at once; requests in flight may be applied |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * The object keeps the session's machinery alive, not the session: after `client::close` everything
- * fails with `errc::closed`. Destroying the object in any state is safe: what waits completes with
- * `operation_aborted`. The barrier itself stays as it is.
+ * May be destroyed in any state: pending operations complete with `operation_aborted`; the barrier
+ * remains as it is. After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
- * "Barriers" on ZooKeeper's recipes page; a waiter that slept through a reconnect is a known fault
- * of other implementations (kazoo's `Barrier`).
+ * "Barriers" on ZooKeeper's recipes page. Waiters that missed a change during a reconnect are a
+ * known defect of other implementations (Kazoo's `Barrier`).
  */
 class COROZK_DECL barrier : public detail::recipe_object<detail::barrier_impl> {
 public:
-    /** @brief The barrier whose node is `path`. Nothing is sent. */
+    /** @brief `path` is the barrier node. Nothing is sent. */
     barrier(const client& c, std::string path, barrier_options options = barrier_options());
 
     barrier() noexcept = default;
 
     /**
-     * @brief Sets the barrier. Missing folders above it are created.
+     * @brief Sets the barrier. Missing parents are created.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: true if it was this call that has set it, false if it was set
-     * already. An answer that was lost is found out about.
+     * `void(error_code, bool)`: true if this call has set it, also if the response was lost; false
+     * if it was already set.
      *
      * @par Errors
      * `errc::bad_path`, `zk_errc::no_auth`, and those of every operation (see `client`).
@@ -83,17 +83,16 @@ public:
     }
 
     /**
-     * @brief Removes the barrier, whoever has set it: everybody proceeds.
+     * @brief Removes the barrier, regardless of who has set it.
      *
-     * One call removes one barrier at most: when its answer was lost and the barrier has been set
-     * anew meanwhile, the new one stays.
+     * If the response is lost and the barrier has been set again, the new one is not removed.
      *
      * @par Completion signature
      * `void(error_code, bool)`: false if there was no barrier.
      *
      * @par Errors
-     * `zk_errc::not_empty` if somebody put nodes below the barrier node; `errc::bad_path`,
-     * `zk_errc::no_auth`, and those of every operation.
+     * `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`, `zk_errc::no_auth`,
+     * and those of every operation.
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
@@ -101,7 +100,7 @@ public:
     }
 
     /**
-     * @brief Whether the barrier is set now.
+     * @brief Checks whether the barrier is set.
      *
      * @par Completion signature
      * `void(error_code, bool)`
@@ -112,7 +111,7 @@ public:
     }
 
     /**
-     * @brief Waits until there is no barrier.
+     * @brief Waits until the barrier does not exist.
      *
      * @par Completion signature
      * `void(error_code)`
@@ -126,23 +125,23 @@ public:
             "barrier.wait", std::forward<Token>(token), time_limit::for_ever());
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto wait_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_wait>("barrier.wait", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return wait_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
 private:
-    static void start_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_remove(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_is_set(const impl_ptr& impl, handler_of<bool> handler);
-    static void start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_set(const impl_ptr&, handler_of<bool>);
+    static void start_remove(const impl_ptr&, handler_of<bool>);
+    static void start_is_set(const impl_ptr&, handler_of<bool>);
+    static void start_wait(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

@@ -10,10 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace corozk {
@@ -22,78 +24,88 @@ namespace detail {
 class cache_core;
 }
 
-/** @brief A node as a `node_cache` saw it last. */
+/** @brief The state of a `node_cache`. */
 struct node_state {
     node_state() = default;
-    std::uint64_t revision = 0;  ///< of the cache; 0: nothing is known yet
-    bool exists = false;         ///< Whether the node is there.
+    std::uint64_t revision = 0;  ///< Incremented by every change; 0: not read yet.
+    bool exists = false;         ///< Whether the node exists.
     std::string data;            ///< The node's data.
-    corozk::stat stat;           ///< The node's record.
+    corozk::stat stat;           ///< The node's metadata.
 };
 
-/** @brief Several nodes as a `children_cache` or `tree_cache` saw them last. Cheap to copy. */
+/** @brief The state of a `children_cache` or `tree_cache`. Cheap to copy. */
 struct tree_state {
     tree_state() = default;
-    std::uint64_t revision = 0;  ///< of the cache; 0: nothing is known yet
-    bool exists = false;         ///< the root of the cache
+    std::uint64_t revision = 0;  ///< Incremented by every change; 0: not read yet.
+    bool exists = false;         ///< Whether the root of the cache exists.
 
     /// By path (tree) or by name (children). Null before the first revision.
     std::shared_ptr<const std::map<std::string, node_data>> nodes;
 };
 
+/** @brief Options of `children_cache` and `tree_cache`. */
+struct cache_options {
+    cache_options() = default;
+
+    /// Called with the path of each descendant, on the client's executor. If it returns false, the
+    /// node and its descendants are neither read nor watched. Must always return the same for a path,
+    /// and must not throw. Empty: all nodes are cached.
+    std::function<bool(std::string_view path)> filter;
+};
+
 /**
- * @brief What the caches have in common: a local copy, kept up to date with one-shot watches.
+ * @brief Base of the caches: local copies of nodes that are updated by one-shot watches.
  *
- * A cache begins to read when it is made. `next` waits for a state that differs from one seen
- * before; states that nobody asked for in between are skipped (the latest wins). After every
- * reconnect, and in every new session, everything is read again behind a `sync`: no state is older
- * than one that was given out before, and nothing that happened meanwhile is missed. When the
- * servers come to rest, so does the cache, with their very state.
+ * A cache starts reading when it is constructed. `next` waits for a state that differs from one
+ * seen before; intermediate states may be skipped, the latest never is. After every reconnect and
+ * in every new session everything is read again after a `sync`, so that states never go back in
+ * time and no change is missed. The cache eventually equals the state of the servers.
  *
- * Each state was true, node by node; several nodes that change at about the same time may be seen
- * one after the other (see `configuration` for what must change together).
+ * States are consistent per node; simultaneous changes of several nodes may appear one after the
+ * other (see `configuration` for data that must change together).
  *
- * A change by the cache's own client is shown when it completes (see `client`), and `next` gives no state
- * from before it.
+ * A change by the cache's own client is visible when it completes (see `client`), and `next`
+ * returns no earlier state afterwards.
  *
- * A node below the root that may not be read is there, without data and children. The server tells
- * nobody of changes of what he may not read: it is looked at again after the next reconnect.
+ * A node below the root that the client may not read appears without data and children. As the
+ * server sends no watch events for it, changes are detected only after the next reconnect.
  *
  * @par Errors of `next`
- * `zk_errc::no_auth`: the root may not be read; the state before it was forbidden remains `current`,
- * and each further `next` asks the server again. `errc::closed`. Lost connections and sessions are no
- * errors: the cache goes on.
+ * `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each `next`
+ * tries again. `errc::closed`. Loss of the connection or the session is not an error.
  *
  * @par Cancellation of `next`
- * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
+ * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
+ *
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
  * May be destroyed in any state, before or after the client: `next` completes with
- * `operation_aborted`, and the watches are taken back.
+ * `operation_aborted`, and the watches are removed.
  *
- * Where it comes from: Curator's caches and what went wrong there: CURATOR-391, -328, -476, -690,
- * ZOOKEEPER-1416 (bug catalogue M8, M9, M10).
+ * @par Origin
+ * Curator's caches; CURATOR-328, CURATOR-391, CURATOR-476, CURATOR-690, ZOOKEEPER-1416: events that
+ * were missed.
  */
 class COROZK_DECL basic_cache : public detail::recipe_object<detail::cache_core> {
 public:
     basic_cache() noexcept = default;
 
 protected:
-    basic_cache(const client& c, std::string path, std::size_t depth, bool names);
+    basic_cache(const client& c,
+                std::string path,
+                std::size_t depth,
+                bool names,
+                cache_options options = cache_options());
 
-    static void start_next(const impl_ptr& impl,
-                           std::uint64_t seen,
-                           handler_of<tree_state> handler);
-    static void start_next_node(const impl_ptr& impl,
-                                std::uint64_t seen,
-                                handler_of<node_state> handler);
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<tree_state>);
+    static void start_next_node(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
     tree_state current_tree() const;
 };
 
-/** @brief A cache of one node, which need not exist. */
+/** @brief A cache of a single node, which need not exist. */
 class COROZK_DECL node_cache : public basic_cache {
 public:
     node_cache() noexcept = default;
@@ -113,7 +125,7 @@ public:
         return initiate<&start_next_node>("node_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
@@ -124,7 +136,8 @@ public:
 class COROZK_DECL children_cache : public basic_cache {
 public:
     children_cache() noexcept = default;
-    children_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 1, true) {}
+    children_cache(const client& c, std::string path, cache_options options = cache_options())
+        : basic_cache(c, std::move(path), 1, true, std::move(options)) {}
 
     /** @brief The latest state. */
     tree_state current() const;
@@ -140,7 +153,7 @@ public:
         return initiate<&start_next>("children_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
@@ -148,19 +161,21 @@ public:
 };
 
 /**
- * @brief A cache of a node and what is below it, by path.
- *
- * It holds two watches at the server for each node.
+ * @brief A cache of a node and its descendants, by path. It has two watches per node at the server.
  */
 class COROZK_DECL tree_cache : public basic_cache {
 public:
-    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();  ///< All.
+    /// All levels.
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
     tree_cache() noexcept = default;
 
-    /** @param depth how many levels below the root are copied */
-    tree_cache(const client& c, std::string path, std::size_t depth = unlimited)
-        : basic_cache(c, std::move(path), depth, false) {}
+    /** @param depth the number of levels below the root to cache */
+    tree_cache(const client& c,
+               std::string path,
+               std::size_t depth = unlimited,
+               cache_options options = cache_options())
+        : basic_cache(c, std::move(path), depth, false, std::move(options)) {}
 
     /** @brief The latest state. */
     tree_state current() const { return current_tree(); }
@@ -176,7 +191,7 @@ public:
         return initiate<&start_next>("tree_cache.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));

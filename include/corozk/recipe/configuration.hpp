@@ -25,20 +25,22 @@ enum class configuration_layout : std::uint8_t;
 }  // namespace detail
 
 /**
- * @brief A configuration that fits into one znode: an awaitable stream of its values.
+ * @brief A configuration in one node: an awaitable stream of its values.
  *
- * `next` gives the latest value that differs from the one seen before; none is older than one that
- * was given out before, reconnects included, and deletion is visible (`node_state::exists`).
- * Errors, cancellation, thread safety and lifetime of `next` are those of `basic_cache`.
+ * `next` returns the latest value, if it differs from the one seen before; values never go back in
+ * time, even across reconnects, and deletion is visible (`node_state::exists`). Errors,
+ * cancellation, thread safety and lifetime of `next` are those of `basic_cache`.
  *
- * Where it comes from: "Configuration" of the recipes page; bug catalogue C2, C3.
+ * @par Origin
+ * "Configuration" on the recipes page; CURATOR-311, CURATOR-329, CURATOR-391, CURATOR-688: stale
+ * values.
  */
 class COROZK_DECL configuration : public detail::recipe_object<detail::configuration_writer> {
 public:
     configuration() noexcept = default;
     configuration(const client& c, std::string path, corozk::acl acl = corozk::acl());
 
-    /** @brief The latest value; revision 0 if none is known yet. */
+    /** @brief The latest value; revision 0 if none was read yet. */
     node_state current() const { return cache_.current(); }
 
     /** @brief As `node_cache::next`. */
@@ -47,24 +49,24 @@ public:
         return cache_.next(seen, std::forward<Token>(token));
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
     }
 
     /**
-     * @brief Writes a value; creates the node and its parents if they are missing.
+     * @brief Writes a value; creates the node and its parents if they do not exist.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::too_large`; `zk_errc::connection_loss` if the answer was lost and others wrote before
-     * we could look: a value that was overwritten is not written again.
+     * `errc::too_large`; `zk_errc::connection_loss`: the response was lost and others have written
+     * since, so that it is unknown whether the value was written. It is not written again.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; what was sent may be carried out.
+     * All types: completes at once with `operation_aborted`; a write in flight may be applied.
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
@@ -73,31 +75,31 @@ public:
     }
 
 private:
-    static void start_publish(const impl_ptr& writer, std::string data, handler_of<> handler);
+    static void start_publish(const impl_ptr&, std::string data, handler_of<>);
 
     node_cache cache_;
 };
 
-/** @brief The parts of a configuration: name to data. */
+/** @brief The parts of a configuration: data by name. */
 using configuration_parts = std::map<std::string, std::string>;
 
-/** @brief What a reader sees of a configuration of several parts. */
+/** @brief The status of a configuration of several parts. */
 enum class configuration_status : std::uint8_t {
-    absent,     ///< never published, or removed
-    published,  ///< `parts` is one whole version
-    broken,     ///< a writer died half-way, or parts were erased; publish again to take over
+    absent,     ///< Never published, or removed.
+    published,  ///< `parts` is a complete version.
+    broken,     ///< A writer died while publishing, or parts were deleted; publish again.
 };
 
-/** @brief One state in a stream of versions. Cheap to copy. */
+/** @brief A version of a configuration of several parts. Cheap to copy. */
 struct configuration_version {
     configuration_version() = default;
-    std::uint64_t revision = 0;  ///< of the stream; 0: nothing is known yet
-    configuration_status status = configuration_status::absent;  ///< Whether there is one.
-    std::int64_t number = 0;  ///< grows with each version that is published: a zxid
-    std::shared_ptr<const configuration_parts> parts;  ///< null unless published
+    std::uint64_t revision = 0;  ///< Incremented by every change; 0: not read yet.
+    configuration_status status = configuration_status::absent;  ///< The status.
+    std::int64_t number = 0;  ///< Increases with each published version (a `zxid`).
+    std::shared_ptr<const configuration_parts> parts;  ///< Null unless published.
 };
 
-/** @brief How a configuration of several parts is stored. */
+/** @brief Options of a configuration of several parts. */
 struct configuration_options {
     configuration_options() = default;
 
@@ -114,67 +116,67 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * What the own client has published is shown when `publish` completes (see `client`), and `next` gives
- * no version from before it; but where yet another writer has begun meanwhile, `ready_configuration`
- * shows the version that was read before, until that one is done.
+ * ZZZ `ready_configuration` shows the version that was read before, until that one is done.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed in any state, before or after the client: what waits completes with
- * `operation_aborted`; a publication that has begun is finished in the background.
+ * May be destroyed in any state, before or after the client: pending operations complete with
+ * `operation_aborted`; a `publish` in progress is completed in the background.
  */
 class COROZK_DECL basic_configuration : public detail::recipe_object<detail::configuration_core> {
 public:
     basic_configuration() noexcept = default;
 
-    /**
-     * @brief The latest version; revision 0 if none is known yet. Follows the changes of others from the
-     *        first `next` on; what this object has published is shown in any case.
-     */
+    /** @brief The latest version; revision 0 if none was read yet. Updated by others' changes only
+     *         after the first call of `next`. */
     configuration_version current() const;
 
     /**
      * @brief Waits for a state with another revision than the one seen before (0: any).
      *
-     * The latest wins; while a writer is at work the version before stays current. Lost connections
-     * and sessions are no errors; afterwards everything is looked at again, behind a `sync`.
+     * Intermediate versions may be skipped. While a writer is publishing, the previous version
+     * remains current. Loss of the connection or the session is not an error; everything is read
+     * again afterwards.
      *
      * @par Completion signature
-     * `void(error_code, configuration_version)`; `errc::closed`, or what the server answers to a
-     * reader that may not read.
+     * `void(error_code, configuration_version)`
+     *
+     * @par Errors
+     * `errc::closed`, or the server's, such as `zk_errc::no_auth`.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; no state is lost to a later `next`.
+     * All types: completes at once with `operation_aborted`; a later `next` still returns the
+     * state.
      */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {
         return initiate<&start_next>("configuration.next", std::forward<Token>(token), seen);
     }
 
-    /** @brief The same, where none was seen before. */
+    /** @brief Same as `next(0)`. */
     template <detail::token_not<std::uint64_t> Token = default_token>
     auto next(Token&& token = Token{}) {
         return next(0, std::forward<Token>(token));
     }
 
     /**
-     * @brief Replaces the whole by these parts. Parts that are not named are removed.
+     * @brief Publishes a new version that consists of the given parts only.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * - `errc::busy`: another writer is at work, or was faster; nothing was published.
-     * - `errc::bad_path`: a part's name cannot be a node's, or is one that the layout uses.
-     * - `errc::too_large`: a part does not fit into one request. (The whole may be of any size.)
-     * - `zk_errc::session_expired`, `errc::ownership_lost`: given up half-way. Publish again.
-     * - `zk_errc::connection_loss`: the session was lost at the last step: look what is published.
+     * - `errc::busy`: another writer is publishing, or has just published; nothing was published.
+     * - `errc::bad_path`: a part's name is not a valid node name, or is reserved.
+     * - `errc::too_large`: a part exceeds the size of a request. (The total size is unlimited.)
+     * - `zk_errc::session_expired`, `errc::ownership_lost`: interrupted. Publish again.
+     * - `zk_errc::connection_loss`: the session was lost in the last step; read what is published.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; what has begun is finished in the
-     * background, so that cancelling never leaves half a version.
+     * All types: completes at once with `operation_aborted`; publishing is completed in the
+     * background, so that cancellation never leaves an incomplete version.
      */
     template <class Token = default_token>
     auto publish(configuration_parts parts, Token&& token = Token{}) {
@@ -189,23 +191,20 @@ protected:
                         detail::configuration_layout layout);
 
 private:
-    static void start_next(const impl_ptr& impl,
-                           std::uint64_t seen,
-                           handler_of<configuration_version> handler);
-    static void start_publish(const impl_ptr& impl,
-                              configuration_parts parts,
-                              handler_of<> handler);
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
+    static void start_publish(const impl_ptr&, configuration_parts parts, handler_of<>);
 };
 
 /**
- * @brief Several znodes that are published together behind a znode `ready`.
+ * @brief A configuration of several nodes with fixed names, guarded by a node `ready`.
  *
- * The parts are children of the path, with fixed names. A writer takes `ready` away, changes them,
- * and creates it again; readers read only while it is there, and start again if it is not the same
- * one afterwards. So there is no version to read while a writer is at work, and a writer that dies
- * half-way leaves none: `configuration_status::broken`, until somebody publishes again.
+ * A writer deletes `ready`, changes the parts, and creates `ready` again. Readers read while it
+ * exists, and read again if it is a different node afterwards. So there is no version to read while
+ * a writer is publishing, and a writer that dies leaves `configuration_status::broken` until a
+ * version is published again.
  *
- * Where it comes from: the configuration of the notes on the ZooKeeper paper; bug catalogue C6.
+ * @par Origin
+ * Configuration with a `ready` node in the ZooKeeper paper.
  */
 class COROZK_DECL ready_configuration : public basic_configuration {
 public:
@@ -216,15 +215,14 @@ public:
 };
 
 /**
- * @brief Several znodes in a folder that is never changed; a pointer is switched to the next one.
+ * @brief A configuration of several nodes, each version below a parent of its own.
  *
- * A version is written beside the current one, in as many requests as it takes, and becomes current
- * in one transaction. Readers always have a version to read, and what a dead writer leaves hurts
- * nobody: the next writer removes it. Old versions are removed, see `configuration_options::keep`.
+ * A version is written beside the current one, with any number of requests, and becomes current in
+ * one transaction, so that readers always have a version to read. The next writer deletes remnants
+ * of dead writers and old versions (see `configuration_options::keep`).
  *
- * Below the path: `current`, whose data is the name of the folder, and `versions`.
- *
- * Where it comes from: bug catalogue C6.
+ * Below the path are `versions`, and `current`, whose data is the name of the current version's
+ * parent.
  */
 class COROZK_DECL versioned_configuration : public basic_configuration {
 public:

@@ -22,90 +22,87 @@ class counter_impl;
 enum class counter_operation : std::uint8_t;
 }  // namespace detail
 
-/** @brief How a counter is stored. */
+/** @brief Options of a counter. */
 struct counter_options {
     counter_options() = default;
 
-    /// What a counter that does not exist counts as. Participants should agree on it. The first change
-    /// makes the node and settles it, also one to the value that it has (`add(0)`).
+    /// The value of a counter that does not exist; participants should use the same one. The first
+    /// update creates the node, even one that does not change the value (`add(0)`).
     std::int64_t initial = 0;
 
-    /// How the number is written. `native`: text, with what it takes to decide every lost answer.
-    /// `curator`: DistributedAtomicLong's 8 bytes, big endian. `kazoo`: Counter's decimal text.
+    /// The format. `native`: text, with a record that resolves unknown outcomes. `curator`:
+    /// DistributedAtomicLong's 8 bytes, big endian. `kazoo`: Counter's decimal text.
     corozk::compatibility compatibility = corozk::compatibility::native;
 
-    /// 32: the 4 bytes of Curator's SharedCount and DistributedAtomicInteger. All but `curator`
-    /// have 64 only; anything else gives `errc::bad_option`.
+    /// 32, with `curator` only: the 4 bytes of SharedCount and DistributedAtomicInteger. Values
+    /// other than 32 and 64 give `errc::bad_option`.
     unsigned bits = 64;
 
-    /// `native` only: how many writers' last updates are kept in the node (about 30 bytes each). An
-    /// update whose answer was lost has an unknown outcome only if as many other writers wrote
-    /// before we could look.
+    /// `native` only: the number of writers whose last updates are recorded in the node (about 30
+    /// bytes each). The outcome of an update whose response was lost remains unknown only if that
+    /// many other writers have written before the client could read the node.
     std::size_t remembered_writers = 64;
 
-    /// Of the node and of parents that are missing. Empty: open.
+    /// ACL of the node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
-/** @brief What `counter::compare_and_set` gives. */
+/** @brief The result of `counter::compare_and_set`. */
 struct counter_exchange {
-    bool exchanged = false;  ///< Whether it was as expected.
-    std::int64_t value = 0;  ///< the counter's value afterwards
+    bool exchanged = false;  ///< Whether the value was the expected one.
+    std::int64_t value = 0;  ///< The counter's value afterwards.
 };
 
 /**
  * @brief A number that many processes change, by conditional updates.
  *
- * Each update is applied exactly once: when its answer was lost with the connection, the node
- * itself tells afterwards whether it was applied, even if others have written since. Updates that
- * are asked for while another is on its way are combined into one request; each still gets its own
- * result.
+ * Each update is applied exactly once: if its response is lost, the node's data shows whether it
+ * was applied, even if others have written since. Updates that are started while another is in
+ * flight are combined into one request; each gets its own result.
  *
- * In the formats of Curator and Kazoo the node has no room for that record. Updates are still never
- * applied twice, but one whose answer was lost is reported as `zk_errc::connection_loss` (outcome
- * unknown) when somebody else may have written meanwhile, or the new value is the one we wrote.
+ * The formats of Curator and Kazoo have no room for such a record. Updates are still never applied
+ * twice, but one whose response was lost is reported as `zk_errc::connection_loss` (outcome
+ * unknown) if another client may have written since, or if the new value equals the one written.
  *
  * @par Deleting the node
- * Resets the counter, also while others add to it: they make it anew. But a new node's versions begin
- * at 0 again, and the server compares nothing else. So an update that is on its way in that moment
- * may take the new node for the one that it has read, where others have written as often to it as
- * they had to that one, and go on from the old value. Where this matters, set it to 0 in place of
- * deleting it.
+ * Resets the counter, also while others update it: they create the node again. As the versions of
+ * the new node restart at 0 and the server compares nothing else, an update in flight may mistake
+ * the new node for the one it has read, if both have been written equally often, and continue from
+ * the old value. If this matters, set the counter to 0 instead of deleting the node.
  *
  * @par Errors of all operations
  * - `errc::foreign_data`: the node's data is not in the configured format.
- * - `errc::overflow`: the result does not fit (64 bits; or 32: `bits`); nothing changed.
- * - `zk_errc::connection_loss`: only when the outcome could not be found out (see above; or the
- *   client was closed, or the node deleted, before it could).
+ * - `errc::overflow`: the result exceeds 64 bits (or 32: `bits`); nothing was changed.
+ * - `zk_errc::connection_loss`: the outcome could not be determined (see above), or not before the
+ *   client was closed or the node deleted.
  * - `errc::not_connected`: nothing was sent.
- * - `errc::closed`, and what the server answers, such as `zk_errc::no_auth`.
+ * - `errc::closed`, and errors reported by the server, such as `zk_errc::no_auth`.
  *
  * @par Cancellation of all operations
- * Terminal, partial and total: completes at once with `operation_aborted`. An update that had been
- * sent may have been applied.
+ * Terminal, partial and total: completes at once with `operation_aborted`. An update in flight may
+ * be applied.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed in any state, before or after the client: outstanding operations complete with
- * `operation_aborted`, and what was sent may have been applied.
+ * May be destroyed in any state, before or after the client: pending operations complete with
+ * `operation_aborted`, and updates in flight may be applied.
  *
- * Where it comes from: the counter in the notes on the ZooKeeper paper (conditional update of a
- * znode); CURATOR-584 and bug catalogue C1 for what goes wrong when such an update is just
- * repeated.
+ * @par Origin
+ * The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply repeated.
  */
 class COROZK_DECL counter : public detail::recipe_object<detail::counter_impl> {
 public:
-    /** @brief A counter at this path. Touches nothing until it is used. */
+    /** @brief `path` is the counter's node. Nothing is sent. */
     counter(const client& c, std::string path, counter_options options = counter_options());
     counter() noexcept = default;
 
     /**
-     * @brief Reads the value; a missing node counts as `counter_options::initial`.
+     * @brief Reads the value; `counter_options::initial` if the node does not exist.
      *
-     * As fresh as this session's server (see `client::sync`), and never older than the results of
-     * this client's own updates.
+     * As recent as this session's server (see `client::sync`), and never older than the results of
+     * this client's updates.
      *
      * @par Completion signature
      * `void(error_code, std::int64_t)`
@@ -116,11 +113,10 @@ public:
     }
 
     /**
-     * @brief Adds to the value (a negative number subtracts), and creates the node if it is
-     * missing.
+     * @brief Adds a number, which may be negative, and creates the node if it does not exist.
      *
      * @par Completion signature
-     * `void(error_code, std::int64_t)`: the value after this very addition.
+     * `void(error_code, std::int64_t)`, with the value after this addition.
      */
     template <class Token = default_token>
     auto add(std::int64_t delta, Token&& token = Token{}) {
@@ -128,10 +124,10 @@ public:
     }
 
     /**
-     * @brief Replaces the value whatever it is, and creates the node if it is missing.
+     * @brief Replaces the value, and creates the node if it does not exist.
      *
      * @par Completion signature
-     * `void(error_code, std::int64_t)`: the value before.
+     * `void(error_code, std::int64_t)`, with the previous value.
      */
     template <class Token = default_token>
     auto exchange(std::int64_t value, Token&& token = Token{}) {
@@ -139,8 +135,8 @@ public:
     }
 
     /**
-     * @brief Replaces the value if it is the expected one, and creates the node then if it is missing.
-     * Another value is no error, and no change.
+     * @brief Replaces the value if it is the expected one, creating the node if it does not exist.
+     *        A different value is not an error.
      *
      * @par Completion signature
      * `void(error_code, counter_exchange)`
@@ -155,13 +151,13 @@ private:
     using value_handler = detail::any_handler<void(error_code, std::int64_t)>;
     using exchange_handler = detail::any_handler<void(error_code, counter_exchange)>;
 
-    static void start_get(const impl_ptr& impl, value_handler handler);
-    static void start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler);
-    static void start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler);
-    static void start_compare_and_set(const impl_ptr& impl,
+    static void start_get(const impl_ptr&, value_handler);
+    static void start_add(const impl_ptr&, std::int64_t delta, value_handler);
+    static void start_exchange(const impl_ptr&, std::int64_t value, value_handler);
+    static void start_compare_and_set(const impl_ptr&,
                                       std::int64_t expected,
                                       std::int64_t desired,
-                                      exchange_handler handler);
+                                      exchange_handler);
 };
 
 }  // namespace corozk

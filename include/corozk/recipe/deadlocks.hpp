@@ -24,22 +24,21 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
 }  // namespace detail
 
 /**
- * @brief Looks who waits for whom on a list of paths, for all recipes that queue, and finds
- * deadlocks: `co_await find_deadlocks(zk, paths)`.
+ * @brief Determines the wait-for graph of a list of paths, and its deadlocks:
+ *        `co_await find_deadlocks(zk, paths)`.
  *
- * Recognises by their names the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`,
- * `election` and `leader_latch`, in all namings that these have. A path that does not exist has no
+ * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
+ * `leader_latch` by their names, with any `compatibility`. A path that does not exist has no
  * contenders.
  *
- * A participant is a session, or, where one says different things of itself (`identity`), each of
- * these. It is taken to keep what it holds until it has got what it waits for: a participant that
- * does several things independently of each other needs several identities. That one waits for
- * itself is no deadlock here: it may have several contenders in one line. Who waits for some of
- * several permits is only stuck if all who hold or want them are.
+ * A participant is a session or, if its contenders have different `identity` options, each of
+ * these. It is assumed to keep what it holds until it gets what it waits for: a process that does
+ * several things independently needs several identities. A participant that waits for itself is not
+ * reported as a deadlock, because it may have several contenders at a path. A participant that
+ * waits for permits is stuck only if all holders of permits and all waiters ahead of it are.
  *
- * Everything is read twice, after a `sync`; a deadlock is reported if all of its edges were there
- * both times. So what was seen at different moments adds up to none, and a real one is always
- * found.
+ * Everything is read twice, after a `sync`. A deadlock is reported if all its edges exist both
+ * times, so edges of different moments never add up to one, and a real one is always found.
  *
  * @par Completion signature
  * `void(error_code, wait_graph)`
@@ -52,7 +51,7 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * Terminal, partial, total: completes at once.
  *
  * @par Executor, threads, lifetime
- * As for operations of the client.
+ * As for operations of `client`.
  */
 template <class Token = default_token>
 auto find_deadlocks(const client& c, std::vector<std::string> paths, Token&& token = Token{}) {

@@ -8,26 +8,26 @@
 
 namespace corozk {
 
-/** @brief One contender waits for another one. */
+/** @brief An edge of a wait-for graph. */
 struct wait_edge {
     wait_edge() = default;
 
-    std::string path;        ///< of the lock (or semaphore, or election)
-    contender_info waiter;   ///< Who waits.
-    contender_info blocker;  ///< For whom.
+    std::string path;        ///< The path of the recipe.
+    contender_info waiter;   ///< The waiting contender.
+    contender_info blocker;  ///< The contender it waits for.
 };
 
-/** @brief Who waits for whom, over several paths. */
+/** @brief A wait-for graph over several paths. */
 struct wait_graph {
     wait_graph() = default;
 
-    /// Who waits for whom. Where any of several would do (a semaphore's permits), the nearest 16; in
-    /// `deadlocks` all of them count.
+    /// All edges. If one of several blockers is sufficient (a semaphore's permits), only the
+    /// nearest 16; `deadlocks` considers all of them.
     std::vector<wait_edge> edges;
 
-    /// Circles, one for each group of participants who wait for each other: every edge's blocker is
-    /// the next edge's waiter, and the last one's is the first one's. Whoever waits for one of a
-    /// circle without being waited for waits for ever, too, and is in none.
+    /// One cycle for each group of participants that wait for each other: each edge's blocker is
+    /// the next edge's waiter, the last one's is the first one's. Participants that wait for a
+    /// cycle without being part of it are not included.
     std::vector<std::vector<wait_edge>> deadlocks;
 };
 

@@ -3,133 +3,58 @@
 
 #include <corozk/recipe/delay_queue_types.hpp>
 #include <corozk/recipe/queue.hpp>
-#include <corozk/time_limit.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
 #include <functional>
-#include <ratio>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace corozk {
 
 /**
- * @brief A queue whose items come out when they are due: in the order of their due times, and of the
- *        puts where these are the same.
+ * @brief A queue whose items become available at their due times, in the order of these and, if
+ *        equal, of the puts.
  *
  * `take`, `consume` and their variants wait until an item is due; `try_take`, `try_consume` and
- * `peek` know only items that are. Whoever waits is woken by one timer, and by a watch when an item
- * is put that is due earlier. An item is taken exactly once, and consumed with acknowledgement, as
- * in every queue. `size` counts those that are not due, too, and so does a bound.
+ * `peek` consider only due items. Waiters are woken by a timer, and by a watch if an item with an
+ * earlier due time is put. Otherwise as any queue: items are taken exactly once or acknowledged.
+ * `size` and the bound also count items that are not due.
  *
- * As in `priority_queue` each round of takes has a listing that was asked for after the takes.
+ * As in `priority_queue`, takes use a listing that was requested after them.
  *
- * @par Whose clock counts
- * The system clocks of those who take part. A delay becomes a point in time by the clock of whoever
- * puts, at the call of `put`; the item is due when the clock of whoever takes has reached it. Where
- * the two differ by d, the item comes up to d too early or too late. Nothing else depends on clocks:
- * none that is wrong, or jumps, loses an item or gives it out twice, and the order is the same for
- * all. If the taker's clock goes back, it waits until the time has come again; what it has taken
- * stays taken. If it goes ahead, it takes what has become due by that, a second later at most.
+ * @par Clocks
+ * The system clocks of the participants. A delay is added to the producer's clock when `put` is
+ * called; the item is due when the consumer's clock reaches the result. If the clocks differ by d,
+ * the item is taken up to d too early or too late. Nothing else depends on clocks: wrong or jumping
+ * ones neither lose nor duplicate items, and the order is the same for all clients. If the
+ * consumer's clock jumps back, it waits until the due time is reached again; if it jumps ahead,
+ * items that are due by that are taken within a second.
  *
  * @par Format
- * Items are called `queue-<due time>-<sequence>`: milliseconds since 1970 in thirteen digits, so that
- * names sort. Other children are not touched. Another format than `compatibility::native` gives
- * `errc::bad_option` in every operation but `size`.
- *
- * @par Puts
- * As in `queue`: each is applied exactly once.
- *
- * @par Cancellation of puts
- * As in `queue`.
+ * Items are named `queue-<due time>-<sequence>`, in milliseconds since 1970 with thirteen digits,
+ * so that names sort. Other children are ignored. With another `compatibility` than `native`, all
+ * operations except `size` fail with `errc::bad_option`. `put_many` adds items with the same due
+ * time.
  *
  * @par Origin
- * Curator's DistributedDelayQueue, whose items have a format of their own; bug catalogue Q13.
+ * Curator's DistributedDelayQueue, whose item format is different.
  */
-class COROZK_DECL delay_queue : public basic_queue {
+class COROZK_DECL delay_queue : public producing_queue<due_time> {
 public:
-    /// Says what time it is. It is called on the client's executor, never after the queue was
-    /// destroyed, and must not throw.
+    /// Returns the time. Called on the client's executor, never after the queue was destroyed. Must
+    /// not throw.
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
 
     delay_queue() noexcept = default;
 
     /**
-     * @brief A delay queue at this path. Touches nothing until it is used.
+     * @brief `path` is the parent node of the items. Nothing is sent.
      *
-     * @param time  instead of the system clock, for instance one that follows a time server. Empty:
-     *              the system clock
+     * @param time the clock, for instance one that follows a time server; empty: the system clock
      */
     delay_queue(const client& c,
                 std::string path,
                 queue_options options = queue_options(),
                 wall_clock time = wall_clock());
-
-    /**
-     * @brief Adds an item; waits for room in a bounded queue.
-     *
-     * @par Completion signature
-     * `void(error_code)`
-     *
-     * @par Errors
-     * `errc::too_large` (for one request, or the bound), `errc::limit_mismatch`, `errc::bad_option`.
-     */
-    template <class Token = default_token>
-    auto put(std::string data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.put",
-                         one_item(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         false,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief As `put`, but waits for room at most until then: `errc::deadline_exceeded`. */
-    template <class Token = default_token>
-    auto put_until(std::string data,
-                   due_time when,
-                   clock::time_point deadline,
-                   Token&& token = Token{}) {
-        return put_items("delay_queue.put",
-                         one_item(std::move(data), rank_of(when)),
-                         deadline,
-                         false,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief The same, at most that long from now on. */
-    template <class Token = default_token>
-    auto put_for(std::string data, due_time when, time_limit budget, Token&& token = Token{}) {
-        return put_until(std::move(data), when, budget.from_now(), std::forward<Token>(token));
-    }
-
-    /** @brief As `put`, but `errc::would_block` if a bounded queue is full. */
-    template <class Token = default_token>
-    auto try_put(std::string data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.try_put",
-                         one_item(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         true,
-                         std::forward<Token>(token));
-    }
-
-    /** @brief As `put`: adds all of them, due at the same time, or none. */
-    template <class Token = default_token>
-    auto put_many(std::vector<std::string> data, due_time when, Token&& token = Token{}) {
-        return put_items("delay_queue.put_many",
-                         many_items(std::move(data), rank_of(when)),
-                         clock::time_point::max(),
-                         false,
-                         std::forward<Token>(token));
-    }
-
-private:
-    std::int64_t rank_of(due_time when) const;
-
-    wall_clock time_;
 };
 
 }  // namespace corozk

@@ -9,11 +9,11 @@
 namespace corozk {
 
 /**
- * @brief When an item may be taken: a point in time, or a delay from the put. Milliseconds; fractions
- *        count as a whole one.
+ * @brief The due time of an item: a point in time, or a delay from the put, rounded up to
+ *        milliseconds.
  *
- * Made from any duration and any time of the system clock: `queue.put("later", 5min)`. What lies
- * before 1970 counts as 1970, and what lies after November 2286 as then.
+ * Implicitly constructed from any duration or time of the system clock: `queue.put("later", 5min)`.
+ * Clamped to the range from 1970 to November 2286.
  */
 class due_time {
 public:
@@ -22,15 +22,15 @@ public:
     due_time(std::chrono::time_point<std::chrono::system_clock, Duration> at) noexcept
         : milliseconds_(rounded_up(at.time_since_epoch())) {}
 
-    /** @brief A delay; a negative one is none. */
+    /** @brief A delay; negative ones count as zero. */
     template <class Rep, class Period>
     due_time(std::chrono::duration<Rep, Period> delay) noexcept
         : milliseconds_(std::max<std::int64_t>(rounded_up(delay), 0)), is_delay_(true) {}
 
-    bool is_delay() const noexcept { return is_delay_; }  ///< Whether it counts from the put.
+    bool is_delay() const noexcept { return is_delay_; }  ///< Whether it is relative to the put.
     std::int64_t milliseconds() const noexcept {
         return milliseconds_;
-    }  ///< Since 1970, or a delay.
+    }  ///< The time since 1970, or the delay.
 
 private:
     static std::int64_t rounded_up(std::chrono::duration<long double, std::milli> length) noexcept {

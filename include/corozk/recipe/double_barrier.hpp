@@ -21,57 +21,58 @@ namespace detail {
 class double_barrier_impl;
 }
 
-/** @brief How a `double_barrier` behaves. */
+/** @brief Options of a double barrier. */
 struct double_barrier_options {
     double_barrier_options() = default;
 
-    /// What `enter` does while a round is going on: wait for the next one (true), or fail with
-    /// `errc::would_block` (false).
+    /// Whether `enter` waits for the next round while one is in progress. Otherwise it fails with
+    /// `errc::would_block`.
     bool wait_for_next_round = true;
 
-    /// Of the members' nodes and of folders that are made for them; empty means open.
+    /// ACL of the members' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief One member of a group that begins and ends its work together.
+ * @brief A member of a group that starts and ends its work together.
  *
- * `enter` returns when `size` members have come, `leave` when all of them have left or died. The
- * barrier can be used again and again; each use is a *round* of exactly `size` members:
+ * `enter` completes when `size` members have entered, `leave` when all of them have left or died.
+ * The barrier is reusable; each use is a *round* of exactly `size` members:
  *
- * - Who comes while a round is going on waits for the next (or is told, see the options).
- * - A member that gives up or dies before the round begins is not counted.
- * - A member that dies afterwards counts as having left, and nobody waits for it.
- * - Nothing that an earlier round has left behind lets anybody in.
+ * - Members that arrive during a round wait for the next one (or fail; see the options).
+ * - A member that gives up or dies before the round starts does not count.
+ * - A member that dies later counts as having left.
+ * - Remnants of earlier rounds let no one in.
  *
- * One object is one member; make as many as you like. Members of one client share listings and
- * watches.
+ * Each object is one member. Members of the same client share listings and watches.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `enter` | completes at once; the member's node is erased in the background. A round that began
- * in the same instant counts it as a member that left | | `leave` | completes at once; the member's
- * node is erased in the background: it has left, without having waited for the others |
+ * | `enter`, `leave` | completes at once; the node is deleted in the background |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`. A deadline does the
- * same as a cancellation, with `errc::deadline_exceeded`.
+ * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
+ * A cancelled `leave` leaves without waiting for the others.
+ *
+ * A cancelled operation completes with `boost::asio::error::operation_aborted`. A deadline has the
+ * same effects, with `errc::deadline_exceeded`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object in any state is safe: what waits completes with `operation_aborted`, and
- * its node is erased in the background. After `client::close` everything fails with `errc::closed`.
+ * May be destroyed in any state: pending operations complete with `operation_aborted`, and the node
+ * is deleted in the background. After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
- * "Double Barriers" on ZooKeeper's recipes page. The page's `ready` node is the data of the barrier
- * node here, together with the round it belongs to: one that outlives its round was the fault of
- * Curator's CURATOR-233, CURATOR-536 and apache/curator#1290.
+ * "Double Barriers" on ZooKeeper's recipes page. Instead of the page's `ready` node, the barrier
+ * node's data identifies the round: `ready` nodes that outlived their round caused CURATOR-233,
+ * CURATOR-536 and apache/curator#1290.
  */
 class COROZK_DECL double_barrier : public detail::recipe_object<detail::double_barrier_impl> {
 public:
-    /** @brief A member, still outside. Nothing is sent. All members must name the same size. */
+    /** @brief A member outside the barrier. Nothing is sent. All members must use the same size. */
     double_barrier(const client& c,
                    std::string path,
                    std::uint32_t size,
@@ -86,19 +87,19 @@ public:
     std::uint64_t round() const noexcept;
 
     /**
-     * @brief Waits until `size` members have come.
+     * @brief Waits until `size` members have entered.
      *
-     * When the session is lost before the round has begun, the member comes again with the next
-     * session by itself. It counts once, also while the server still keeps the lost one.
+     * If the session is lost before the round starts, the member enters again in the next session.
+     * It counts once, even while the server still has the lost session.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * - `errc::busy`: it is inside already, or entering or leaving.
-     * - `errc::would_block`: a round is going on (only if the options say so).
-     * - `errc::limit_mismatch`: the round was begun by members that named another size.
-     * - `errc::foreign_data`: the barrier node was written by somebody else.
+     * - `errc::busy`: it is already inside, entering or leaving.
+     * - `errc::would_block`: a round is in progress (without `wait_for_next_round`).
+     * - `errc::limit_mismatch`: the round was started by members with another size.
+     * - `errc::foreign_data`: the barrier node's data was not written by a double barrier.
      * - `errc::bad_option` (a size of 0), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -107,13 +108,13 @@ public:
             "double_barrier.enter", std::forward<Token>(token), time_limit::for_ever());
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto enter_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_enter>("double_barrier.enter", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto enter_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return enter_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -127,11 +128,11 @@ public:
      *
      * @par Errors
      * - `errc::not_a_member`: it is not inside.
-     * - `zk_errc::session_expired`: the session in which it had entered was lost. The others take
-     *   it for dead and do not wait for it; it is outside now.
+     * - `zk_errc::session_expired`: the session in which it had entered was lost, so that it counts
+     *   as having died.
      * - `errc::closed`.
      *
-     * After any error the member is outside, and its node is gone or will be erased.
+     * After any error the member is outside, and its node has been or will be deleted.
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
@@ -139,21 +140,21 @@ public:
             "double_barrier.leave", std::forward<Token>(token), time_limit::for_ever());
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto leave_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_leave>("double_barrier.leave", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto leave_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return leave_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
 private:
-    static void start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler);
-    static void start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler);
+    static void start_enter(const impl_ptr&, time_limit limit, handler_of<>);
+    static void start_leave(const impl_ptr&, time_limit limit, handler_of<>);
 };
 
 }  // namespace corozk

@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -20,63 +20,62 @@ namespace detail {
 class latch_core;
 }
 
-/** @brief How a candidate behaves. */
+/** @brief Options of an election. */
 struct election_options {
     election_options() = default;
     explicit election_options(std::string identity_) : identity(std::move(identity_)) {}
 
-    /// Written into the candidate's node: who is it? Shown by `leader` and `contenders`.
+    /// Stored in the candidate's node and shown by `leader` and `contenders`.
     std::string identity;
 
-    /// Of the candidates' nodes and of folders that are missing. Empty means open to everybody.
+    /// ACL of the candidates' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 
-    /// Whose candidates elect one leader. `native`: "<guid>-n_<sequence>". `curator`:
-    /// "_c_<guid>-latch-<sequence>", those of LeaderLatch. `kazoo`: "<guid>__lock__<sequence>",
-    /// those of Election.
+    /// The candidates' names. `native`: "<guid>-n_<sequence>". `curator`:
+    /// "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`: "<guid>__lock__<sequence>", as
+    /// Election.
     corozk::compatibility compatibility = corozk::compatibility::native;
 
-    /// What is written into the leader's node by `request_release`; with Curator's names it
-    /// replaces the node's data.
+    /// What `request_release` appends to the data of the leader's node or, with `curator`, replaces
+    /// it with.
     std::string release_request = "unlock";
 };
 
-/** @brief Who leads, as an observer sees it. */
+/** @brief The current leader. */
 struct election_leader {
     election_leader() = default;
 
-    std::string path;                ///< of its node; empty if there is no leader
-    std::string identity;            ///< As its options say.
-    std::int64_t fencing_token = 0;  ///< Of its term.
-    std::int64_t session_id = 0;     ///< Of its session.
-    bool acknowledged = false;       ///< its leader procedure has run
+    std::string path;                ///< Its node; empty if there is no leader.
+    std::string identity;            ///< `election_options::identity`.
+    std::int64_t fencing_token = 0;  ///< The fencing token of its term.
+    std::int64_t session_id = 0;     ///< Its session.
+    bool acknowledged = false;       ///< Whether it has called `acknowledge`.
 
     explicit operator bool() const noexcept { return !path.empty(); }  ///< Whether there is one.
 };
 
 /**
- * @brief Elects one leader among all candidates of the same path.
+ * @brief Elects one leader among all candidates at the same path.
  *
- * First come, first served; when a leader leaves, one candidate is woken. `campaign` gives the
+ * First come, first served; when a leader resigns, one candidate is woken. `campaign` returns the
  * leadership as an `ownership`: release it to resign; `ownership::wait_lost` completes when it is
- * lost
- * (the session's end, or somebody erased the node). `run` does all that for a coroutine.
+ * lost. `run` combines this for a coroutine.
  *
- * Being a candidate survives reconnects: the node is kept, not made anew.
+ * A candidacy survives reconnects with the same node.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while an operation is under way (it goes on), and outlive the client (then
- * everything fails with `errc::closed`).
+ * May be destroyed while operations are pending (they continue), and may outlive the client
+ * (operations then fail with `errc::closed`).
  *
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
  */
-class COROZK_DECL election : public detail::line_user {
+class COROZK_DECL election : public detail::contention_recipe {
 public:
-    /// `path` is the folder of the election; it is created when it is needed.
+    /// `path` is the parent node of the candidates; it is created when needed.
     election(const client& c, std::string path, election_options options = election_options());
     election() noexcept;
     election(election&&) noexcept;
@@ -84,29 +83,26 @@ public:
     ~election();
 
     /**
-     * @brief Becomes a candidate, and waits until it leads.
+     * @brief Becomes a candidate and waits for the leadership.
      *
      * @par Completion signature
      * `void(error_code, ownership)`
      *
      * @par Errors
-     * `zk_errc::session_expired`: the session was lost while waiting. `errc::ownership_lost`:
-     * somebody erased the candidate's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`. After an error nothing is left behind.
+     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
+     * deleted the candidate's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
+     * `errc::not_connected`. No node remains after an error.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. The candidate's node is erased for certain, also
-     * if its creation is still under way; a leadership that began in the same instant is either
-     * delivered or given up.
+     * Terminal, partial, total: completes at once. The candidate's node is reliably deleted, even
+     * if its creation is still in flight; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
     auto campaign(Token&& token = Token{}) {
         return begin("election.campaign", claim(), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`).
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto campaign_until(time_point deadline, Token&& token = Token{}) {
         claim what;
@@ -114,15 +110,13 @@ public:
         return begin("election.campaign", what, std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto campaign_for(time_limit budget, Token&& token = Token{}) {
         return campaign_until(budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief As `campaign`, but only if there is no other candidate.
-     *  @par Errors
-     *  Also `errc::would_block`. */
+    /** @brief As `campaign`, but fails with `errc::would_block` if there are other candidates. */
     template <class Token = default_token>
     auto try_campaign(Token&& token = Token{}) {
         claim what;
@@ -131,70 +125,63 @@ public:
     }
 
     /**
-     * @brief Resigns but stays a candidate, behind all others; waits until it leads again.
+     * @brief Resigns, becomes a candidate behind all others, and waits to lead again.
      *
-     * It is a candidate before it resigns: there is no moment without one. If nobody else is, it
-     * leads again. `term` is given up in every case, also if this fails.
+     * The new candidacy begins before the leadership ends, so that it wins again if there is no
+     * other candidate. `term` is released even if this fails.
      *
      * @par Completion signature, errors, cancellation
      * As `campaign`.
      */
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, ownership)>(
-            detail::call_site("election.campaign_again", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
-                // The new node is asked for first; then `term` goes with this function.
-                ownership old = std::move(term);
-                start_acquire(s, impl, claim(), std::move(handler));
-            });
+        // Shared, because `deferred` wants what it starts to be copyable.
+        return initiate<&start_campaign_again>("election.campaign_again",
+                                               path(),
+                                               std::forward<Token>(token),
+                                               std::make_shared<ownership>(std::move(term)));
     }
 
     /**
-     * @brief Tells the observers that the leader procedure has run: writes a node beside the
-     *        candidate's, unless the leadership has been lost. It goes when the leadership ends.
+     * @brief Announces to observers that the leader procedure has run: creates a node beside the
+     *        candidate's, which is deleted when the leadership ends.
      *
      * @par Preconditions
-     * `term` came from an `election` of the same session and path.
+     * `term` was acquired from an `election` of the same session and path.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::ownership_lost` or `zk_errc::session_expired`: it was lost. `errc::bad_option`: not a
+     * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`: not a
      * leadership of this election. `zk_errc::no_auth`, `errc::closed`.
      *
      * @par Cancellation
-     * Terminal and partial: stops waiting; the node is written all the same. Total: ignored.
+     * Terminal and partial: stops waiting; the node is created anyway. Total: ignored.
      *
      * @see Recipes page, "Leader Election", the note on the leader procedure.
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return detail::initiate<&start_acknowledge>(
-            detail::call_site("election.acknowledge", term.path()),
-            callee(session_, impl_),
-            std::forward<Token>(token),
-            term.implementation());
+        return initiate<&start_acknowledge>(
+            "election.acknowledge", term.path(), std::forward<Token>(token), term.implementation());
     }
 
     /**
-     * @brief Leads a term: `co_await e.run(body)` with `awaitable<T> body(ownership&)`.
+     * @brief Runs a coroutine as the leader: `co_await e.run(body)` with
+     *        `awaitable<T> body(ownership&)`.
      *
-     * Campaigns, awaits the body, resigns, and gives the body's result. If the leadership is lost
-     * meanwhile the body is cancelled (terminal), and when it has ended this campaigns again, in
-     * the next session if need be, until a body ends by itself. A body that throws by itself ends
-     * it, too.
+     * Campaigns, awaits the body, resigns, and returns the body's result or throws its exception.
+     * If the leadership is lost, cancels the body (terminal) and, after it has ended, campaigns
+     * again, in the next session if necessary, until a body completes.
      *
      * @par Errors
-     * Those of `campaign` that do not heal: `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
+     * The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `zk_errc::auth_failed`.
      *
      * @par Cancellation
-     * As `campaign`; then the body is cancelled, and when it has ended this throws what it threw,
-     * or `operation_aborted`. It has resigned in every case.
+     * As `campaign`. During the body: cancels the body and, after it has ended, throws its
+     * exception or `operation_aborted`. The leadership is always released.
      */
     template <class Body>
     auto run(Body body) {
@@ -204,7 +191,7 @@ public:
     }
 
     /**
-     * @brief Who leads now.
+     * @brief Gets the current leader.
      *
      * @par Completion signature
      * `void(error_code, election_leader)`
@@ -221,11 +208,10 @@ public:
     }
 
     /**
-     * @brief Waits until somebody else leads, nobody does, or the leader has acknowledged: until
-     * the answer differs from the one that was seen.
+     * @brief Waits until the leader, or its acknowledgement, differs from the one passed.
      *
-     * Costs no more for many candidates: only the leader's node is watched, and the folder while
-     * there is no leader. Several changes in a row may be seen as one.
+     * The cost does not depend on the number of candidates: only the leader's node is watched, or
+     * the parent while there is no leader. Intermediate states may be skipped.
      *
      * @par Completion signature
      * `void(error_code, election_leader)`
@@ -236,7 +222,7 @@ public:
      * @par Cancellation
      * Terminal, partial, total: completes at once.
      *
-     * @see CURATOR-358, CURATOR-436: a leader that changes while it is looked up.
+     * @see CURATOR-358, CURATOR-436: the leader changes while it is looked up.
      */
     template <class Token = default_token>
     auto next_leader(election_leader seen, Token&& token = Token{}) {
@@ -248,15 +234,12 @@ public:
 private:
     friend class detail::latch_core;
 
-    using callee = detail::callee<session_ptr, impl_ptr>;
     using owned_ptr = std::shared_ptr<detail::owned>;
 
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
-        return detail::initiate<&start_observe>(detail::call_site(operation, path()),
-                                                callee(session_, impl_),
-                                                std::forward<Token>(token),
-                                                std::move(seen));
+        return initiate<&start_observe>(
+            operation, path(), std::forward<Token>(token), std::move(seen));
     }
 
     template <class Value, class Body>
@@ -267,11 +250,9 @@ private:
         std::string path = path_of(impl);
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
-            auto [ec, term] = co_await detail::initiate<void(error_code, ownership)>(
-                detail::call_site(operation, path),
-                detail::executor_of(s),
-                tuple,
-                [&s, &impl](auto handler) { start_acquire(s, impl, claim(), std::move(handler)); });
+            auto acquiring = detail::initiate<&start_acquire>(
+                detail::call_site(operation, path), callee(s, impl), tuple, claim());
+            auto [ec, term] = co_await std::move(acquiring);
             if (worth_another_term(ec))
                 continue;
             if (ec)
@@ -288,12 +269,12 @@ private:
                     continue;
                 throw error(reason, operation, path);
             }
-            // In what follows the destructor of `term` resigns.
+            // On exceptions, the destructor of `term` resigns.
             if (failure)
                 std::rethrow_exception(failure);
             if (cancelled)
                 throw error(boost::asio::error::operation_aborted, operation, path);
-            // What the body did is done, even if the end came first.
+            // The body has succeeded, even if the leadership was lost first.
             co_await term.release(tuple);
             if constexpr (std::is_void_v<Value>) {
                 co_return;
@@ -303,16 +284,19 @@ private:
         }
     }
 
-    /// Whether another candidacy may succeed where this one failed.
+    /// Whether another candidacy may succeed after this error.
     static bool worth_another_term(const error_code& ec) noexcept;
     static std::string path_of(const impl_ptr& impl);
 
-    static void start_acknowledge(const callee& of,
+    static void start_campaign_again(const callee&,
+                                     const std::shared_ptr<ownership>& term,
+                                     detail::any_handler<void(error_code, ownership)>);
+    static void start_acknowledge(const callee&,
                                   const owned_ptr& term,
-                                  detail::any_handler<void(error_code)> handler);
-    static void start_observe(const callee& of,
+                                  detail::any_handler<void(error_code)>);
+    static void start_observe(const callee&,
                               std::optional<election_leader> seen,
-                              detail::any_handler<void(error_code, election_leader)> handler);
+                              detail::any_handler<void(error_code, election_leader)>);
 };
 
 }  // namespace corozk

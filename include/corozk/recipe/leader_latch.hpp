@@ -17,119 +17,116 @@ namespace detail {
 class latch_core;
 }
 
-/** @brief What a leader latch is. */
+/** @brief The state of a leader latch. */
 enum class latch_state : std::uint8_t {
-    idle,       ///< not started, or closed
-    candidate,  ///< waits for its turn, or for a session
+    idle,       ///< Not started, or closed.
+    candidate,  ///< Waiting for the leadership or for a session.
     leader,
 };
 
-/** @brief A leader latch at one moment. */
+/** @brief A snapshot of a leader latch. */
 struct latch_status {
     latch_status() = default;
 
-    latch_state state = latch_state::idle;  ///< Now.
-    std::uint64_t revision = 0;             ///< grows with every change
-    std::int64_t fencing_token = 0;         ///< of the term, while it leads
-    error_code reason;  ///< why the last term or candidacy ended, if not by our own wish
+    latch_state state = latch_state::idle;  ///< The current state.
+    std::uint64_t revision = 0;             ///< Incremented by every change.
+    std::int64_t fencing_token = 0;         ///< The term's fencing token while it leads.
+    error_code reason;  ///< Why the last term or candidacy ended, unless on request.
 };
 
 /**
- * @brief Leadership as a state: a candidate that stays one, over lost sessions and erased nodes,
- * until it is closed.
+ * @brief Leadership as a state: a candidate that campaigns until it is closed, even after session
+ *        loss or deletion of its node.
  *
  * @code
  * corozk::leader_latch latch(zk, "/app/leader");
  * latch.start();
- * co_await latch.wait_leadership();    // as long as it takes
+ * co_await latch.wait_leadership();
  * ... while (latch.has_leadership()) ...
  * @endcode
  *
- * The same election as `election` with the same options: latches, `election`s and (see
- * `compatibility`) other libraries' candidates elect one leader. A lost connection changes nothing:
- * the node is kept, and the leadership with it, until the session's deadline. When the session is
- * lost, or somebody erases the node, it leads no more at once, and becomes a candidate again, behind
- * all others.
+ * Participates in the same election as an `election` with the same path and options. While
+ * disconnected, it keeps its node, and with it the leadership, until the session's deadline. When
+ * the session is lost or the node is deleted, the leadership ends at once, and it becomes a
+ * candidate again, behind all others.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * Its destructor resigns in the background; operations under way complete with `operation_aborted`.
- * May outlive the client (then everything fails with `errc::closed`).
+ * The destructor resigns in the background; pending operations complete with `operation_aborted`.
+ * May outlive the client (operations then fail with `errc::closed`).
  *
  * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
  */
 class COROZK_DECL leader_latch : public detail::recipe_object<detail::latch_core> {
 public:
-    using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
-    using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
+    using duration = std::chrono::steady_clock::duration;      ///< The type of time limits.
+    using time_point = std::chrono::steady_clock::time_point;  ///< The type of deadlines.
 
-    /// `path` is the folder of the election; it is created when it is needed.
+    /// `path` is the parent node of the candidates; it is created when needed.
     leader_latch(const client& c, std::string path, election_options options = election_options());
     leader_latch() noexcept = default;
 
-    /** @brief Becomes a candidate, if it is none. Again after `close`, or after an error. */
+    /** @brief Becomes a candidate if idle: at first, after `close`, or after an error. */
     void start();
 
-    /** @brief Whether it leads now, as far as anybody can know here: false from the moment in which
-     *         the session's deadline passes, also before anybody was told. */
+    /** @brief Whether it leads, to the client's knowledge: false as soon as the session's deadline
+     *         has passed, even before the loss is reported. */
     bool has_leadership() const noexcept;
 
-    /** @brief What it is. */
+    /** @brief The current status. */
     latch_status status() const;
 
-    /** @brief The node of the term; empty if it does not lead. */
+    /** @brief The node of the current term; empty if it does not lead. */
     std::string term_path() const;
 
     /**
-     * @brief Waits until it leads; at once if it does.
+     * @brief Waits until it leads.
      *
      * @par Completion signature
-     * `void(error_code, std::int64_t)`: the term's fencing token.
+     * `void(error_code, std::int64_t)`, with the term's fencing token.
      *
      * @par Errors
-     * `errc::not_a_member`: it was not started, or is being closed. The reason if it can never
-     * lead: `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is
-     * idle then.
+     * `errc::not_a_member`: not started, or being closed. The reason if it can never lead:
+     * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is idle
+     * then.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; it stays a candidate.
+     * Terminal, partial, total: completes at once; it remains a candidate.
      */
     template <class Token = default_token>
     auto wait_leadership(Token&& token = Token{}) {
         return wait_leadership_until(time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`); it stays a candidate.
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`). */
     template <class Token = default_token>
     auto wait_leadership_until(time_point deadline, Token&& token = Token{}) {
         return initiate<&start_wait_leadership>(
             "leader_latch.wait_leadership", std::forward<Token>(token), deadline);
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto wait_leadership_for(time_limit budget, Token&& token = Token{}) {
         return wait_leadership_until(budget.from_now(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Waits until it is not any more what was seen: `s = co_await latch.next_status(s)`.
+     * @brief Waits until the status differs from the one passed:
+     *        `s = co_await latch.next_status(s)`.
      *
-     * Several changes in a row may be seen as one; the revision and the fencing token tell terms
-     * apart. Works while idle, too.
+     * Intermediate states may be skipped; terms are distinguished by revision and fencing token.
      *
      * @par Completion signature
      * `void(error_code, latch_status)`
      *
      * @par Errors
-     * `errc::closed`: the client was.
+     * `errc::closed`: the client was closed.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; no change is lost to a later call.
+     * Terminal, partial, total: completes at once; a later call still reports the change.
      */
     template <class Token = default_token>
     auto next_status(const latch_status& seen, Token&& token = Token{}) {
@@ -138,19 +135,19 @@ public:
     }
 
     /**
-     * @brief Resigns, and stays a candidate behind all others. If there are none, it leads again.
+     * @brief Resigns and becomes a candidate behind all others. If there are none, it leads again.
      *
-     * It is a candidate again before it resigns: there is no moment without one.
+     * The new candidacy begins before the leadership ends.
      *
      * @par Completion signature
-     * `void(error_code)`: the term is over by the server's word.
+     * `void(error_code)`, after the server has confirmed the end of the term.
      *
      * @par Errors
-     * `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`: it was
-     * lost meanwhile.
+     * `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`: the term
+     * was lost.
      *
      * @par Cancellation
-     * Terminal, partial, total: stops waiting; it resigns all the same.
+     * Terminal, partial, total: stops waiting; it resigns anyway.
      */
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
@@ -158,57 +155,57 @@ public:
     }
 
     /**
-     * @brief Resigns, and is no candidate any more.
+     * @brief Resigns and ends the candidacy.
      *
      * @par Completion signature
-     * `void(error_code)`: nothing of it is left, by the server's word or with the session's end.
+     * `void(error_code)`, after its node was deleted or the session has ended.
      *
      * @par Cancellation
-     * Terminal, partial, total: stops waiting; it goes all the same.
+     * Terminal, partial, total: stops waiting; it closes anyway.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {
         return initiate<&start_close>("leader_latch.close", std::forward<Token>(token));
     }
 
-    /** @brief As `election::acknowledge`, for the present term. */
+    /** @brief As `election::acknowledge`, for the current term. */
     template <class Token = default_token>
     auto acknowledge(Token&& token = Token{}) {
         return campaign().acknowledge(term(), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::commit`, for the present term: a late leader's write fails. */
+    /** @brief As `ownership::commit`, for the current term. */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
         return term().commit(std::move(steps), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::read`, for the present term. */
+    /** @brief As `ownership::read`, for the current term. */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {
         return term().read(std::move(path_to_read), std::forward<Token>(token));
     }
 
-    /** @brief As `ownership::wait_release_requested`, for the present term. */
+    /** @brief As `ownership::wait_release_requested`, for the current term. */
     template <class Token = default_token>
     auto wait_release_requested(Token&& token = Token{}) {
         return term().wait_release_requested(std::forward<Token>(token));
     }
 
-    /** @brief The election that it takes part in: for `leader`, `next_leader`, `contenders`, ... */
+    /** @brief The election it participates in: for `leader`, `next_leader`, `contenders`, ... */
     election& campaign() const noexcept;
 
 private:
     ownership& term() const noexcept;
 
-    static void start_wait_leadership(const impl_ptr& impl,
+    static void start_wait_leadership(const impl_ptr&,
                                       time_point deadline,
-                                      handler_of<std::int64_t> handler);
-    static void start_next_status(const impl_ptr& impl,
+                                      handler_of<std::int64_t>);
+    static void start_next_status(const impl_ptr&,
                                   std::uint64_t revision,
-                                  handler_of<latch_status> handler);
-    static void start_resign(const impl_ptr& impl, handler_of<> handler);
-    static void start_close(const impl_ptr& impl, handler_of<> handler);
+                                  handler_of<latch_status>);
+    static void start_resign(const impl_ptr&, handler_of<>);
+    static void start_close(const impl_ptr&, handler_of<>);
 };
 
 }  // namespace corozk

@@ -23,83 +23,81 @@ namespace detail {
 class membership_impl;
 }
 
-/** @brief How a group is kept. */
+/** @brief Options of a group membership. */
 struct membership_options {
     membership_options() = default;
 
-    /// What `join` does while the name belongs to another session: wait until that one is gone
-    /// (true), or fail with `errc::already_exists` (false). An earlier session of this object is
-    /// waited for in any case.
+    /// Whether `join` waits while the name belongs to another session. Otherwise it fails with
+    /// `errc::already_exists`. It always waits for an earlier session of the same object.
     bool wait_for_predecessor = true;
 
-    /// Of the members' nodes and of folders that are made for them; empty means open.
+    /// ACL of the members' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief Who is there: a folder with an ephemeral node for each member, which holds the member's
- *        name and data.
+ * @brief A group of processes: each member has an ephemeral node with its name and data.
  *
- * One object can be a member (`join` ... `leave`), an observer (`members`, `next_change`), or both.
+ * An object can be a member (`join` ... `leave`), an observer (`members`, `next_change`), or both.
  *
- * A member stays one until `leave`: when its session is lost it joins again with the next one by
- * itself, with the data that was wanted last; when its old node is still there it waits until the
- * server has removed it. The same holds for a process that restarts under its old name.
+ * A member remains one until `leave`: after session loss it joins again in the next session with
+ * its latest data, as soon as the server has deleted the node of the lost session. The same applies
+ * to a process that is restarted under its old name.
  *
- * An observer gets differences, not events: whatever happened in between, an outage or a new
- * session included, applying them all in order to an empty set gives the group as the server has
- * it. Children of the folder that are not ephemeral are no members.
+ * An observer gets differences, not events: applied in order to an empty set, they yield the group
+ * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `join` | completes at once; the node is erased in the background |
- * | `leave` | completes at once; leaving goes on in the background |
- * | `set_data` | completes at once; the data is still to be written |
+ * | `join` | completes at once; the node is deleted in the background |
+ * | `leave` | completes at once; leaves in the background |
+ * | `set_data` | completes at once; writes the data in the background |
  * | `members` | completes at once |
- * | `next_change` | completes at once; nothing is lost to the next call |
+ * | `next_change` | completes at once; the next call still reports the change |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object leaves the group (in the background); what waits completes with
- * `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ * The destructor leaves the group in the background; pending operations complete with
+ * `operation_aborted`. After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
- * "Group Membership" on ZooKeeper's recipes page. Nodes that never came back after an outage and
- * members that came back after they had left are CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
- * and CURATOR-617.
+ * "Group Membership" on ZooKeeper's recipes page. CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
+ * and CURATOR-617: nodes that were missing after an outage, and members that reappeared after they
+ * had left.
  */
 class COROZK_DECL membership : public detail::recipe_object<detail::membership_impl> {
 public:
-    /** @brief The group whose folder is `path`. Nothing is sent. */
+    /** @brief `path` is the parent node of the members. Nothing is sent. */
     membership(const client& c,
                std::string path,
                membership_options options = membership_options());
 
     membership() noexcept = default;
 
-    /** @brief The name under which it joined (or is joining); empty when it has not. */
+    /** @brief The name under which it has joined or is joining; otherwise empty. */
     std::string name() const;
 
-    /** @brief Whether the server has its node now, as far as is known. */
+    /** @brief Whether the server has its node, to the client's knowledge. */
     bool joined() const noexcept;
 
     /**
-     * @brief Becomes a member and stays one.
+     * @brief Becomes a member and remains one.
      *
-     * @param name unique within the group; empty makes up a name of 32 digits
+     * @param name unique within the group; if empty, 32 random hexadecimal digits
      *
      * @par Completion signature
-     * `void(error_code)`: the node is there.
+     * `void(error_code)`, after the node was created.
      *
      * @par Errors
-     * - `errc::busy`: the object is a member already, or joining or leaving.
-     * - `errc::already_exists`: the name is taken (only if the options say so).
-     * - `errc::bad_path`: the name cannot be a node's.
+     * - `errc::busy`: the object is already a member, joining or leaving.
+     * - `errc::already_exists`: the name is taken (without `wait_for_predecessor`).
+     * - `errc::bad_path`: not a valid node name.
      * - `zk_errc::no_auth`, `zk_errc::invalid_acl`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -108,20 +106,20 @@ public:
             std::move(name), std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, without data. */
+    /** @brief Same as above, without data. */
     template <detail::token_not<std::string> Token = default_token>
     auto join(std::string name, Token&& token = Token{}) {
         return join(std::move(name), std::string(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto join_for(std::string name, std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_join>(
             "membership.join", std::forward<Token>(token), std::move(name), std::move(data), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(std::string name,
                     std::string data,
@@ -137,11 +135,11 @@ public:
      * @brief Replaces the member's data, for this session and later ones.
      *
      * @par Completion signature
-     * `void(error_code)`: the server has it.
+     * `void(error_code)`, after it was written.
      *
      * @par Errors
-     * `errc::not_a_member`, `errc::closed`; why the server refuses the data, such as
-     * `zk_errc::quota_exceeded`: then the data before it remain.
+     * `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data, such as
+     * `zk_errc::quota_exceeded`: the previous data is kept.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -150,10 +148,10 @@ public:
     }
 
     /**
-     * @brief Stops being a member.
+     * @brief Leaves the group.
      *
      * @par Completion signature
-     * `void(error_code)`: the node is gone, or its session is.
+     * `void(error_code)`, after the node was deleted or its session has ended.
      *
      * @par Errors
      * `errc::not_a_member`, `errc::closed`.
@@ -164,7 +162,7 @@ public:
     }
 
     /**
-     * @brief Reads who is there, ordered by name. A missing folder is an empty group.
+     * @brief Gets the members, sorted by name; none if the parent node does not exist.
      *
      * @par Completion signature
      * `void(error_code, std::vector<member_info>)`
@@ -178,15 +176,15 @@ public:
     }
 
     /**
-     * @brief Waits until the group differs from what this object told last, and tells how.
+     * @brief Waits for a change of the group since the last call, and returns the difference.
      *
-     * The first call tells all members as joined, and completes at once even if there are none.
+     * The first call completes at once and reports all members, if any, as joined.
      *
      * @par Completion signature
      * `void(error_code, membership_change)`
      *
      * @par Errors
-     * `errc::busy` (another `next_change` of this object waits), `zk_errc::no_auth`,
+     * `errc::busy` (another `next_change` of this object is pending), `zk_errc::no_auth`,
      * `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -195,15 +193,15 @@ public:
     }
 
 private:
-    static void start_join(const impl_ptr& impl,
+    static void start_join(const impl_ptr&,
                            std::string name,
                            std::string data,
                            time_limit limit,
-                           handler_of<> handler);
-    static void start_set_data(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_leave(const impl_ptr& impl, handler_of<> handler);
-    static void start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler);
-    static void start_next_change(const impl_ptr& impl, handler_of<membership_change> handler);
+                           handler_of<>);
+    static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
+    static void start_leave(const impl_ptr&, handler_of<>);
+    static void start_members(const impl_ptr&, handler_of<std::vector<member_info>>);
+    static void start_next_change(const impl_ptr&, handler_of<membership_change>);
 };
 
 }  // namespace corozk

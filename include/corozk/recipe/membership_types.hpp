@@ -15,18 +15,18 @@ struct member_info {
         : name(std::move(name_)), data(std::move(data_)) {}
 
     std::string name;              ///< Unique within the group.
-    std::string data;              ///< What the member says of itself.
-    std::int64_t session_id = 0;   ///< of the member's session
-    std::int64_t incarnation = 0;  ///< grows each time that the name joins (the node's czxid)
+    std::string data;              ///< The member's data.
+    std::int64_t session_id = 0;   ///< The member's session.
+    std::int64_t incarnation = 0;  ///< Increases each time the name joins (the node's `czxid`).
 };
 
-/** @brief What is different from what was told before. */
+/** @brief The difference to the members that were reported before. */
 struct membership_change {
     membership_change() = default;
-    std::vector<member_info> joined;   ///< new ones, and those that left and came back
-    std::vector<member_info> left;     ///< as they were; also those that came back meanwhile
-    std::vector<member_info> updated;  ///< the same members with other data
-    /// Whether nothing is different.
+    std::vector<member_info> joined;   ///< New members, including those that left and rejoined.
+    std::vector<member_info> left;     ///< Former members, including those that rejoined.
+    std::vector<member_info> updated;  ///< Members whose data has changed.
+    /// Whether there is no difference.
     bool empty() const noexcept { return joined.empty() && left.empty() && updated.empty(); }
 };
 

@@ -16,7 +16,7 @@
 namespace corozk {
 
 /**
- * @brief Any mix of locks, acquired together: all of them or none.
+ * @brief Any mix of locks, acquired together: all or none.
  *
  * @code
  * corozk::multi_lock both(zk);
@@ -24,21 +24,19 @@ namespace corozk {
  * auto held = co_await both.acquire();
  * @endcode
  *
- * The parts are acquired one after the other by their paths, in whatever order they were added, so
- * that participants who want the same ones never wait for each other in a circle. The first failure
- * gives back everything that had been granted, before the call completes; so does the loss of a
- * part while it waits for the next one. (Its deadline does so behind the call.)
+ * The parts are acquired one after the other, sorted by path, so that participants never wait for
+ * each other in a circle. On failure, or if a part is lost while waiting for the next one, all
+ * parts are released before the operation completes (after a deadline, in the background).
  *
- * The order is that of the bytes of the paths: all participants must name them alike (a chroot in
- * front of all of them makes no difference), and acquire them only in this order if they also
- * acquire them one by one.
+ * Paths are compared bytewise: all participants must use the same paths (a common chroot makes no
+ * difference), and must use this order where they acquire parts individually.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * The recipe objects that were added may go before it. May be destroyed while an acquisition is
- * under way (it goes on), and outlive the client (then everything fails with `errc::closed`).
+ * May outlive the recipe objects that were added. May be destroyed while operations are pending
+ * (they continue), and may outlive the client (operations then fail with `errc::closed`).
  */
 class COROZK_DECL multi_lock {
 private:
@@ -59,22 +57,21 @@ private:
     }
 
 public:
-    using duration = std::chrono::steady_clock::duration;      ///< Of a wait.
-    using time_point = std::chrono::steady_clock::time_point;  ///< Of a deadline.
+    using duration = std::chrono::steady_clock::duration;      ///< The type of time limits.
+    using time_point = std::chrono::steady_clock::time_point;  ///< The type of deadlines.
 
-    explicit multi_lock(const client& c);  ///< Without parts. Nothing is sent.
+    explicit multi_lock(const client& c);  ///< Initially without parts.
     multi_lock() noexcept;
     multi_lock(multi_lock&&) noexcept;
     multi_lock& operator=(multi_lock&&) noexcept;
     ~multi_lock();
 
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return detail::executor_of(session_); }
 
-    /** @brief Adds a lock, or what else has one way to be acquired: `add(a_lock)`,
-     *         `add(a_semaphore, permits)`. `arguments` are those of its `part` function. */
+    /** @brief Adds a lock: `add(a_lock)`, `add(a_semaphore, permits)`. The arguments are those of
+     *         the recipe's `part` function. */
     template <class Recipe, class... Arguments>
     multi_lock& add(const Recipe& recipe, Arguments... arguments) {
         return add_part(recipe.part(arguments...));
@@ -96,58 +93,48 @@ public:
     std::vector<std::string> paths() const;
 
     /**
-     * @brief Waits until all parts are ours.
+     * @brief Acquires all parts.
      *
      * @par Completion signature
      * `void(error_code, multi_ownership)`
      *
      * @par Errors
-     * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no part, or one of
-     * another client. `errc::ownership_lost`: a part was lost while another one was waited for.
-     * Otherwise those of the parts. After an error nothing is left behind.
+     * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no parts, or parts of
+     * another client. `errc::ownership_lost`: a part was lost while waiting for another one.
+     * Otherwise those of the parts. No node remains after an error.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. What had been granted or asked for is given back
-     * for certain; a grant in the same instant is either delivered or given back.
+     * Terminal, partial, total: completes at once. Everything acquired or requested is reliably
+     * released; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
         return begin("multi_lock.acquire", false, time_point::max(), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`).
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_until(time_point deadline, Token&& token = Token{}) {
         return begin("multi_lock.acquire", false, deadline, std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto acquire_for(time_limit budget, Token&& token = Token{}) {
         return acquire_until(budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief The same, if nothing has to be waited for.
-     *  @par Errors
-     *  Also `errc::would_block`. */
+    /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire(Token&& token = Token{}) {
         return begin("multi_lock.try_acquire", true, time_point::max(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Runs a coroutine that owns all parts: `co_await m.run(body)` with
+     * @brief Runs a coroutine that holds all parts: `co_await m.run(body)` with
      *        `awaitable<T> body(multi_ownership&)`.
      *
-     * Acquires, awaits the body, releases, and gives the body's result. If a part is lost meanwhile
-     * the body is cancelled (terminal), and this throws the reason (`errc::ownership_lost`,
-     * `zk_errc::session_expired`, `errc::closed`) when the body has ended.
-     *
-     * @par Cancellation
-     * As `acquire`; then the body is cancelled, and when it has ended this throws what it threw, or
-     * `operation_aborted`. Everything is released in every case.
+     * As `lock::run`; the body is cancelled when any part is lost.
      */
     template <class Body>
     auto run(Body body) {
@@ -162,7 +149,7 @@ private:
                               part_list parts,
                               bool try_only,
                               time_point deadline,
-                              detail::any_handler<void(error_code, multi_ownership)> handler);
+                              detail::any_handler<void(error_code, multi_ownership)>);
 
     session_ptr session_;
     part_list parts_;

@@ -12,21 +12,21 @@
 
 namespace corozk {
 
-/** @brief One of the things that are owned together. */
+/** @brief A part of a `multi_ownership`. */
 struct multi_part {
     multi_part() = default;
     multi_part(std::string path_, ownership held_)
         : path(std::move(path_)), held(std::move(held_)) {}
 
-    std::string path;  ///< of the lock, as it was named
-    ownership held;    ///< with its node, its fencing token, its requests for release
+    std::string path;  ///< The path of the recipe object.
+    ownership held;    ///< Its ownership.
 };
 
 /**
- * @brief Several things that are ours together: what a `multi_lock` gives.
+ * @brief The result of a `multi_lock`: several ownerships held together.
  *
- * Move-only. Its destructor gives all of them back in the background; `release` does the same and
- * can be awaited. What `ownership` says of its promises, threads and lifetime holds here, too.
+ * Move-only. The destructor releases all parts in the background; `release` does the same and can
+ * be awaited. For guarantees, thread safety and lifetime see `ownership`.
  */
 class COROZK_DECL multi_ownership {
 public:
@@ -37,46 +37,45 @@ public:
     multi_ownership& operator=(multi_ownership&&) noexcept;
     ~multi_ownership();
 
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept;
 
-    /** @brief Whether there is something to release. Some of it may have been lost; see `valid`. */
+    /** @brief Whether it has parts. They may be lost; see `valid`. */
     explicit operator bool() const noexcept { return !parts_.empty(); }
 
-    /** @brief Whether all parts are still ours as far as anybody can know here. */
+    /** @brief Whether all parts are valid; see `ownership::valid`. */
     bool valid() const noexcept;
 
     /**
      * @brief The parts, by path.
      *
-     * Each can be used like any ownership. A part that is released or moved away alone makes the
-     * whole invalid. While `wait_lost` of the whole waits, `wait_lost` of a part fails with `errc::busy`.
+     * Releasing or moving from a single part makes `valid` false. While `wait_lost` of this object
+     * is pending, `wait_lost` of a part fails with `errc::busy`.
      */
     std::vector<multi_part>& parts() noexcept { return parts_; }
-    const std::vector<multi_part>& parts() const noexcept { return parts_; }  ///< Same.
+    const std::vector<multi_part>& parts() const noexcept { return parts_; }  ///< Same as above.
 
-    /** @brief The part of that path; null if there is none. */
+    /** @brief The part with the given path, or null. */
     ownership* find(std::string_view path) noexcept;
 
-    /** @brief The part's fencing token; 0 if there is no part of that path. Tokens of different
-     * paths are not to be compared. */
+    /** @brief The fencing token of the part with the given path, or 0. Tokens of different paths
+     *         are not comparable. */
     std::int64_t fencing_token(std::string_view path) const noexcept;
 
     /**
      * @brief Waits until one of the parts is lost.
      *
      * @par Completion signature
-     * `void(error_code, error_code, std::string)`: why, as for `ownership::wait_lost`, and the path of
-     * the lock; the smallest one if several go at once.
+     * `void(error_code, error_code, std::string)`, with the reason, as for `ownership::wait_lost`,
+     * and the path of the part; the smallest path if several are lost at once.
      *
      * @par Errors
-     * `operation_aborted` when it was released, or on cancellation; `errc::busy` when another
-     * `wait_lost` waits. `errc::ownership_lost` when nothing is owned.
+     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * `errc::ownership_lost`: nothing is owned.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; nothing is lost to a later `wait_lost`.
+     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -85,26 +84,16 @@ public:
     }
 
     /**
-     * @brief Gives all parts back, and waits until the server has confirmed it.
-     *
-     * Afterwards the object owns nothing. The nodes go for certain, even if the connection is lost
-     * meanwhile or the wait is cancelled, or if what this returns is never awaited.
+     * @brief Releases all parts, as `ownership::release`.
      *
      * @par Completion signature
-     * `void(error_code)`
-     *
-     * @par Errors
-     * As `ownership::release`, of the first part that has one; the others are given back all the
-     * same.
-     *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the nodes are erased all the same. Total: ignored.
+     * `void(error_code)`, with the first error of a part; the others are released anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
         auto where = site_of("release");
         auto executor = get_executor();
-        // Shared, because `deferred` wants what it starts to be copyable.
+        // Shared, because `deferred` requires a copyable initiation.
         detail::callee held(std::move(executor),
                             std::make_shared<multi_ownership>(std::move(*this)));
         return detail::initiate<&start_release>(
@@ -112,14 +101,14 @@ public:
     }
 
     /**
-     * @brief Carries out a transaction only if all parts are still ours, as `ownership::commit`.
+     * @brief Applies a transaction only if all parts are still held, as `ownership::commit`.
      *
      * @par Completion signature
      * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
-     * `errc::ownership_lost`: a part is lost, its node is gone, or the session; nothing was written.
-     * Otherwise as `client::commit`.
+     * `errc::ownership_lost`: a part is lost, its node was deleted, or the session has ended;
+     * nothing was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -128,7 +117,7 @@ public:
     }
 
 private:
-    /// What an operation needs of a part that has not been started yet.
+    /// Keeps a part usable for an operation that has not started yet.
     struct part_reference {
         part_reference(const multi_part& part)
             : path(part.path),
@@ -148,15 +137,14 @@ private:
         return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
     }
 
-    static void start_wait_lost(
-        const part_references& parts,
-        detail::any_handler<void(error_code, error_code, std::string)> handler);
+    static void start_wait_lost(const part_references& parts,
+                                detail::any_handler<void(error_code, error_code, std::string)>);
     static void start_release(const std::shared_ptr<multi_ownership>& held,
-                              detail::any_handler<void(error_code)> handler);
+                              detail::any_handler<void(error_code)>);
     static void start_commit(
         const part_references& parts,
         transaction steps,
-        detail::any_handler<void(error_code, std::vector<transaction_result>)> handler);
+        detail::any_handler<void(error_code, std::vector<transaction_result>)>);
 
     std::vector<multi_part> parts_;
 };

@@ -25,25 +25,25 @@ class name_service_impl;
 class name_watch_impl;
 }  // namespace detail
 
-/** @brief How names are kept. */
+/** @brief Options of a name service. */
 struct name_service_options {
     name_service_options() = default;
 
-    /// What registering does with a name that is taken by another value: replace it (true), or fail
-    /// with `errc::already_exists` (false). A name that is bound to another session cannot be
-    /// replaced: then a session-bound registration waits for its end, as it does, whatever is said
-    /// here, for an earlier session of its own.
+    /// Whether registration replaces an existing value. Otherwise it fails with
+    /// `errc::already_exists`. A name that is bound to another session is not replaced; a
+    /// session-bound registration waits for the end of that session instead. It always waits for an
+    /// earlier session of the same client.
     bool replace = false;
 
-    /// Of the names' nodes and of folders that are made for them; empty means open.
+    /// ACL of the names' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief The values of one name, as they change. Made by `name_service::follow`.
+ * @brief Follows the value of a name. Created by `name_service::follow`.
  *
  * @par Cancellation
- * Terminal, partial, total: completes at once; nothing is lost to the next call.
+ * Terminal, partial, total: completes at once; the next call still reports the change.
  *
  * @par Executor, thread safety, lifetime
  * As `name_service`.
@@ -55,15 +55,15 @@ public:
                std::shared_ptr<detail::name_watch_impl> impl) noexcept;
 
     /**
-     * @brief Waits until the name is different from what was told last: another value, registered
-     *        anew, unregistered. The first call tells at once how things are. The latest state
-     * wins.
+     * @brief Waits until the name's entry differs from the one returned last. The first call
+     *        completes at once. Intermediate states may be skipped.
      *
      * @par Completion signature
      * `void(error_code, name_entry)`
      *
      * @par Errors
-     * `errc::busy` (another `next` waits), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * `errc::busy` (another `next` is pending), `errc::bad_path`, `zk_errc::no_auth`,
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
@@ -71,27 +71,27 @@ public:
     }
 
 private:
-    static void start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
-                           handler_of<name_entry> handler);
+    static void start_next(const std::shared_ptr<detail::name_watch_impl>&, handler_of<name_entry>);
 };
 
 /**
- * @brief Names below a folder, each with a value: register, resolve, list, follow.
+ * @brief Maps names to values: register, resolve, list, follow.
  *
- * A name may have several parts ("printers/second-floor"): they are folders. A node without data is
- * a folder and no name, so a value is never empty.
+ * A name may have several components ("printers/second-floor"). A node without data is merely a
+ * parent of other names, so a value is never empty.
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A cancelled registration for a session is taken back in
- * the background; one of a persistent name, and `unregister`, may still happen if it was sent.
+ * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
+ * background; a persistent one, and `unregister`, may be applied if in flight.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object takes its session-bound names away (in the background); what waits
- * completes with `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ * The destructor unregisters session-bound names in the background; pending operations complete
+ * with `operation_aborted`. After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
  * "Name Service" on ZooKeeper's recipes page.
@@ -106,15 +106,15 @@ public:
     name_service() noexcept = default;
 
     /**
-     * @brief Gives a name a value. Doing it twice with the same value is no error.
+     * @brief Registers a name. Repeating it with the same value is not an error.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::already_exists` (see the options; also a folder that was made for other names),
-     * `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
-     * (a part of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
+     * `errc::already_exists` (see the options; also a parent of other names), `errc::bad_option`
+     * (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the
+     * name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -129,7 +129,7 @@ public:
                                                lifetime);
     }
 
-    /** @brief The same, until it is unregistered. */
+    /** @brief Same as above, with a persistent name. */
     template <detail::token_not<name_lifetime> Token = default_token>
     auto register_name(std::string name, std::string value, Token&& token = Token{}) {
         return register_name(std::move(name),
@@ -139,13 +139,13 @@ public:
     }
 
     /**
-     * @brief Takes a name away, whoever registered a persistent one.
+     * @brief Unregisters a name, also a persistent one that another client has registered.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (there are names below it),
+     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other names),
      * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -155,7 +155,7 @@ public:
     }
 
     /**
-     * @brief Looks a name up.
+     * @brief Looks up a name.
      *
      * @par Completion signature
      * `void(error_code, name_entry)`
@@ -172,23 +172,23 @@ public:
                                               std::nullopt);
     }
 
-    /** @brief The same, but waits for the name to be registered, at most that long (see
-     *  `time_limit`): `errc::deadline_exceeded`. */
+    /** @brief Same as above, but waits until the name is registered, with a time limit
+     *         (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto await_for(std::string name, time_limit limit, Token&& token = Token{}) {
         return initiate_about<&start_resolve>(
             "name_service.await", name, std::forward<Token>(token), std::move(name), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(std::string name, time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(std::move(name), time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief The names in a folder (in the root, if it is empty), ordered. Folders are not listed;
-     * a missing one is empty.
+     * @brief Lists the names directly below a parent (the root, if empty), sorted. Nodes without a
+     *        value are not listed. Empty if the parent does not exist.
      *
      * @par Completion signature
      * `void(error_code, std::vector<name_entry>)`
@@ -199,29 +199,29 @@ public:
             "name_service.list", folder, std::forward<Token>(token), std::move(folder));
     }
 
-    /** @brief The same, of the names in the root. */
+    /** @brief Same as above, for the root. */
     template <detail::token_not<std::string> Token = default_token>
     auto list(Token&& token = Token{}) {
         return list(std::string(), std::forward<Token>(token));
     }
 
-    /** @brief Follows a name, whether it is registered or not. Nothing is sent. */
+    /** @brief Follows a name, which need not be registered. Nothing is sent. */
     name_watch follow(std::string name) const;
 
 private:
-    static void start_register(const impl_ptr& impl,
+    static void start_register(const impl_ptr&,
                                std::string name,
                                std::string value,
                                name_lifetime lifetime,
-                               handler_of<> handler);
-    static void start_unregister(const impl_ptr& impl, std::string name, handler_of<> handler);
-    static void start_resolve(const impl_ptr& impl,
+                               handler_of<>);
+    static void start_unregister(const impl_ptr&, std::string name, handler_of<>);
+    static void start_resolve(const impl_ptr&,
                               std::string name,
                               std::optional<time_limit> wait,
-                              handler_of<name_entry> handler);
-    static void start_list(const impl_ptr& impl,
+                              handler_of<name_entry>);
+    static void start_list(const impl_ptr&,
                            std::string folder,
-                           handler_of<std::vector<name_entry>> handler);
+                           handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -6,21 +6,21 @@
 
 namespace corozk {
 
-/** @brief How long a name lives. */
+/** @brief The lifetime of a name. */
 enum class name_lifetime : std::uint8_t {
-    persistent,  ///< until it is unregistered
-    session,     ///< as long as the object that registered it; renewed with each session
+    persistent,  ///< Until it is unregistered.
+    session,     ///< That of the registering object; registered again in each session.
 };
 
-/** @brief A name and what it stands for. */
+/** @brief A name and its value. */
 struct name_entry {
     name_entry() = default;
 
-    bool present = false;  ///< whether it is registered
-    std::string name;      ///< Relative to the root; in a list, to its folder.
-    std::string value;     ///< What it stands for.
-    name_lifetime lifetime = name_lifetime::persistent;  ///< How long it lives.
-    std::int64_t session_id = 0;  ///< of the one who registered it; 0 for persistent names
+    bool present = false;  ///< Whether it is registered.
+    std::string name;      ///< Relative to the root or, in a list, to the listed parent.
+    std::string value;     ///< The value.
+    name_lifetime lifetime = name_lifetime::persistent;  ///< Persistent or session-bound.
+    std::int64_t session_id = 0;  ///< The session that it is bound to; 0 for persistent names.
 };
 
 }  // namespace corozk

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -11,57 +11,56 @@
 
 namespace corozk {
 
-/** @brief How a priority lock behaves. */
+/** @brief Options of a priority lock. */
 struct priority_lock_options {
     priority_lock_options() = default;
     explicit priority_lock_options(std::string identity_) : identity(std::move(identity_)) {}
 
-    /// Written into the contender's nodes: who is it? Shown by `contenders`.
+    /// Stored in the contender's nodes and shown by `contenders`.
     std::string identity;
 
-    /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
+    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 
-    /// If positive, each contender that came later must be better by one priority for this many
-    /// nodes that were created in the folder since (a waiter's, and one at each grant), or else it
-    /// waits behind: then nobody starves. 0: a better priority always goes first. All participants
-    /// must use the same; it stands in the folder's data.
+    /// If positive, prevents starvation: to overtake a waiter, a contender's priority must be
+    /// better by one for each `ageing` nodes that were created at the path since the waiter arrived
+    /// (one per contender and one per grant). 0: a better priority always comes first. All
+    /// participants must use the same value; it is stored in the parent node's data.
     std::int32_t ageing = 0;
 
-    /// A contender asks holders of a lower priority that are in its way to release, as
-    /// `request_release` does. They decide.
+    /// Whether a contender requests blocking holders of a lower priority to release, as
+    /// `request_release` does. It is up to them.
     bool ask_holder_to_release = false;
 
-    /// What is written into a holder's node by `request_release`, behind what its owner wrote.
+    /// What `request_release` appends to the data of the holder's node.
     std::string release_request = "unlock";
 };
 
 /**
- * @brief A lock for all processes that use the same path, given to the best priority that waits:
- *        to a writer alone, or to readers together.
+ * @brief A lock for all processes that use the same path, granted by priority: to one writer, or to
+ *        readers together.
  *
- * The lower number comes first; of equal ones whoever came first. A newcomer overtakes those who
- * wait, never one who holds: who holds has a record at the server. A reader joins readers that hold
- * unless a writer that comes before it waits. Not re-entrant: each acquisition is a contender of
- * its own.
+ * Lower numbers come first, equal ones in the order of arrival. A contender may overtake waiters,
+ * but never preempts a holder, which has a record at the server. A reader joins readers that hold
+ * the lock unless a writer that comes before it waits. Not re-entrant: each acquisition is a
+ * separate contender.
  *
- * Waiting survives reconnects. It ends with `zk_errc::session_expired` when the session is lost.
+ * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
- * What is owned is the record: its `fencing_token` grows with every grant, whatever the order in
- * which the contenders came.
+ * The `ownership` refers to the record, so that its `fencing_token` increases with every grant,
+ * regardless of the order of arrival.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while an acquisition is under way (it goes on), and outlive the client (then
- * everything fails with `errc::closed`).
+ * May be destroyed while operations are pending (they continue), and may outlive the client
+ * (operations then fail with `errc::closed`).
  *
- * @see Recipes page, "Locks", which names it as an exercise; "Revocable Shared Locks".
+ * @see Recipes page, "Locks", which leaves it as an exercise; "Revocable Shared Locks".
  */
-class COROZK_DECL priority_lock : public detail::line_user {
+class COROZK_DECL priority_lock : public detail::contention_recipe {
 private:
-    using callee = detail::callee<session_ptr, impl_ptr>;
     struct wish {
         std::uint8_t kind = 1;
         std::int32_t priority = 0;
@@ -86,14 +85,11 @@ private:
 
     template <class Token>
     auto ask(const char* operation, wish what, Token&& token) {
-        return detail::initiate<&start>(detail::call_site(operation, path()),
-                                        callee(session_, impl_),
-                                        std::forward<Token>(token),
-                                        what);
+        return initiate<&start>(operation, path(), std::forward<Token>(token), what);
     }
 
 public:
-    /// `path` is the folder of the lock; it is created when it is needed.
+    /// `path` is the parent node of the contenders; it is created when needed.
     priority_lock(const client& c,
                   std::string path,
                   priority_lock_options options = priority_lock_options());
@@ -103,31 +99,27 @@ public:
     ~priority_lock();
 
     /**
-     * @brief Waits until nobody holds the lock and nobody who comes first waits for it.
+     * @brief Acquires the lock exclusively.
      *
      * @par Completion signature
      * `void(error_code, ownership)`
      *
      * @par Errors
-     * `zk_errc::session_expired`: the session was lost while waiting. `errc::ownership_lost`:
-     * somebody erased the contender's node. `errc::limit_mismatch`: the others use another ageing.
-     * `errc::foreign_data`: the folder's data is something else. `errc::bad_option`: a negative
-     * ageing. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`. After an error nothing is left
-     * behind.
+     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
+     * deleted the contender's node. `errc::limit_mismatch`: others use a different ageing.
+     * `errc::foreign_data`: the parent's data is not an ageing. `errc::bad_option`: a negative
+     * ageing. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`. No node remains after an error.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's nodes are erased for certain,
-     * also if their creation is still under way; if the lock was granted in the same instant, it is
-     * either delivered or given back.
+     * Terminal, partial, total: completes at once. The contender's nodes are reliably deleted, even
+     * if their creation is still in flight; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
     auto acquire(std::int32_t priority, Token&& token = Token{}) {
         return ask("priority_lock.acquire", wish_for(write, priority), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`).
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
         return ask("priority_lock.acquire",
@@ -135,15 +127,13 @@ public:
                    std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto acquire_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
         return acquire_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief The same, if it is possible without waiting for anybody.
-     *  @par Errors
-     *  Also `errc::would_block`. */
+    /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t priority, Token&& token = Token{}) {
         return ask("priority_lock.try_acquire",
@@ -151,17 +141,14 @@ public:
                    std::forward<Token>(token));
     }
 
-    /** @brief Waits until no writer holds the lock, and none that comes first waits for it.
-     *         Otherwise as `acquire`. */
+    /** @brief As `acquire`, but as a reader: other readers may hold the lock as well. */
     template <class Token = default_token>
     auto acquire_read(std::int32_t priority, Token&& token = Token{}) {
         return ask(
             "priority_lock.acquire_read", wish_for(read, priority), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`).
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_read_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
         return ask("priority_lock.acquire_read",
@@ -169,15 +156,13 @@ public:
                    std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
     auto acquire_read_for(std::int32_t priority, time_limit budget, Token&& token = Token{}) {
         return acquire_read_until(priority, budget.from_now(), std::forward<Token>(token));
     }
 
-    /** @brief The same, if it is possible without waiting for a writer.
-     *  @par Errors
-     *  Also `errc::would_block`. */
+    /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire_read(std::int32_t priority, Token&& token = Token{}) {
         return ask("priority_lock.try_acquire_read",
@@ -186,23 +171,17 @@ public:
     }
 
     /**
-     * @brief Runs a coroutine that owns the lock alone: `co_await l.run(priority, body)` with
-     *        `awaitable<T> body(ownership&)`.
+     * @brief Runs a coroutine that holds the lock exclusively: `co_await l.run(priority, body)`
+     *        with `awaitable<T> body(ownership&)`.
      *
-     * Acquires, awaits the body, releases, and gives the body's result. If the lock is lost
-     * meanwhile the body is cancelled (terminal), and this throws the reason
-     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
-     *
-     * @par Cancellation
-     * As `acquire`; then the body is cancelled, and when it has ended this throws what it threw, or
-     * `operation_aborted`. The lock is released in every case.
+     * As `lock::run`.
      */
     template <class Body>
     auto run(std::int32_t priority, Body body) {
         return detail::run_owned(acquire(priority), std::move(body), "priority_lock.run", path());
     }
 
-    /** @brief The same, as a reader. */
+    /** @brief Same as above, as a reader. */
     template <class Body>
     auto run_read(std::int32_t priority, Body body) {
         return detail::run_owned(
@@ -221,9 +200,7 @@ public:
 private:
     detail::acquisition ranked_part(wish what) const;
 
-    static void start(const callee& of,
-                      wish what,
-                      detail::any_handler<void(error_code, ownership)> handler);
+    static void start(const callee&, wish what, detail::any_handler<void(error_code, ownership)>);
 };
 
 }  // namespace corozk

@@ -22,66 +22,66 @@ namespace detail {
 class rendezvous_impl;
 }
 
-/** @brief How a meeting point is kept. */
+/** @brief Options of a rendezvous. */
 struct rendezvous_options {
     rendezvous_options() = default;
 
-    /// What `publish` does while somebody else's data is there: wait until that one is gone (true),
-    /// or fail with `errc::already_exists` (false).
+    /// Whether `publish` waits while another publisher's node exists. Otherwise it fails with
+    /// `errc::already_exists`.
     bool wait_for_predecessor = true;
 
-    /// Of the node and of folders that are made for it; empty means open.
+    /// ACL of the node and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 };
 
 /**
- * @brief A place where processes meet whose start has no order: a master publishes where it is, its
- *        workers wait for that, whoever comes first.
+ * @brief Lets processes that start in any order find each other: a master publishes its address,
+ *        and workers wait for it.
  *
- * The node belongs to the publisher's session. It is published again by itself with the next
- * session, and when somebody erased it, until `withdraw`. A worker follows a master that restarts
- * elsewhere with `next`.
+ * The node is ephemeral. Until `withdraw`, it is created again in each session, and if another
+ * client deletes it. Workers follow a master that moves with `next`.
  *
  * @par Cancellation
  * | operation | terminal, partial, total |
  * |---|---|
- * | `publish` | completes at once; the node is erased in the background |
- * | `update` | completes at once; the data is still to be written |
- * | `withdraw` | completes at once; withdrawing goes on in the background |
- * | `await`, `next` | complete at once; `next` loses nothing to the next call |
+ * | `publish` | completes at once; the node is deleted in the background |
+ * | `update` | completes at once; writes the data in the background |
+ * | `withdraw` | completes at once; withdraws in the background |
+ * | `await`, `next` | completes at once; the next call still reports the change |
  *
  * A cancelled operation completes with `boost::asio::error::operation_aborted`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object withdraws (in the background); what waits completes with
- * `operation_aborted`. After `client::close` everything fails with `errc::closed`.
+ * The destructor withdraws in the background; pending operations complete with `operation_aborted`.
+ * After `client::close` operations fail with `errc::closed`.
  *
  * @par Origin
  * "Rendezvous" in the ZooKeeper paper (section 2.4).
  */
 class COROZK_DECL rendezvous : public detail::recipe_object<detail::rendezvous_impl> {
 public:
-    /** @brief The meeting point whose node is `path`. Nothing is sent. */
+    /** @brief `path` is the node to publish. Nothing is sent. */
     rendezvous(const client& c,
                std::string path,
                rendezvous_options options = rendezvous_options());
 
     rendezvous() noexcept = default;
 
-    /** @brief Whether the server has our node now, as far as is known. */
+    /** @brief Whether the server has the node of this object, to the client's knowledge. */
     bool published() const noexcept;
 
     /**
-     * @brief Publishes, and keeps it published.
+     * @brief Publishes data until `withdraw`.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::busy` (published by this object already), `errc::already_exists` (see the options),
+     * `errc::busy` (already published by this object), `errc::already_exists` (see the options),
      * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -89,14 +89,14 @@ public:
         return publish_for(std::move(data), time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto publish_for(std::string data, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_publish>(
             "rendezvous.publish", std::forward<Token>(token), std::move(data), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto publish_until(std::string data, time_limit::time_point deadline, Token&& token = Token{}) {
         return publish_for(
@@ -104,7 +104,7 @@ public:
     }
 
     /**
-     * @brief Replaces what is published, for this session and later ones.
+     * @brief Replaces the published data, for this session and later ones.
      *
      * @par Completion signature
      * `void(error_code)`; `errc::not_a_member` if nothing is published.
@@ -116,11 +116,11 @@ public:
     }
 
     /**
-     * @brief Takes it away.
+     * @brief Deletes the node.
      *
      * @par Completion signature
-     * `void(error_code)`: the node is gone, or its session is; `errc::not_a_member` if nothing was
-     * published.
+     * `void(error_code)`, after the node was deleted or its session has ended;
+     * `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
     auto withdraw(Token&& token = Token{}) {
@@ -128,7 +128,7 @@ public:
     }
 
     /**
-     * @brief Waits until somebody is there.
+     * @brief Waits until the data is published.
      *
      * @par Completion signature
      * `void(error_code, rendezvous_point)`
@@ -141,28 +141,28 @@ public:
         return await_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto await_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_await>("rendezvous.await", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto await_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return await_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief Waits until it is different from what this object told last: other data, another
-     *        publisher, nobody. The first call tells at once how things are. The latest state wins.
+     * @brief Waits until the data, the publisher or its presence differs from the state returned
+     *        last. The first call completes at once. Intermediate states may be skipped.
      *
      * @par Completion signature
      * `void(error_code, rendezvous_point)`
      *
      * @par Errors
-     * `errc::busy` (another `next` of this object waits), `errc::bad_path`, `zk_errc::no_auth`,
-     * `errc::closed`.
+     * `errc::busy` (another `next` of this object is pending), `errc::bad_path`,
+     * `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {
@@ -170,16 +170,11 @@ public:
     }
 
 private:
-    static void start_publish(const impl_ptr& impl,
-                              std::string data,
-                              time_limit limit,
-                              handler_of<> handler);
-    static void start_update(const impl_ptr& impl, std::string data, handler_of<> handler);
-    static void start_withdraw(const impl_ptr& impl, handler_of<> handler);
-    static void start_await(const impl_ptr& impl,
-                            time_limit limit,
-                            handler_of<rendezvous_point> handler);
-    static void start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler);
+    static void start_publish(const impl_ptr&, std::string data, time_limit limit, handler_of<>);
+    static void start_update(const impl_ptr&, std::string data, handler_of<>);
+    static void start_withdraw(const impl_ptr&, handler_of<>);
+    static void start_await(const impl_ptr&, time_limit limit, handler_of<rendezvous_point>);
+    static void start_next(const impl_ptr&, handler_of<rendezvous_point>);
 };
 
 }  // namespace corozk

@@ -6,14 +6,14 @@
 
 namespace corozk {
 
-/** @brief What is published at a meeting point. */
+/** @brief The published data. */
 struct rendezvous_point {
     rendezvous_point() = default;
 
-    bool present = false;          ///< whether anybody is there
-    std::string data;              ///< such as the master's address
-    std::int64_t session_id = 0;   ///< of the one who published it
-    std::int64_t incarnation = 0;  ///< grows with each new publisher or session (the czxid)
+    bool present = false;          ///< Whether it is published.
+    std::string data;              ///< Such as the master's address.
+    std::int64_t session_id = 0;   ///< The publisher's session.
+    std::int64_t incarnation = 0;  ///< Increases with each publisher or session (the `czxid`).
 };
 
 }  // namespace corozk

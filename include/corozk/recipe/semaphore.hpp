@@ -3,7 +3,7 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/line_user.hpp>
+#include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
 #include <cstdint>
@@ -13,61 +13,63 @@
 
 namespace corozk {
 
-/** @brief How a semaphore behaves. */
+/** @brief Options of a semaphore. */
 struct semaphore_options {
     semaphore_options() = default;
     explicit semaphore_options(std::string identity_) : identity(std::move(identity_)) {}
 
-    /// Written into the contender's node: who is it? Shown by `contenders` and `holders`.
+    /// Stored in the contender's node and shown by `contenders` and `holders`.
     std::string identity;
 
-    /// Of the contenders' nodes and of folders that are missing. Empty means open to everybody.
+    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
     corozk::acl acl;
 
-    /// Whose permits they are. With the others' an acquisition is of one permit (else
-    /// `errc::not_supported`), it waits in their lock and, once it has that, for a lease;
-    /// `contenders` lists both, and `try_acquire` fails also while somebody else is just taking a
-    /// lease.
-    /// - `native`: "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit in the folder.
-    /// - `curator`: InterProcessSemaphoreV2's, "leases/_c_<guid>-lease-<sequence>", taken under the
-    ///   lock "locks". The limit stands nowhere: all must be configured alike.
-    /// - `kazoo`: Semaphore's: any child of the folder is a lease, taken under the lock
-    ///   "<path>-__lock__". Ours are named "<guid>__lease__<sequence>". The limit stands in the
-    ///   folder; Kazoo compares it once, so a changed one counts for us only.
+    /// The nodes' names and the limit's location. Except with `native`, an acquisition is of one
+    /// permit (otherwise `errc::not_supported`) and waits for the other library's lock, then for a
+    /// lease; `contenders` lists both, and `try_acquire` also fails while another client is
+    /// acquiring a lease.
+    /// - `native`: "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit is stored in
+    ///   the parent node.
+    /// - `curator`: "leases/_c_<guid>-lease-<sequence>", as InterProcessSemaphoreV2, under the lock
+    ///   "locks". The limit is not stored: all participants must use the same one.
+    /// - `kazoo`: "<guid>__lease__<sequence>", under the lock "<path>-__lock__"; as for Kazoo's
+    ///   Semaphore, any child is a lease. The limit is stored in the parent node. Kazoo reads it
+    ///   only once, so a changed limit affects this library only.
     corozk::compatibility compatibility = corozk::compatibility::native;
 
-    /// What is written into a holder's node by `request_release`; with Curator's names it replaces
-    /// the node's data.
+    /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
+    /// it with.
     std::string release_request = "unlock";
 };
 
 /**
  * @brief A number of permits for all processes that use the same path.
  *
- * An acquisition takes any number of permits at once, in one node ("<guid>-lease-<sequence>",
- * "<guid>-lease3-<sequence>" for three), so that nobody holds some while it waits for more.
- * Strictly first come, first served: a large request is not overtaken by small ones.
+ * An acquisition takes any number of permits at once, with a single node
+ * ("<guid>-lease-<sequence>", or "<guid>-lease3-<sequence>" for three), so that no client holds
+ * some while waiting for more. Strictly first come, first served: small requests do not overtake a
+ * large one.
  *
- * The limit stands in the folder's data. The first one who comes writes it; whoever is configured
- * with another one is told so (`errc::limit_mismatch`). `set_limit` changes it for everybody while
- * the semaphore is in use; configure the new one for those who start afterwards.
+ * The limit is stored in the parent node's data by the first participant; clients configured with a
+ * different limit get `errc::limit_mismatch`. `set_limit` changes it while the semaphore is in use;
+ * participants that start later must be configured with the new limit.
  *
- * Waiting survives reconnects. It ends with `zk_errc::session_expired` when the session is lost.
+ * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
  * @par Lifetime
- * May be destroyed while an acquisition is under way (it goes on), and outlive the client (then
- * everything fails with `errc::closed`).
+ * May be destroyed while operations are pending (they continue), and may outlive the client
+ * (operations then fail with `errc::closed`).
  *
  * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
  */
-class COROZK_DECL semaphore : public detail::line_user {
+class COROZK_DECL semaphore : public detail::contention_recipe {
 public:
-    /// `path` is the folder of the semaphore; it is created when it is needed. `limit` is the
-    /// number of permits, at least 1 (else everything fails with `errc::bad_option`).
+    /// `path` is the parent node of the contenders; it is created when needed. `limit` is the
+    /// number of permits, at least 1 (otherwise operations fail with `errc::bad_option`).
     semaphore(const client& c,
               std::string path,
               std::int32_t limit,
@@ -78,64 +80,77 @@ public:
     ~semaphore();
 
     /**
-     * @brief Waits for permits, all of them or none.
+     * @brief Acquires permits, all or none.
      *
      * @par Completion signature
-     * `void(error_code, ownership)`: one object for all of them; releasing it gives all back.
+     * `void(error_code, ownership)`, with one object for all permits.
      *
      * @par Errors
-     * `errc::bad_option`: less than 1, or more than the limit (also when the limit becomes too
-     * small meanwhile). `errc::limit_mismatch`: the limit of this object is not the one of the
-     * folder when it is first used. `errc::foreign_data`: the folder's data is no limit.
-     * `zk_errc::session_expired`: the session was lost while waiting. `errc::ownership_lost`:
-     * somebody erased the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`. After an error nothing is left behind.
+     * `errc::bad_option`: less than 1, or more than the limit (also if that is lowered while
+     * waiting). `errc::limit_mismatch`: the limit differed from the stored one at the first use of
+     * this object. `errc::foreign_data`: the parent's data is not a limit.
+     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
+     * deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
+     * `errc::not_connected`. No node remains after an error.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's node is erased for certain, also
-     * if its creation is still under way; if the permits were granted in the same instant, they are
-     * either delivered or given back.
+     * Terminal, partial, total: completes at once. The contender's node is reliably deleted, even
+     * if its creation is still in flight; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
-    auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits), std::forward<Token>(token));
+    auto acquire(std::int32_t permits, Token&& token = Token{}) {
+        return begin("semaphore.acquire", claim(0, permits), std::forward<Token>(token));
     }
 
-    /** @brief The same, until the deadline (see `time_limit`).
-     *  @par Errors
-     *  Also `errc::deadline_exceeded`. */
-    template <class Token = default_token>
-    auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.acquire", claim_of(permits, deadline), std::forward<Token>(token));
+    /** @brief Same as `acquire(1)`. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto acquire(Token&& token = Token{}) {
+        return acquire(1, std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long from now on. */
+    /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_for(time_limit budget, std::int32_t permits = 1, Token&& token = Token{}) {
-        return acquire_until(budget.from_now(), permits, std::forward<Token>(token));
+    auto acquire_until(std::int32_t permits, time_point deadline, Token&& token = Token{}) {
+        return begin(
+            "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
     }
 
-    /** @brief The same, if so many permits are free and nobody waits.
-     *  @par Errors
-     *  Also `errc::would_block`. */
+    /** @brief Same as `acquire_until(1, deadline)`. */
     template <class Token = default_token>
-    auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
-        return begin("semaphore.try_acquire",
-                     claim_of(permits, time_point::max(), true),
-                     std::forward<Token>(token));
+    auto acquire_until(time_point deadline, Token&& token = Token{}) {
+        return acquire_until(1, deadline, std::forward<Token>(token));
+    }
+
+    /** @brief Same as above, with a time limit. */
+    template <class Token = default_token>
+    auto acquire_for(std::int32_t permits, time_limit budget, Token&& token = Token{}) {
+        return acquire_until(permits, budget.from_now(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acquire_for(1, budget)`. */
+    template <class Token = default_token>
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_for(1, budget, std::forward<Token>(token));
+    }
+
+    /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
+    template <class Token = default_token>
+    auto try_acquire(std::int32_t permits, Token&& token = Token{}) {
+        return begin(
+            "semaphore.try_acquire", claim(0, permits).trying(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `try_acquire(1)`. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto try_acquire(Token&& token = Token{}) {
+        return try_acquire(1, std::forward<Token>(token));
     }
 
     /**
      * @brief Runs a coroutine with permits: `co_await s.run(body, permits)` with
      *        `awaitable<T> body(ownership&)`.
      *
-     * Acquires, awaits the body, releases, and gives the body's result. If the permits are lost
-     * meanwhile the body is cancelled (terminal), and this throws the reason
-     * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`) when the body has ended.
-     *
-     * @par Cancellation
-     * As `acquire`; then the body is cancelled, and when it has ended this throws what it threw, or
-     * `operation_aborted`. The permits are released in every case.
+     * As `lock::run`.
      */
     template <class Body>
     auto run(Body body, std::int32_t permits = 1) {
@@ -143,7 +158,7 @@ public:
     }
 
     /**
-     * @brief How many permits a newcomer could take at once.
+     * @brief Gets the number of permits that could be acquired without waiting.
      *
      * @par Completion signature
      * `void(error_code, std::int32_t)`
@@ -156,17 +171,12 @@ public:
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::int32_t)>(
-            detail::call_site("semaphore.available", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_available(s, impl, std::move(handler));
-            });
+        return initiate<&start_available>(
+            "semaphore.available", path(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Those of the contenders who hold permits, by the order of their nodes and the limit.
+     * @brief Gets the contenders that hold permits, according to their nodes' order and the limit.
      *
      * @par Completion signature
      * `void(error_code, std::vector<contender_info>)`
@@ -176,66 +186,36 @@ public:
      */
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
-        return detail::initiate<void(error_code, std::vector<contender_info>)>(
-            detail::call_site("semaphore.holders", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_](auto handler) {
-                start_holders(s, impl, std::move(handler));
-            });
+        return initiate<&start_holders>("semaphore.holders", path(), std::forward<Token>(token));
     }
 
     /**
-     * @brief Changes the limit for everybody, at once. Nobody loses a permit: if there are more
-     *        holders than the new limit allows, nobody is granted before enough of them have left.
+     * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
+     *        the new limit allows, none are granted until enough have been released.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::bad_option`: less than 1. `errc::foreign_data`: the folder's data is no limit.
-     * `errc::not_supported`: Curator's naming has no limit at the server.
-     * Otherwise as `contenders`.
+     * `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a limit.
+     * `errc::not_supported`: Curator stores no limit. Otherwise as `contenders`.
      *
      * @par Cancellation
-     * Terminal and partial: stops waiting; the limit may change all the same. Total: ignored.
+     * Terminal and partial: stops waiting; the limit may change anyway. Total: ignored.
      */
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
-        return detail::initiate<void(error_code)>(
-            detail::call_site("semaphore.set_limit", path()),
-            get_executor(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, limit](auto handler) {
-                start_set_limit(s, impl, limit, std::move(handler));
-            });
+        return initiate<&start_set_limit>(
+            "semaphore.set_limit", path(), std::forward<Token>(token), limit);
     }
 
     /** @brief For `multi_lock::add`. */
-    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim_of(permits)); }
+    detail::acquisition part(std::int32_t permits = 1) const { return part_of(claim(0, permits)); }
 
 private:
-    static claim claim_of(std::int32_t permits,
-                          time_point deadline = time_point::max(),
-                          bool try_only = false) noexcept {
-        claim c;
-        c.weight = permits;
-        c.deadline = deadline;
-        c.try_only = try_only;
-        return c;
-    }
-
-    static void start_available(const session_ptr& s,
-                                const impl_ptr& impl,
-                                detail::any_handler<void(error_code, std::int32_t)> handler);
-    static void start_holders(
-        const session_ptr& s,
-        const impl_ptr& impl,
-        detail::any_handler<void(error_code, std::vector<contender_info>)> handler);
-    static void start_set_limit(const session_ptr& s,
-                                const impl_ptr& impl,
-                                std::int32_t limit,
-                                detail::any_handler<void(error_code)> handler);
+    static void start_available(const callee& of, handler_of<std::int32_t> handler);
+    static void start_holders(const callee& of, handler_of<std::vector<contender_info>> handler);
+    static void start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler);
 };
 
 }  // namespace corozk

@@ -25,48 +25,49 @@ class commit_coordinator_impl;
 class commit_site_impl;
 }  // namespace detail
 
-/** @brief How a transaction's nodes are made. */
+/** @brief Options of a two-phase commit. */
 struct commit_options {
     commit_options() = default;
-    commit_form form = commit_form::all_sites;  ///< of `begin`; the sites learn it from the node
-    corozk::acl acl;                            ///< empty means open
+    commit_form form = commit_form::all_sites;  ///< Used by `begin`; sites read it from the node.
+    corozk::acl acl;                            ///< ACL of all nodes; empty: open to everyone.
 };
 
 /**
- * @brief The one who begins a transaction and, in the second form, decides it.
+ * @brief The coordinator of a two-phase commit: begins the transaction and may decide it.
  *
- * The transaction is a node that holds the sites' names and a payload. Each site makes its own
- * ephemeral node in it and votes by writing to it. The *decision* is one more node, which is
- * created once and never changed: whoever creates it, all others read it. It says "commit" only if
- * at that moment every site's node was there with a vote to commit (one transaction at the server),
- * so:
+ * The transaction is a node that contains the sites' names and a payload. Each site creates an
+ * ephemeral node below it and votes by writing to that. The *decision* is another node, which is
+ * created once and never changed. It is "commit" only if at that moment every site's node exists
+ * with a vote to commit (checked by a transaction at the server). Hence:
  *
- * - One vote to abort, one site that dies before the decision, or the deadline mean abort, without
- *   waiting for the other votes.
- * - A coordinator that dies leaves sites of the first form to decide by the same rule, and sites of
- *   the second form in doubt; any other object can go on with `resume` and `decide`.
+ * - A vote to abort, a site that dies before the decision, or the deadline cause an abort, without
+ *   waiting for other votes.
+ * - If the coordinator dies, sites of the form `all_sites` decide by the same rule, and those of
+ *   the form `coordinator` remain in doubt until another object continues with `resume` and
+ *   `decide`.
  *
- * When a transaction has been cleaned up, another one may begin at the same path. Objects that
- * belong to the first do nothing to the second, and are told nothing of it: `zk_errc::no_node`.
+ * After a transaction was cleaned up, another one may begin at the same path. It is neither
+ * affected by nor visible to objects of the first one (`zk_errc::no_node`).
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`; what was sent may still happen, and can be asked for.
+ * `boost::asio::error::operation_aborted`; requests in flight may be applied.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object in any state is safe and changes nothing at the server.
+ * May be destroyed in any state, which changes nothing at the server.
  *
  * @par Origin
- * "Two-phased Commit" on ZooKeeper's recipes page, both forms, with its remedy for the second
- * drawback (each site creates its own ephemeral node).
+ * "Two-phased Commit" on ZooKeeper's recipes page, in both forms; each site creates its own
+ * ephemeral node, as suggested there.
  */
 class COROZK_DECL commit_coordinator
     : public detail::recipe_object<detail::commit_coordinator_impl> {
 public:
-    /** @brief For the transaction at `path`. Nothing is sent. */
+    /** @brief `path` is the transaction's node. Nothing is sent. */
     commit_coordinator(const client& c,
                        std::string path,
                        commit_options options = commit_options());
@@ -74,16 +75,16 @@ public:
     commit_coordinator() noexcept = default;
 
     /**
-     * @brief Begins the transaction: creates its node.
+     * @brief Begins the transaction by creating its node.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
      * - `errc::already_exists`: there is a transaction at this path.
-     * - `errc::bad_option`: no sites, a site twice, or a name that cannot be a node's.
-     * - `errc::too_large`: payload and names do not fit into a request, or as many sites not into
-     *   one decision.
+     * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
+     * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
+     *   a request.
      * - `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -95,7 +96,7 @@ public:
     }
 
     /**
-     * @brief Takes over a transaction that was begun by another object, perhaps a dead one's.
+     * @brief Takes over a transaction that another, perhaps dead, coordinator has begun.
      *
      * @par Completion signature
      * `void(error_code, commit_transaction)`
@@ -109,13 +110,13 @@ public:
     }
 
     /**
-     * @brief Waits for the decision; in the second form, makes it.
+     * @brief Waits for the decision or, in the form `coordinator`, makes it.
      *
      * @par Completion signature
-     * `void(error_code, commit_outcome)`: an abort is an outcome, not an error.
+     * `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
      *
      * @par Errors
-     * `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (it was cleaned up),
+     * `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (cleaned up),
      * `errc::foreign_data`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -124,14 +125,14 @@ public:
     }
 
     /**
-     * @brief The same, but decides to abort when the votes do not come in time.
+     * @brief Same as above, but aborts if votes are missing in time.
      *
-     * The votes are due when three quarters of the time are over (or all but a second): the rest is
-     * for writing the decision. Less than 200 ms means 200 ms.
+     * Votes are due after three quarters of the time, or one second before its end; the rest is
+     * reserved for writing the decision. The minimum is 200 ms.
      *
      * @par Errors
-     * `errc::in_doubt` when the time is over and the decision has not been confirmed (see
-     * `time_limit`); what has been begun goes on.
+     * `errc::in_doubt`: the decision was not confirmed in time (see `time_limit`); it continues in
+     * the background.
      */
     template <class Token = default_token>
     auto decide_for(time_limit limit, Token&& token = Token{}) {
@@ -139,17 +140,17 @@ public:
             "commit_coordinator.decide", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto decide_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return decide_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief Aborts, unless it has been decided already.
+     * @brief Aborts the transaction, unless it has been decided.
      *
      * @par Completion signature
-     * `void(error_code, commit_outcome)`: what holds, perhaps a commit that came first.
+     * `void(error_code, commit_outcome)`, with the decision, which may be an earlier commit.
      *
      * @par Errors
      * `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason), `errc::closed`.
@@ -161,21 +162,20 @@ public:
     }
 
     /**
-     * @brief Removes a finished transaction. Interrupted, it can be called again.
+     * @brief Deletes a decided transaction: the one that was begun or resumed, or else any that
+     *        exists. May be repeated after an interruption.
      *
-     * The one that the object has begun or resumed; otherwise the one that is there.
-     *
-     * @param force also if some sites have not called `finish`: those that are away will never
-     *        learn the decision
+     * @param force even if some sites have not called `finish`, which may then never learn the
+     *        decision
      *
      * @par Completion signature
-     * `void(error_code)`: it is gone (or was).
+     * `void(error_code)`, also if it did not exist.
      *
      * @par Errors
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
-     * - `zk_errc::not_empty`: somebody keeps putting nodes into it.
-     * - `errc::foreign_data`: its nodes, or what stands in them, are not as we write them.
+     * - `zk_errc::not_empty`: other clients keep creating nodes below it.
+     * - `errc::foreign_data`: its nodes or their data were not written by this recipe.
      */
     template <class Token = default_token>
     auto clean_up(bool force, Token&& token = Token{}) {
@@ -183,46 +183,43 @@ public:
             "commit_coordinator.clean_up", std::forward<Token>(token), force);
     }
 
-    /** @brief The same, only if all sites have called `finish`. */
+    /** @brief Same as above, only if all sites have called `finish`. */
     template <detail::token_not<bool> Token = default_token>
     auto clean_up(Token&& token = Token{}) {
         return clean_up(false, std::forward<Token>(token));
     }
 
 private:
-    static void start_begin(const impl_ptr& impl,
+    static void start_begin(const impl_ptr&,
                             std::vector<std::string> sites,
                             std::string payload,
-                            handler_of<> handler);
-    static void start_resume(const impl_ptr& impl, handler_of<commit_transaction> handler);
-    static void start_decide(const impl_ptr& impl,
-                             time_limit limit,
-                             handler_of<commit_outcome> handler);
-    static void start_abort(const impl_ptr& impl,
-                            std::string reason,
-                            handler_of<commit_outcome> handler);
-    static void start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler);
+                            handler_of<>);
+    static void start_resume(const impl_ptr&, handler_of<commit_transaction>);
+    static void start_decide(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_abort(const impl_ptr&, std::string reason, handler_of<commit_outcome>);
+    static void start_clean_up(const impl_ptr&, bool force, handler_of<>);
 };
 
 /**
- * @brief One site of a transaction. See `commit_coordinator`.
+ * @brief A site of a transaction; see `commit_coordinator`.
  *
  * `join`, then `vote`, then act on the outcome, then `finish`.
  *
  * @par Cancellation
  * Terminal, partial, total: all operations complete at once with
- * `boost::asio::error::operation_aborted`. A vote that was sent stays; go on with `wait_outcome`.
+ * `boost::asio::error::operation_aborted`. A vote in flight may be cast; use `wait_outcome`.
  *
  * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run inside the initiating call.
+ * As `client`: use it on the client's executor only. Handlers never run within the initiating
+ * function.
  *
  * @par Lifetime
- * Destroying the object before the decision is known counts as the death of the site: its node is
- * erased in the background.
+ * Destruction before the decision is known counts as the death of the site: its node is deleted in
+ * the background.
  */
 class COROZK_DECL commit_site : public detail::recipe_object<detail::commit_site_impl> {
 public:
-    /** @brief The site `name` of the transaction at `path`. Nothing is sent. */
+    /** @brief A site of the transaction at `path`. Nothing is sent. */
     commit_site(const client& c,
                 std::string path,
                 std::string name,
@@ -234,33 +231,33 @@ public:
     std::string name() const;
 
     /**
-     * @brief Waits for the transaction to begin, and takes part in it.
+     * @brief Waits for the transaction to begin, and joins it by creating the site's node.
      *
-     * Makes the site's node. If the node of an earlier session of this site is still there, it is
-     * waited for: what that one promised cannot be taken back; when it is gone without a decision,
-     * the site has died, and the transaction is aborted. If the transaction has been decided
-     * already, the outcome is in the result, and there is nothing to vote on.
+     * If the node of an earlier session of this site still exists, waits for its deletion, because
+     * its vote cannot be withdrawn. Unless there is a decision by then, the site counts as dead and
+     * the transaction is aborted. If the transaction has been decided, the result contains the
+     * outcome.
      *
      * @par Completion signature
      * `void(error_code, commit_transaction)`
      *
      * @par Errors
-     * `errc::not_a_member` (the coordinator did not name this site), `errc::foreign_data`,
-     * `errc::already_exists` (another object of this client is that site), `errc::busy` (joined
-     * already), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
+     * `errc::already_exists` (another object of this client is that site), `errc::busy` (already
+     * joined), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto join(Token&& token = Token{}) {
         return join_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same, at most that long: `errc::deadline_exceeded` (see `time_limit`). */
+    /** @brief Same as above, with a time limit (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto join_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_join>("commit_site.join", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto join_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return join_for(time_limit::until(deadline), std::forward<Token>(token));
@@ -269,20 +266,19 @@ public:
     /**
      * @brief Votes, and waits for the decision.
      *
-     * A vote is given once. A vote to abort decides at once. If the site's session is lost before
-     * the decision, it counts as dead and the transaction is aborted (unless it was committed
-     * before).
+     * A site votes once. A vote to abort is decisive. If the site's session is lost before the
+     * decision, the site counts as dead and the transaction is aborted.
      *
      * @par Completion signature
      * `void(error_code, commit_outcome)`
      *
      * @par Errors
      * - `errc::not_a_member`: not joined.
-     * - `errc::busy`: it has voted before, or is about to. (A vote that ended before it was certain may
-     *   be given again, but not another one.)
-     * - `errc::closed`: the client was closed. If the vote had been given, the decision will tell.
-     * - `zk_errc::no_node`: the transaction was cleaned up meanwhile.
-     * - `errc::foreign_data`: somebody else wrote to the site's node, or to the decision.
+     * - `errc::busy`: it has voted, or is voting. (After a failure with unknown outcome the same
+     *   vote may be repeated, but not changed.)
+     * - `errc::closed`: the client was closed; the vote may have been cast.
+     * - `zk_errc::no_node`: the transaction was cleaned up.
+     * - `errc::foreign_data`: another client has written to the site's node or to the decision.
      */
     template <class Token = default_token>
     auto vote(commit_vote wish, Token&& token = Token{}) {
@@ -290,60 +286,59 @@ public:
     }
 
     /**
-     * @brief The same for a limited time.
+     * @brief Same as above, with a time limit.
      *
-     * In the first form the transaction is aborted when the votes do not come in time, as with
-     * `commit_coordinator::decide_for`. In the second one the decision is the coordinator's. In
-     * both it fails with `errc::in_doubt` when the time is over and the decision is not known, and
-     * `wait_outcome` tells later; with `errc::deadline_exceeded` if the vote was not given.
+     * In the form `all_sites` the transaction is aborted if votes are missing in time, as with
+     * `commit_coordinator::decide_for`. In the form `coordinator` the coordinator decides. Fails
+     * with `errc::in_doubt` if the decision is not known in time (use `wait_outcome`), or with
+     * `errc::deadline_exceeded` if the vote was not cast.
      */
     template <class Token = default_token>
     auto vote_for(commit_vote wish, time_limit limit, Token&& token = Token{}) {
         return initiate<&start_vote>("commit_site.vote", std::forward<Token>(token), wish, limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto vote_until(commit_vote wish, time_limit::time_point deadline, Token&& token = Token{}) {
         return vote_for(wish, time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief Waits for the decision. Works for a site that was away, too: it need not have joined.
+     * @brief Waits for the decision. The site need not have joined, for instance after a restart.
      *
      * @par Completion signature
      * `void(error_code, commit_outcome)`
      *
      * @par Errors
-     * `zk_errc::no_node` (there is no such transaction any more), `errc::foreign_data`,
-     * `errc::closed`.
+     * `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`, `errc::closed`.
      */
     template <class Token = default_token>
     auto wait_outcome(Token&& token = Token{}) {
         return wait_outcome_for(time_limit::for_ever(), std::forward<Token>(token));
     }
 
-    /** @brief The same for a limited time; then it fails with `errc::in_doubt`. */
+    /** @brief Same as above, with a time limit (`errc::in_doubt`). */
     template <class Token = default_token>
     auto wait_outcome_for(time_limit limit, Token&& token = Token{}) {
         return initiate<&start_wait_outcome>(
             "commit_site.wait_outcome", std::forward<Token>(token), limit);
     }
 
-    /** @brief The same, until the deadline. */
+    /** @brief Same as above, with a deadline. */
     template <class Token = default_token>
     auto wait_outcome_until(time_limit::time_point deadline, Token&& token = Token{}) {
         return wait_outcome_for(time_limit::until(deadline), std::forward<Token>(token));
     }
 
     /**
-     * @brief Tells that the site has done what was decided; it needs the decision no more.
+     * @brief Declares that the site has acted on the decision and no longer needs it.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `errc::in_doubt` (no decision has been learnt), `zk_errc::no_node` (cleaned up already),
+     * `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
      * `errc::closed`.
      */
     template <class Token = default_token>
@@ -352,17 +347,13 @@ public:
     }
 
 private:
-    static void start_join(const impl_ptr& impl,
-                           time_limit limit,
-                           handler_of<commit_transaction> handler);
-    static void start_vote(const impl_ptr& impl,
+    static void start_join(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
+    static void start_vote(const impl_ptr&,
                            commit_vote wish,
                            time_limit limit,
-                           handler_of<commit_outcome> handler);
-    static void start_wait_outcome(const impl_ptr& impl,
-                                   time_limit limit,
-                                   handler_of<commit_outcome> handler);
-    static void start_finish(const impl_ptr& impl, handler_of<> handler);
+                           handler_of<commit_outcome>);
+    static void start_wait_outcome(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
+    static void start_finish(const impl_ptr&, handler_of<>);
 };
 
 }  // namespace corozk

@@ -29,13 +29,13 @@ namespace {
 
 task<> wait_driver(std::shared_ptr<barrier_impl> self,
                    any_handler<void(error_code)> handler,
-                   time_point deadline) {
+                   time_limit limit) {
     port& p = self->get_port();
     signal wake(p);
     watch_signal changed(wake);
-    waiting_call<> call(*self, std::move(handler), wake, deadline);
+    waiting_call<> call(*self, std::move(handler), wake, limit.from(p.now()));
     session_signal session(p, wake);
-    bool up_to_date = false;  // as far as a barrier is concerned that was set before we came
+    bool up_to_date = false;  // the server knows of barriers that were set before the call
     while (!call.over()) {
         changed.disarm();
         request look(p, op_code::get, self->path);
@@ -45,7 +45,7 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
             ec = co_await look;
         else
             ec = co_await behind_sync(p, look);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         up_to_date = true;
         switch (decide_barrier_wait(ec)) {
@@ -72,7 +72,7 @@ task<> is_set_driver(std::shared_ptr<barrier_impl> self,
     while (!call.over()) {
         request look(p, op_code::exists, self->path);
         error_code ec = co_await behind_sync(p, look);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         bool missing = ec == zk_errc::no_node;
         call.complete(missing ? error_code() : ec, !ec);
@@ -84,7 +84,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     signal wake(p);
     waiting_call<bool> call(*self, std::move(handler), wake);
     const std::string guid = p.new_guid();
-    bool perhaps_ours = false;
+    retry attempts(p);
     while (!call.over()) {
         request create(p, op_code::create, self->path);
         create.data = guid;
@@ -92,22 +92,20 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
         if (self->options.bound_to_session)
             create.mode = create_mode::ephemeral;
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec)) {
-            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
-        } else if (ec == zk_errc::no_node) {
+        if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
-            if (ec && !worth_asking_again(p, ec))
+            if (ec && !retry(p).again(ec))
                 call.fail(ec);
-        } else if (ec == zk_errc::node_exists && perhaps_ours) {
+        } else if (ec == zk_errc::node_exists && attempts.doubtful()) {
             request look(p, op_code::get, self->path);
             ec = co_await look;
-            if (worth_asking_again(p, ec) || ec == zk_errc::no_node)
+            if (retry(p).again(ec) || ec == zk_errc::no_node)
                 continue;
             bool ours = !ec && look.answer == guid &&
                         (!self->options.bound_to_session ||
                          look.record.ephemeral_owner == p.status().session_id);
             call.complete(ec, ours);
-        } else {
+        } else if (!attempts.again(ec)) {
             call.complete(ec == zk_errc::node_exists ? error_code() : ec, !ec);
         }
     }
@@ -130,28 +128,19 @@ barrier::barrier(const client& c, std::string path, barrier_options options)
     : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
 void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::set_driver(impl, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::set_driver);
 }
 
 void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::remove_driver(impl, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::remove_driver);
 }
 
 void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::is_set_driver(impl, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::is_set_driver);
 }
 
 void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    detail::port& p = impl->get_port();
-    p.spawn(detail::wait_driver(impl, std::move(handler), limit.from(p.now())));
+    detail::run_at_path(impl, std::move(handler), &detail::wait_driver, limit);
 }
 
 }  // namespace corozk

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks of the server for its members at a barrier, and what the answers say of them.
+// The requests of a client for its members at a barrier, and their responses.
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
 
 namespace corozk::detail {
 
-/// What each member needs done.
+/// The requests that each member needs.
 void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list) {
     for (const seat_ptr& s : seats_) {
         if (s->unsure)
@@ -38,7 +38,9 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
 
 void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
     barrier_seat& s = *j.seat;
-    const error_code& ec = j.ask.error;
+    error_code ec = j.ask.error;
+    retry attempt(port_);
+    const bool transient = attempt.again(ec);
     if (j.kind == kind::create) {
         if (!ec) {
             std::optional<std::int32_t> sequence = parse_member(base_name(j.ask.answer));
@@ -46,7 +48,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
             s.sequence = sequence.value_or(0);
             if (!sequence)
                 withdraw(s, errc::foreign_data);
-        } else if (is_outcome_unknown(ec)) {
+        } else if (attempt.doubtful()) {
             s.unsure = true;
             again = true;
         } else {
@@ -54,7 +56,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
             again = true;
             if (ec == zk_errc::no_node) {
                 folder_missing = true;
-            } else if (!worth_asking_again(port_, ec)) {
+            } else if (!transient) {
                 end(s, ec);
             }
         }
@@ -67,7 +69,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
         return;
     }
     again = true;
-    if (worth_asking_again(port_, ec))
+    if (transient)
         return;
     if (port_.logs(log_level::warning)) {
         port_.log(log_level::warning,
@@ -76,7 +78,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
     end(s, ec);
 }
 
-/// Creates whose answer was lost: the guid tells.
+/// Finds nodes by their guid whose create's response was lost.
 bool barrier_room::find_unsure(const name_list& names) {
     bool any_unsure = false;
     for (const seat_ptr& s : seats_) {
@@ -105,7 +107,7 @@ bool barrier_room::find_unsure(const name_list& names) {
 task<> barrier_room::make_folder() {
     acl entries = seats_.empty() ? acl() : seats_.front()->entries;
     error_code made = co_await ensure_folder(port_, folder_, std::move(entries));
-    if (made && !worth_asking_again(port_, made))
+    if (made && !retry(port_).again(made))
         fail_all(made);
     drop_finished();
 }
@@ -114,7 +116,7 @@ bool barrier_room::watched(const barrier_seat& s) const {
     return s.own_watch.armed() && s.own_watch_revision == port_.status().revision;
 }
 
-/// A waiting member whose node is taken away comes again.
+/// Watches the nodes of waiting members, which enter again if another client deletes them.
 task<bool> barrier_room::watch_own() {
     std::deque<std::pair<seat_ptr, request>> reads;
     std::uint64_t revision = port_.status().revision;
@@ -139,7 +141,7 @@ task<bool> barrier_room::watch_own() {
             again = true;
         } else if (ec) {
             again = true;
-            if (!worth_asking_again(port_, ec))
+            if (!retry(port_).again(ec))
                 withdraw(*seat, ec);
         }
     }
@@ -161,7 +163,7 @@ task<bool> barrier_room::watch_target(std::uint64_t generation) {
     error_code ec = co_await read;
     if (ec)
         list_next_ = true;
-    if (ec && ec != zk_errc::no_node && !worth_asking_again(port_, ec))
+    if (ec && ec != zk_errc::no_node && !retry(port_).again(ec))
         fail_all(ec);
     co_return static_cast<bool>(ec);
 }

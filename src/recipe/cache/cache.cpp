@@ -5,8 +5,12 @@
 
 namespace corozk {
 
-basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, bool names)
-    : recipe_object(c.implementation(), std::move(path), depth, names) {
+basic_cache::basic_cache(const client& c,
+                         std::string path,
+                         std::size_t depth,
+                         bool names,
+                         cache_options options)
+    : recipe_object(c.implementation(), std::move(path), depth, names, std::move(options)) {
     if (impl_)
         impl_->start();
 }
@@ -14,11 +18,12 @@ basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, b
 void basic_cache::start_next(const impl_ptr& impl,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.tree = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.tree->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }
@@ -26,11 +31,12 @@ void basic_cache::start_next(const impl_ptr& impl,
 void basic_cache::start_next_node(const impl_ptr& impl,
                                   std::uint64_t seen,
                                   handler_of<node_state> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
     detail::cache_core::call_type call;
-    call.node = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    call.node->ahead_of_copies();
+    call.result = std::move(pending);
     call.seen = seen;
     impl->next(std::move(call));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the public objects to what is behind them, and the configuration of one znode.
+// The public classes, and the configuration in one node.
 #include "driver/ensure_path.hpp"
 #include "driver/port.hpp"
 #include "operation/path.hpp"
@@ -26,18 +26,18 @@ task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
         call->complete(ec);
 }
 
-/// Conditional, so that a lost answer does not make us overwrite what came after.
+/// Conditional, so that a retry after a lost response does not overwrite later values.
 task<error_code> configuration_writer::write(std::string data, const pending_call<>& call) {
-    bool doubtful = false;
-    std::int64_t seen = 0;  // the mzxid that the attempt in doubt was based on
+    retry attempts(port_, while_reachable);
+    std::int64_t seen = 0;  // the mzxid on which the attempt with unknown outcome was based
     for (;;) {
         request get(port_, op_code::get, path_);
         error_code ec = co_await get;
-        if (worth_another_try(ec) && (doubtful || ec != errc::not_connected))
+        const bool doubtful = attempts.doubtful();
+        if (retry(port_, doubtful ? until_closed : while_reachable).again(ec))
             continue;
-        if (ec && ec != zk_errc::no_node) {
+        if (ec && ec != zk_errc::no_node)
             co_return doubtful ? make_error_code(zk_errc::connection_loss) : ec;
-        }
         bool missing = ec == zk_errc::no_node;
         if (doubtful) {
             if (!missing && get.answer == data)
@@ -46,7 +46,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
                 co_return make_error_code(zk_errc::connection_loss);
             }
         }
-        // Nobody waits for it any more: what came meanwhile is not to be overwritten.
+        // The call is over: do not overwrite values written since.
         if (!call.waiting())
             co_return boost::asio::error::operation_aborted;
         seen = missing ? 0 : get.record.mzxid;
@@ -55,20 +55,18 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         write.entries = entries_;
         write.version = get.record.version;
         ec = co_await write;
-        if (is_outcome_unknown(ec)) {
-            doubtful = true;
-            continue;
-        }
+        const bool again = attempts.again(ec);
         if (missing && ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, std::string(parent_path(path_)), entries_);
-            if (!ec)
+            if (!ec || retry(port_, while_reachable).again(ec))
                 continue;
         }
         bool moved =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
-        if (moved || is_recoverable(ec) || ec == zk_errc::session_expired)
-            continue;
-        co_return ec;
+        if (attempts.doubtful() && ec == errc::closed)
+            ec = zk_errc::connection_loss;
+        if (!again && !moved)
+            co_return ec;
     }
 }
 
@@ -78,10 +76,10 @@ configuration::configuration(const client& c, std::string path, corozk::acl entr
     : recipe_object(c.implementation(), path, std::move(entries)), cache_(c, path) {}
 
 void configuration::start_publish(const impl_ptr& writer, std::string data, handler_of<> handler) {
-    if (!detail::ready_at_path(writer, handler))
+    if (!detail::usable_at_path(writer, handler))
         return;
     writer->publish(std::move(data),
-                    detail::make_call(writer->owner(), writer->wake(), std::move(handler)));
+                    detail::make_call(writer->get_port(), writer->wake(), std::move(handler)));
 }
 
 basic_configuration::basic_configuration(const client& c,
@@ -98,9 +96,9 @@ void basic_configuration::start_next(
     const impl_ptr& impl,
     std::uint64_t seen,
     detail::any_handler<void(error_code, configuration_version)> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
-    auto call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    auto call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     call->ahead_of_copies();
     impl->next(seen, std::move(call));
 }
@@ -108,10 +106,10 @@ void basic_configuration::start_next(
 void basic_configuration::start_publish(const impl_ptr& impl,
                                         configuration_parts parts,
                                         detail::any_handler<void(error_code)> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     impl->publish(std::move(parts),
-                  detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+                  detail::make_call(impl->get_port(), impl->wake(), std::move(handler)));
 }
 
 ready_configuration::ready_configuration(const client& c,

@@ -12,7 +12,11 @@ configuration_core::configuration_core(port& p,
                                        std::string path,
                                        configuration_options options,
                                        configuration_layout layout)
-    : port_(p), wake_(p), path_(std::move(path)), options_(std::move(options)), layout_(layout) {}
+    : recipe_core(p),
+      wake_(p),
+      path_(std::move(path)),
+      options_(std::move(options)),
+      layout_(layout) {}
 
 std::string configuration_core::at(std::string_view name) const {
     return join_path(path_, name);
@@ -23,8 +27,8 @@ std::size_t configuration_core::request_bytes() const {
     return std::min(comfortable, port_.max_request_size() / 2);
 }
 
-void configuration_core::stop() {
-    stopped_ = true;
+void configuration_core::stop() noexcept {
+    recipe_core::stop();
     if (copy_)
         copy_->retire();
     fail_all(boost::asio::error::operation_aborted);

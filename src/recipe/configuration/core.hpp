@@ -19,13 +19,13 @@
 
 namespace corozk::detail {
 
-/// Writes a configuration of one znode.
-class configuration_writer final : public std::enable_shared_from_this<configuration_writer> {
+/// Writes a configuration in one node.
+class configuration_writer final : public recipe_core,
+                                   public std::enable_shared_from_this<configuration_writer> {
 public:
     configuration_writer(port& p, std::string path, acl entries)
-        : port_(p), wake_(p), path_(std::move(path)), entries_(std::move(entries)) {}
+        : recipe_core(p), wake_(p), path_(std::move(path)), entries_(std::move(entries)) {}
 
-    port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     void publish(std::string data, std::unique_ptr<pending_call<>> call);
@@ -36,15 +36,15 @@ private:
                       std::unique_ptr<pending_call<>> call);
     task<error_code> write(std::string data, const pending_call<>& call);
 
-    port& port_;
     signal wake_;
     std::string path_;
     acl entries_;
 };
 
-/// What is behind a configuration of several parts: a driver that reads, once somebody asked for a
-/// version, and one for each publication.
-class configuration_core final : public std::enable_shared_from_this<configuration_core> {
+/// The implementation of a configuration of several parts: a driver that reads, started by the
+/// first call, and one per `publish`.
+class configuration_core final : public recipe_core,
+                                 public std::enable_shared_from_this<configuration_core> {
 public:
     using call_type = pending_call<configuration_version>;
 
@@ -53,15 +53,13 @@ public:
                        configuration_options options,
                        configuration_layout layout);
 
-    port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
     configuration_version current() const { return latest_; }
 
     void next(std::uint64_t seen, std::unique_ptr<call_type> call);
     void publish(configuration_parts parts, std::unique_ptr<pending_call<>> call);
-    void stop();
-    bool stopped() const noexcept { return stopped_; }
+    void stop() noexcept override;
 
 private:
     // Reading.
@@ -103,17 +101,14 @@ private:
     std::string at(std::string_view name) const;
     std::size_t request_bytes() const;
 
-    port& port_;
     signal wake_;
     std::string path_;
     configuration_options options_;
     configuration_layout layout_;
-    bool stopped_ = false;
     std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    bool followed_ =
-        false;  ///< somebody has asked for versions; before, only what was published is read
+    bool followed_ = false;  ///< `next` was called; before, only own versions are read
     std::vector<waiting_reader> calls_;
 };
 

@@ -3,38 +3,41 @@
 
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/release_request.hpp"
 
 namespace corozk::detail {
 
-contender::contender(line& l, contender_request request, user_call<ownership> call)
-    : line_node(true),
-      port_(l.get_port()),
-      line_(&l),
-      settings_(l.settings_),
-      request_(std::move(request)),
+contender::contender(contention_queue& q,
+                     const acquire_request& request,
+                     std::string data,
+                     user_call<ownership> call)
+    : port_(q.get_port()),
+      queue_(&q),
+      settings_(q.settings_),
+      data_(std::move(data)),
       watch_(*this),
-      since_(port_.now()),
       call_(std::move(call)) {
-    kind = request_.kind;
-    weight = request_.weight;
-    if (request_.deadline) {
-        port_.start_timer(*this, *request_.deadline);
-        call_.set_deadline(*request_.deadline);
+    kind = request.kind;
+    weight = request.weight;
+    try_only = request.try_only;
+    since = port_.now();
+    if (request.deadline != time_point::max()) {
+        port_.start_timer(*this, request.deadline);
+        call_.set_deadline(request.deadline);
     }
 }
 
 std::string contender::path() const {
-    if (sequence_ == 0 && czxid_ == 0)
-        return settings_->directory;
+    if (sequence == 0 && czxid == 0)
+        return settings_->parent;
     char digits[16];
-    std::snprintf(digits, sizeof digits, "%010d", sequence_);
-    return join_path(settings_->directory, settings_->names.format(guid(), kind, weight) + digits);
+    std::snprintf(digits, sizeof digits, "%010d", sequence);
+    return join_path(settings_->parent, settings_->names.format(guid(), kind, weight) + digits);
 }
 
 bool contender::valid() const noexcept {
-    return stage_ == stage_type::granted && port_.alive(generation_) &&
+    return state == stage_type::granted && port_.alive(session) &&
            port_.now() < port_.expiry_deadline();
 }
 
@@ -42,74 +45,49 @@ void contender::abandon(error_code reason) {
     auto keep = shared_from_this();
     call_.fail(reason);
     timer_node::cancel();
-    if (!line_)
-        return;
-    switch (stage_) {
-        case stage_type::creating:
-            // If nothing was sent, nothing is left behind.
-            if (!asked_ || line_->take_back(*this)) {
-                line_->fail(*this, reason);
-            } else {
-                abandoned_ = true;
-            }
-            break;
-        case stage_type::waiting:
-            line_->release(*this);
-            break;
-        default:
-            break;
-    }
+    if (queue_)
+        queue_->abandoned(*this, reason);
 }
 
 void contender::wait_gone(user_call<> call) {
-    if (stage_ == stage_type::gone)
+    if (state == stage_type::gone)
         return call.complete(error_code());
     more().gone = std::move(call);
 }
 
 /// Nothing of it is left.
 void contender::end() {
-    stage_ = stage_type::gone;
+    state = stage_type::gone;
     if (extras_)
         extras_->gone.complete(error_code());
 }
 
-void contender::turn_watch::fired(watch_event_type type) noexcept {
-    // Any other type says that something may have happened while we could not hear of it.
-    if (contender_.line_ && type == watch_event_type::created)
-        contender_.line_->announced(contender_);
+void contender::turn_announced(watch_event_type type) noexcept {
+    // Any other type says that something may have happened unnoticed.
+    if (queue_ && type == watch_event_type::created)
+        queue_->announced(*this);
+}
+
+void contender::own_node_touched(watch_event_type) noexcept {
+    if (queue_ && (state == stage_type::granted || state == stage_type::waiting))
+        queue_->prove(*this);
 }
 
 void contender::expired() noexcept {
-    if (stage_ == stage_type::granted) {
-        if (!line_)
-            return;
-        // Still held after a while: notice if somebody erases the node.
-        if (!watch_.armed() && !proving_)
-            line_->prove(*this);
-        // Others want it, too: know the next one before it is released.
-        if (listens())
-            line_->look_behind(*this);
-    } else {
+    if (state != stage_type::granted)
         abandon(errc::deadline_exceeded);
-    }
-}
-
-void contender::own_node_touched() noexcept {
-    if (!line_)
-        return;
-    if (stage_ == stage_type::granted || stage_ == stage_type::waiting)
-        line_->prove(*this);
+    else if (queue_)
+        queue_->still_held(*this);
 }
 
 void contender::wait_lost(user_call<error_code> call) {
-    if (stage_ != stage_type::granted && !lost_reason())
+    if (state != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
     held().wait_lost(std::move(call));
 }
 
 void contender::wait_release_requested(user_call<> call) {
-    if (stage_ != stage_type::granted && !lost_reason())
+    if (state != stage_type::granted && !lost_reason())
         return call.fail(boost::asio::error::operation_aborted);
     held().wait_release_requested(std::move(call));
 }
@@ -117,10 +95,15 @@ void contender::wait_release_requested(user_call<> call) {
 void contender::release(user_call<> call) {
     if (error_code reason = lost_reason())
         return call.fail(reason);
-    if (stage_ != stage_type::granted || !line_)
+    if (state != stage_type::granted || !queue_)
         return call.fail(errc::ownership_lost);
     release_call_ = cancellable(std::move(call), stops_waiting);
-    line_->release(*this);
+    queue_->release(*this);
+}
+
+void contender::drop() noexcept {
+    if (state == stage_type::granted && queue_)
+        queue_->release(*this);
 }
 
 /// What the own node's data says, each time that a watch is left on it: so no request is missed.
@@ -128,14 +111,8 @@ void contender::inspect(const operation& look) {
     // What we wrote ourselves is no request.
     if (look.record.version == 0)
         return;
-    if (!has_release_request(look.answer, settings_->release_request))
-        return;
-    held().request_release();
-}
-
-void contender::drop() noexcept {
-    if (stage_ == stage_type::granted && line_)
-        line_->release(*this);
+    if (has_release_request(look.answer, settings_->release_request))
+        held().request_release();
 }
 
 }  // namespace corozk::detail

@@ -5,7 +5,7 @@ namespace corozk::detail {
 
 namespace {
 
-using recipe = contention_recipe;
+using recipe = known_recipe;
 using library = compatibility;
 
 /// What stands between guid and sequence, by kind; and how the names are read.
@@ -53,15 +53,15 @@ naming names_in(const format& f) {
 
 }  // namespace
 
-line_settings settings_in_format(contention_recipe what, compatibility whose) {
-    line_settings settings;
+contention_settings settings_in_format(known_recipe what, compatibility whose) {
+    contention_settings settings;
     for (const format& f : formats) {
         if (f.what == what && f.whose == whose)
             settings.names = names_in(f);
     }
     settings.request_replaces_data = whose == library::curator;
     if (whose == library::kazoo)
-        settings.folder_mode = create_mode::persistent;
+        settings.parent_mode = create_mode::persistent;
     return settings;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/compatibility.hpp>
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 namespace corozk::detail {
 
 /// The recipes whose contenders other libraries have, too.
-enum class contention_recipe : std::uint8_t { lock, shared_lock, election, semaphore };
+enum class known_recipe : std::uint8_t { lock, shared_lock, election, semaphore };
 
 /// Settings for the nodes of this recipe as this library makes them. There are no names in them if
 /// it makes none.
-line_settings settings_in_format(contention_recipe recipe, compatibility whose);
+contention_settings settings_in_format(known_recipe recipe, compatibility whose);
 
 }  // namespace corozk::detail

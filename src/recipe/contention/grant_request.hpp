@@ -1,41 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/signal.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_queue.hpp"
+#include "recipe/toolkit/inner_call.hpp"
 
 #include <memory>
+#include <string>
+#include <utility>
 
 namespace corozk::detail {
 
-/// A place in a line that a driver asks for, among other things that it waits for: sets the
+/// A place in a queue that a driver asks for, among other things that it waits for: sets the
 /// driver's signal when there is an answer. Destroying it gives up what has not been taken.
 class grant_request {
 public:
-    grant_request(line& where, contender_request what, signal& wake)
-        : state_(std::make_shared<answer>()) {
-        state_->wake = &wake;
-        port& p = where.get_port();
-        user_call<ownership> call(p, [state = state_](error_code ec, ownership granted) {
-            state->ec = ec;
-            state->granted = std::move(granted);
-            state->done = true;
-            if (state->wake)
-                state->wake->set();
-        });
-        contender_ = where.enter(std::move(what), std::move(call));
+    grant_request(contention_queue& where,
+                  const acquire_request& what,
+                  std::string data,
+                  signal& wake)
+        : call_(where.get_port(), wake), gone_(where.get_port(), wake) {
+        user_call<ownership> call(where.get_port(), call_.handler());
+        contender_ = where.enter(what, std::move(data), std::move(call));
     }
-    grant_request(const grant_request&) = delete;
-    grant_request& operator=(const grant_request&) = delete;
     ~grant_request() {
-        state_->wake = nullptr;
-        if (!state_->done)
+        if (!done())
             abandon(boost::asio::error::operation_aborted);
     }
 
-    bool done() const noexcept { return state_->done; }
-    error_code error() const noexcept { return state_->ec; }
-    ownership& granted() noexcept { return state_->granted; }
+    bool done() const noexcept { return call_.done(); }
+    const error_code& error() const noexcept { return call_.error(); }
+    ownership& granted() noexcept { return call_.value(); }
 
     /// Leaves nothing behind at the server, sooner or later.
     void abandon(error_code reason) {
@@ -46,69 +40,19 @@ public:
     /// Whether nothing of it is left at the server, or its session is over. Asked for after it has
     /// failed: then this sets the signal, too.
     bool gone() {
-        if (!state_->follows) {
-            state_->follows = true;
-            follow();
-        }
-        return state_->gone;
-    }
-
-private:
-    struct answer {
-        signal* wake = nullptr;
-        bool done = false;
-        error_code ec;
-        ownership granted;
-        bool follows = false;
-        bool gone = false;
-    };
-
-    void follow() {
         auto c = contender_.lock();
-        if (!c || c->stage() == contender::stage_type::gone) {
-            state_->gone = true;
-            return;
-        }
-        user_call<> call(c->owner_port(), [state = state_](error_code) {
-            state->gone = true;
-            if (state->wake)
-                state->wake->set();
-        });
-        c->wait_gone(std::move(call));
+        if (!c || c->stage() == contender::stage_type::gone)
+            return true;
+        if (!std::exchange(follows_, true))
+            c->wait_gone(user_call<>(c->owner_port(), gone_.handler()));
+        return gone_.done();
     }
-
-    std::shared_ptr<answer> state_;
-    std::weak_ptr<contender> contender_;
-};
-
-/// Sets a driver's signal when something that it holds is lost.
-class loss_signal {
-public:
-    loss_signal(const ownership& held, signal& wake) : state_(std::make_shared<answer>()) {
-        state_->wake = &wake;
-        const auto& what = held.implementation();
-        user_call<error_code> call(what->owner_port(),
-                                   [state = state_](error_code, error_code reason) {
-                                       state->reason = reason;
-                                       if (state->wake)
-                                           state->wake->set();
-                                   });
-        what->wait_lost(std::move(call));
-    }
-    loss_signal(const loss_signal&) = delete;
-    loss_signal& operator=(const loss_signal&) = delete;
-    ~loss_signal() { state_->wake = nullptr; }
-
-    /// Why it was lost; no error if it was not, as far as is known.
-    error_code reason() const noexcept { return state_->reason; }
 
 private:
-    struct answer {
-        signal* wake = nullptr;
-        error_code reason;
-    };
-
-    std::shared_ptr<answer> state_;
+    inner_call<ownership> call_;
+    inner_call<> gone_;
+    bool follows_ = false;
+    std::weak_ptr<contender> contender_;
 };
 
 }  // namespace corozk::detail

@@ -26,6 +26,9 @@ public:
     const error_code& lost_reason() const noexcept { return lost_reason_; }
 
 private:
+    template <class... Values>
+    void keep(user_call<Values...> call, std::shared_ptr<user_call<Values...>>& kept);
+
     std::shared_ptr<user_call<error_code>> lost_;
     std::shared_ptr<user_call<>> request_;
     error_code lost_reason_;

@@ -8,22 +8,25 @@
 #include "recipe/contention/release_request.hpp"
 
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <utility>
 
 namespace corozk::detail {
 
 namespace {
 
-/// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
-void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, line_survey& found) {
+/// Who holds, and who waits for whom: a range of one list, which begins with the last of the queue.
+void judge_queue(const contention_rule& rule,
+                 const std::vector<contention_entry>& entries,
+                 contention_survey& found) {
     const std::size_t count = entries.size();
     std::vector<std::string> paths(count);
     for (std::size_t i = 0; i < count; ++i)
         paths[count - 1 - i] = found.contenders[i].path;
     const auto all = std::make_shared<const std::vector<std::string>>(std::move(paths));
-    const std::vector<line_section> blocking = rule.blocking_sections(entries, found.limit);
+    const std::vector<blocking_range> blocking = rule.blocking_ranges(entries, found.limit);
     for (std::size_t i = 0; i < count; ++i) {
-        const line_section& section = blocking[i];
+        const blocking_range& section = blocking[i];
         contender_info& c = found.contenders[i];
         c.holds = section.count == 0;
         if (!c.holds)
@@ -34,12 +37,11 @@ void judge_line(const line_rule& rule, const std::vector<line_entry>& entries, l
 }  // namespace
 
 task<error_code> survey(port& p,
-                        const line_settings& settings,
+                        const contention_settings& settings,
                         const std::vector<std::string>& kinds,
-                        line_survey& found) {
-    std::vector<contender_info>& result = found.contenders;
-    request folder(p, op_code::get, settings.directory);
-    request listing(p, op_code::children, settings.directory);
+                        contention_survey& found) {
+    request folder(p, op_code::get, settings.parent);
+    request listing(p, op_code::children, settings.parent);
     if (settings.initial_limit > 0)
         folder.send();
     listing.send();
@@ -60,13 +62,14 @@ task<error_code> survey(port& p,
     // Nobody has ever come here, or nobody is here any more.
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
+    std::vector<std::pair<contention_entry, contender_info>> places;
+    std::optional<std::int32_t> origin;
     std::vector<std::unique_ptr<request>> reads;
-    std::set<std::string> unordered;  // ahead of all others, as in the line
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (!settings.names.parse(listing.names[i]))
             continue;
         reads.push_back(std::make_unique<request>(
-            p, op_code::get, join_path(settings.directory, listing.names[i])));
+            p, op_code::get, join_path(settings.parent, listing.names[i])));
         reads.back()->send();
     }
     for (auto& owned_read : reads) {
@@ -86,49 +89,33 @@ task<error_code> survey(port& p,
         info.session_id = read.record.ephemeral_owner;
         info.fencing_token = read.record.czxid;
         info.weight = name->weight;
-        if (!name->ordered)
-            unordered.insert(info.path);
         info.data = without_release_request(read.answer, settings.release_request);
         info.since =
             std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
-        result.push_back(std::move(info));
+        if (name->ordered && !origin)
+            origin = name->sequence;
+        contention_entry place;
+        place.order = name->ordered ? sequence_distance(*origin, name->sequence) : ahead_of_all;
+        place.kind = name->kind;
+        place.weight = name->weight;
+        places.emplace_back(place, std::move(info));
     }
     if (ec)
         co_return ec;
-    auto behind = std::partition(result.begin(), result.end(), [&](const contender_info& c) {
-        return unordered.contains(c.path);
+    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first.order, a.second.fencing_token) <
+               std::pair(b.first.order, b.second.fencing_token);
     });
-    std::sort(result.begin(), behind, [](const contender_info& a, const contender_info& b) {
-        return a.fencing_token < b.fencing_token;
-    });
-    const std::int32_t origin = behind == result.end() ? 0 : behind->sequence;
-    std::sort(behind, result.end(), [origin](const contender_info& a, const contender_info& b) {
-        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
-    });
-    std::vector<line_entry> entries(result.size());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
-        entries[i].order = ordered ? sequence_distance(origin, result[i].sequence) : ahead_of_all;
-        entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
-        entries[i].weight = result[i].weight;
+    std::vector<contention_entry> entries;
+    for (auto& [place, info] : places) {
+        entries.push_back(place);
+        found.contenders.push_back(std::move(info));
     }
-    judge_line(*settings.rule, entries, found);
+    judge_queue(*settings.rule, entries, found);
     co_return error_code();
 }
 
-task<> list_contenders(port& p,
-                       line_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call) {
-    auto shared = cancellable(std::move(call), any_cancellation);
-    line_survey found;
-    error_code ec = co_await survey(p, settings, kinds, found);
-    if (ec)
-        found.contenders.clear();
-    shared->complete(ec, std::move(found.contenders));
-}
-
-task<error_code> erase_contender(port& p, const line_settings& settings, std::string path) {
+task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path) {
     const std::string& suffix = settings.record_suffix;
     if (suffix.empty()) {
         request erase(p, op_code::erase, std::move(path));
@@ -152,10 +139,10 @@ task<error_code> erase_contender(port& p, const line_settings& settings, std::st
     co_return ec;
 }
 
-task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call) {
+task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
     bool contender_of_ours =
-        parent_path(path) == settings.directory && settings.names.parse(base_name(path));
+        parent_path(path) == settings.parent && settings.names.parse(base_name(path));
     if (!contender_of_ours) {
         shared->complete(errc::bad_path);
         co_return;

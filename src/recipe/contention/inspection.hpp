@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/line.hpp"
+#include "driver/task.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/contender_info.hpp>
 
 #include <memory>
@@ -10,29 +12,22 @@
 
 namespace corozk::detail {
 
-/// A line as the server knows it.
-struct line_survey {
+/// A queue as the server knows it.
+struct contention_survey {
     std::vector<contender_info> contenders;
-    std::int32_t limit = 0;  ///< where the line has one
+    std::int32_t limit = 0;  ///< where the queue has one
 };
 
 task<error_code> survey(port& p,
-                        const line_settings& settings,
+                        const contention_settings& settings,
                         const std::vector<std::string>& kinds,
-                        line_survey& found);
-
-/// Lists who holds and who waits, in order, with what each waits for. `kinds` are the words for the
-/// kinds of the naming.
-task<> list_contenders(port& p,
-                       line_settings settings,
-                       std::vector<std::string> kinds,
-                       user_call<std::vector<contender_info>> call);
+                        contention_survey& found);
 
 /// Erases a contender's node, and the record of what it holds behind it.
 /// @return `no_node` if there was nothing to erase.
-task<error_code> erase_contender(port& p, const line_settings& settings, std::string path);
+task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path);
 
 /// Erases a contender's node, whoever owns it.
-task<> break_contender(port& p, line_settings settings, std::string path, user_call<> call);
+task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call);
 
 }  // namespace corozk::detail

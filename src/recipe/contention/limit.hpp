@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/port.hpp"
+#include "recipe/contention/limit_state.hpp"
 #include <corozk/types.hpp>
 
 #include <cstdint>
@@ -13,12 +14,6 @@ namespace corozk::detail {
 
 /// A limit as it stands in a folder's data: a positive decimal number.
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept;
-
-/// A limit, and the version of the folder's data that says so.
-struct known_limit {
-    std::int32_t value = 0;
-    std::int32_t version = 0;
-};
 
 /// Reads the limit, and leaves a watch if one is given. Makes the folder, of that mode, if it is
 /// missing, and writes `initial` where no limit is written: of several who do that the first one

@@ -69,14 +69,10 @@ struct naming {
     std::optional<node_name> parse(std::string_view name) const noexcept;
 
 private:
-    struct weighted_tail {
-        std::uint8_t kind;
-        std::int32_t weight;
-        std::string_view digits;
-    };
-
-    /// What follows the guid.
-    std::optional<weighted_tail> parse_weighted(std::string_view tail) const noexcept;
+    /// Takes what is between guid and sequence off the front of a text.
+    bool take_infix(std::string_view& text,
+                    std::string_view infix,
+                    std::int32_t& weight) const noexcept;
 };
 
 }  // namespace corozk::detail

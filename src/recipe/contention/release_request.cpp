@@ -13,8 +13,8 @@ namespace {
 
 /// Writes the request. Written once, whatever happens to the answers; other writers' data survives.
 /// @return `no_node` if there is nobody to ask.
-task<error_code> write_request(port& p, const line_settings& settings, std::string path) {
-    if (parent_path(path) != settings.directory || !settings.names.parse(base_name(path))) {
+task<error_code> write_request(port& p, const contention_settings& settings, std::string path) {
+    if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return make_error_code(errc::bad_path);
     }
     for (;;) {
@@ -68,14 +68,14 @@ std::string_view without_release_request(std::string_view data, std::string_view
     return data;
 }
 
-task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call) {
+task<> ask_for_release(port& p, contention_settings settings, std::string path, user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
     error_code ec = co_await write_request(p, settings, std::move(path));
     shared->complete(ec);
 }
 
 task<> insist_on_release(port& p,
-                         line_settings settings,
+                         contention_settings settings,
                          std::string path,
                          time_limit grace,
                          user_call<bool> call) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/line.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include <corozk/time_limit.hpp>
 
 #include <optional>
@@ -23,12 +24,12 @@ std::string with_release_request(std::string_view data,
 std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;
 
 /// Asks the owner of a contender's node to release it.
-task<> ask_for_release(port& p, line_settings settings, std::string path, user_call<> call);
+task<> ask_for_release(port& p, contention_settings settings, std::string path, user_call<> call);
 
 /// The same, waits until it is gone, and erases it if that takes longer than the grace time.
 /// Completes with whether that was necessary.
 task<> insist_on_release(port& p,
-                         line_settings settings,
+                         contention_settings settings,
                          std::string path,
                          time_limit grace,
                          user_call<bool> call);

@@ -4,8 +4,9 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/counter/rule.hpp"
-#include "recipe/toolkit/pending_call.hpp"
-#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/backoff.hpp"
+#include "recipe/toolkit/either_call.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/synced_read.hpp"
 #include <corozk/recipe/counter.hpp>
 
@@ -18,45 +19,36 @@ namespace corozk {
 
 namespace detail {
 
-/// The node as it was last seen or made.
+/// The node as last read or written.
 struct counter_base {
     counter_record record;
     corozk::stat stat;
     bool missing = false;
-    bool fresh = false;   ///< read after all operations of the current batch were asked for
+    bool fresh = false;   ///< read after all operations of the current batch were started
     bool synced = false;  ///< read from a server that had caught up
 };
 
-/// All users' operations go through one driver, which has one update on its way at a time and puts
-/// into the next what was asked for meanwhile.
-class counter_impl final : public std::enable_shared_from_this<counter_impl> {
+/// A single driver serves all operations. It has one update in flight at a time, and combines the
+/// operations that are started in the meantime into the next one.
+class counter_impl final : public recipe_core, public std::enable_shared_from_this<counter_impl> {
 public:
     struct entry {
         counter_operation operation = counter_operation::read;
         std::int64_t operand = 0;
         std::int64_t expected = 0;
-        std::unique_ptr<pending_call<std::int64_t>> value_call;
-        std::unique_ptr<pending_call<counter_exchange>> exchange_call;
+        either_call<std::int64_t, counter_exchange> call;
         counter_step step;
 
-        bool waiting() const {
-            return value_call ? value_call->waiting() : exchange_call->waiting();
-        }
-        void fail(error_code ec) {
-            if (value_call) {
-                value_call->fail(ec);
-            } else {
-                exchange_call->fail(ec);
-            }
-        }
+        bool waiting() const { return call.waiting(); }
         void complete() {
             if (step.error)
-                return fail(step.error);
-            if (value_call) {
+                return call.fail(step.error);
+            if (auto* value_call = call.get<std::int64_t>()) {
                 bool before = operation == counter_operation::exchange;
                 value_call->complete(error_code(), before ? step.before : step.after);
             } else {
-                exchange_call->complete(error_code(), counter_exchange{step.exchanged, step.after});
+                counter_exchange result{step.exchanged, step.after};
+                call.get<counter_exchange>()->complete(error_code(), std::move(result));
             }
         }
     };
@@ -64,12 +56,12 @@ public:
 
     struct outcome {
         std::int64_t value = 0;
-        bool applied = false;  ///< there is a change, if only to the value that was there
+        bool applied = false;  ///< an update, even if the value remains the same
         bool changed = false;
     };
 
     counter_impl(port& p, std::string path, counter_options options)
-        : port_(p),
+        : recipe_core(p),
           wake_(p),
           path_(std::move(path)),
           options_(std::move(options)),
@@ -78,7 +70,7 @@ public:
 
     void enqueue(entry e) {
         if (!format_)
-            return e.fail(errc::bad_option);
+            return e.call.fail(errc::bad_option);
         waiting_.push_back(std::move(e));
         if (running_)
             return;
@@ -86,15 +78,11 @@ public:
         port_.spawn(run(shared_from_this()));
     }
 
-    port& owner() noexcept { return port_; }
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
 
-    bool stopped() const noexcept { return stopped_; }
-
-    /// The object is destroyed.
-    void stop() {
-        stopped_ = true;
+    void stop() noexcept override {
+        recipe_core::stop();
         fail_all(waiting_, boost::asio::error::operation_aborted);
         fail_all(current_, boost::asio::error::operation_aborted);
         waiting_.clear();
@@ -105,7 +93,7 @@ private:
     static void fail_all(batch& entries, error_code ec) {
         for (entry& e : entries) {
             if (e.waiting())
-                e.fail(ec);
+                e.call.fail(ec);
         }
     }
 
@@ -135,13 +123,16 @@ private:
         }
     }
 
-    /// One attempt at the current batch; leaves it where it is to be tried again.
+    /// One attempt at the current batch, which is kept if it must be tried again.
     task<error_code> step() {
         bool reads_only = std::all_of(current_.begin(), current_.end(), [](const entry& e) {
             return e.operation == counter_operation::read;
         });
         if (unsigned others = rivals(); others > 0 && !reads_only) {
-            co_await pause(others);
+            // A competitor's write makes the base obsolete: an attempt reads and writes, two round
+            // trips.
+            auto over = [this] { return stopped(); };
+            co_await backoff_.pause(port_, wake_, 2 * others, over);
             base_.reset();
         }
         if (!base_) {
@@ -149,8 +140,8 @@ private:
                 co_return ec;
         }
         outcome result = evaluate();
-        // A change to the value that is there needs no write, but a server that has caught up: what
-        // it is decided by must be the counter's value, not an old one.
+        // An update that does not change the value needs no write, but a server that has caught up:
+        // the decision must not be based on an old value.
         if (result.applied && !result.changed && !(base_->fresh && base_->synced)) {
             if (error_code ec = co_await load(true))
                 co_return ec;
@@ -176,28 +167,14 @@ private:
         co_return co_await update(std::move(attempt));
     }
 
-    /// How many others write to this counter, as far as we can tell.
+    /// The estimated number of other writers.
     unsigned rivals() const {
         if (*format_ != counter_format::native)
-            return failures_;
+            return backoff_.failures();
         return base_ ? rivals_of(base_->record, writer_) : 0;
     }
 
-    /// Whoever writes takes the others' base away: with many writers each attempt must find a gap
-    /// of one round trip. Waiting for a random time in proportion to their number makes gaps.
-    task<> pause(unsigned others) {
-        using namespace std::chrono_literals;
-        auto window = std::min<std::chrono::nanoseconds>(round_trip_ * 2 * others, 50ms);
-        auto draw = static_cast<std::int64_t>(
-            std::stoull(port_.new_guid().substr(0, 8), nullptr, 16) % 1024);
-        alarm timer(port_, wake_);
-        timer.set(port_.now() +
-                  std::chrono::duration_cast<steady_clock::duration>(window * draw / 1024));
-        while (!timer.rang() && !stopped_)
-            co_await wake_.wait();
-    }
-
-    /// What the current batch makes of the base.
+    /// Applies the current batch to the base.
     outcome evaluate() {
         outcome result;
         result.value = base_->record.value;
@@ -230,12 +207,12 @@ private:
         return true;
     }
 
-    /// @param caught_up  whether the server has to know of everything that was written before
+    /// @param caught_up whether the server must have everything that was written before
     task<error_code> load(bool caught_up) {
         for (;;) {
             const std::uint64_t generation = port_.status().generation;
             request get(port_, op_code::get, path_);
-            // The server of a new session may be behind the one that had our last update.
+            // The server of a new session may lag behind the one that applied the last update.
             bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
             error_code ec;
             if (synced)
@@ -245,7 +222,7 @@ private:
             bool answered = !ec || ec == zk_errc::no_node;
             if (answered && updated_in_ != 0) {
                 if (get.sent_in != generation)
-                    continue;  // in another session than we meant
+                    continue;  // in another session than intended
                 updated_in_ = generation;
             }
             if (!ec) {
@@ -259,13 +236,12 @@ private:
                 base_->record.value = options_.initial;
                 co_return error_code();
             }
-            if (is_recoverable(ec) || ec == zk_errc::session_expired)
-                continue;
-            co_return ec;
+            if (!retry(port_, while_reachable).again(ec))
+                co_return ec;
         }
     }
 
-    /// Creates the node with the initial value: doing that twice does no harm.
+    /// Creates the node with the initial value. Idempotent.
     task<error_code> create() {
         counter_record record;
         record.value = options_.initial;
@@ -280,9 +256,8 @@ private:
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
         }
-        if (ec == zk_errc::node_exists || is_recoverable(ec) || ec == zk_errc::session_expired) {
+        if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
             ec = error_code();
-        }
         co_return ec;
     }
 
@@ -301,7 +276,7 @@ private:
         write.steps = steps.steps();
     }
 
-    /// After our own update.
+    /// After an update by this client.
     void accept(counter_attempt& attempt, const request& write) {
         updated_in_ = write.sent_in;
         if (must_replace(attempt.stat.version)) {
@@ -310,8 +285,7 @@ private:
             base_->record = std::move(attempt.result);
             base_->stat = write.record;
         }
-        if (failures_ > 0)
-            --failures_;
+        backoff_.succeeded();
         deliver();
     }
 
@@ -321,30 +295,30 @@ private:
         time_point begin = port_.now();
         error_code ec = co_await write;
         if (!ec) {
-            round_trip_ = (round_trip_ * 7 + (port_.now() - begin)) / 8;
+            backoff_.measured(port_.now() - begin);
             accept(attempt, write);
             co_return ec;
         }
         if (ec == zk_errc::bad_version || ec == zk_errc::no_node || ec == zk_errc::node_exists) {
-            failures_ = std::min(failures_ + 1, 16u);
+            backoff_.failed();
             base_.reset();
             co_return error_code();
         }
-        if (ec == zk_errc::session_expired)
-            co_return error_code();  // not sent: try again
-        if (!is_outcome_unknown(ec))
-            co_return ec;
-        co_return co_await find_out(std::move(attempt));
+        retry sending(port_, while_reachable);
+        const bool again = sending.again(ec);
+        if (sending.doubtful())
+            co_return co_await find_out(std::move(attempt));
+        co_return again ? error_code() : ec;
     }
 
-    /// The answer was lost: asks the node until it is certain what became of the update.
+    /// After a lost response: reads the node until the outcome of the update is known.
     task<error_code> find_out(counter_attempt attempt) {
         error_code unknown = zk_errc::connection_loss;
         for (;;) {
-            // A new session's server may be behind the one that had our update.
+            // The server of a new session may lag behind the one that applied the update.
             request get(port_, op_code::get, path_);
             error_code ec = co_await behind_sync(port_, get);
-            if (worth_another_try(ec))
+            if (retry(port_).again(ec))
                 continue;
             base_.reset();
             if (ec || !adopt(get, true))
@@ -370,15 +344,14 @@ private:
             }
             if (ec == errc::closed)
                 co_return unknown;
-            // Whatever it is: look again. The first request may have been applied after our look.
-            bool look_again = worth_another_try(ec) || ec == zk_errc::bad_version ||
+            // On any such error read again: the first request may have been applied after the read.
+            bool look_again = retry(port_).again(ec) || ec == zk_errc::bad_version ||
                               ec == zk_errc::no_node || ec == zk_errc::node_exists;
             if (!look_again)
                 co_return unknown;
         }
     }
 
-    port& port_;
     signal wake_;
     std::string path_;
     counter_options options_;
@@ -389,11 +362,8 @@ private:
     batch waiting_;
     batch current_;
     bool running_ = false;
-    bool stopped_ = false;
-    std::uint64_t updated_in_ =
-        0;  ///< a session whose server has our last update; 0: there is none
-    unsigned failures_ = 0;
-    std::chrono::nanoseconds round_trip_ = std::chrono::microseconds(200);
+    std::uint64_t updated_in_ = 0;  ///< the session whose server has the last update; 0: none
+    backoff backoff_{std::chrono::microseconds(200)};
 };
 
 }  // namespace detail
@@ -401,46 +371,44 @@ private:
 counter::counter(const client& c, std::string path, counter_options options)
     : recipe_object(c.implementation(), std::move(path), std::move(options)) {}
 
-void counter::start_get(const impl_ptr& impl, value_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
+namespace {
+
+template <class Result>
+void start_operation(const std::shared_ptr<detail::counter_impl>& impl,
+                     detail::counter_operation operation,
+                     std::int64_t operand,
+                     std::int64_t expected,
+                     detail::any_handler<void(error_code, Result)> handler) {
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::counter_impl::entry e;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
+    e.operation = operation;
+    e.operand = operand;
+    e.expected = expected;
+    e.call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
     impl->enqueue(std::move(e));
+}
+
+}  // namespace
+
+void counter::start_get(const impl_ptr& impl, value_handler handler) {
+    start_operation(impl, detail::counter_operation::read, 0, 0, std::move(handler));
 }
 
 void counter::start_add(const impl_ptr& impl, std::int64_t delta, value_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::add;
-    e.operand = delta;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    start_operation(impl, detail::counter_operation::add, delta, 0, std::move(handler));
 }
 
 void counter::start_exchange(const impl_ptr& impl, std::int64_t value, value_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::exchange;
-    e.operand = value;
-    e.value_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    start_operation(impl, detail::counter_operation::exchange, value, 0, std::move(handler));
 }
 
 void counter::start_compare_and_set(const impl_ptr& impl,
                                     std::int64_t expected,
                                     std::int64_t desired,
                                     exchange_handler handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    detail::counter_impl::entry e;
-    e.operation = detail::counter_operation::compare_and_set;
-    e.operand = desired;
-    e.expected = expected;
-    e.exchange_call = detail::make_call(impl->owner(), impl->wake(), std::move(handler));
-    impl->enqueue(std::move(e));
+    using operation = detail::counter_operation;
+    start_operation(impl, operation::compare_and_set, desired, expected, std::move(handler));
 }
 
 }  // namespace corozk

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/inspection/known_lines.hpp"
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/inspection/known_queues.hpp"
 #include <corozk/recipe/any_line.hpp>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ public:
     any_line_impl(port& p, std::string path_, const client& c)
         : owner(p), path(std::move(path_)), good(!path_problem(path) && path != "/") {
         if (good)
-            recipes = known_lines_at(c, path);
+            recipes = known_queues_at(c, path);
     }
 
     port& owner;
     std::string path;
-    bool good;  ///< The path is one.
-    std::vector<known_line> recipes;
+    bool good;  ///< whether the path is valid
+    std::vector<known_queue> recipes;
 };
 
 namespace {
@@ -32,7 +32,7 @@ using infos = std::vector<contender_info>;
 template <class... Values>
 using call_ptr = std::shared_ptr<user_call<Values...>>;
 
-/// Runs a driver for a call, which the user may cancel; or completes it with why nothing can be done.
+/// Runs a driver for a cancellable call, or completes it with an error.
 template <class... Values, class... Parameters, class... Arguments>
 void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, Parameters...),
          const std::shared_ptr<any_line_impl>& impl,
@@ -48,11 +48,11 @@ void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, P
     impl->owner.spawn(driver(impl, std::move(call), std::forward<Arguments>(arguments)...));
 }
 
-/// The recipe in whose line this contender stands.
+/// The recipe of this contender.
 task<error_code> recipe_of(const any_line_impl& impl,
                            const std::string& contender_path,
-                           const known_line*& recipe) {
-    found_line found;
+                           const known_queue*& recipe) {
+    found_queue found;
     error_code ec = co_await recognise(impl.owner, impl.path, impl.recipes, found);
     if (ec)
         co_return ec;
@@ -66,7 +66,7 @@ task<error_code> recipe_of(const any_line_impl& impl,
 }
 
 task<> list(std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
-    found_line found;
+    found_queue found;
     error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
     if (ec)
         found.contenders.clear();
@@ -74,7 +74,7 @@ task<> list(std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
 }
 
 task<> break_one(std::shared_ptr<any_line_impl> impl, call_ptr<> call, std::string contender_path) {
-    const known_line* recipe = nullptr;
+    const known_queue* recipe = nullptr;
     error_code ec = co_await recipe_of(*impl, contender_path, recipe);
     if (!ec && call->waiting()) {
         signal wake(impl->owner);
@@ -91,7 +91,7 @@ task<> insist(std::shared_ptr<any_line_impl> impl,
               call_ptr<bool> call,
               std::string contender_path,
               time_limit grace) {
-    const known_line* recipe = nullptr;
+    const known_queue* recipe = nullptr;
     error_code ec = co_await recipe_of(*impl, contender_path, recipe);
     bool removed = false;
     if (!ec && call->waiting()) {

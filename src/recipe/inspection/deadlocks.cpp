@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/inspection/deadlocks_rule.hpp"
-#include "recipe/inspection/known_lines.hpp"
+#include "recipe/inspection/known_queues.hpp"
 #include <corozk/recipe/deadlocks.hpp>
 
 namespace corozk::detail {
 
-/// The recipes that may be at home at the paths.
+/// The recipes that may use the paths.
 class deadlock_search {
 public:
     struct place {
         std::string path;
-        std::vector<known_line> candidates;
+        std::vector<known_queue> candidates;
     };
 
     explicit deadlock_search(std::shared_ptr<session> s) : owner(std::move(s)) {}
@@ -27,13 +27,13 @@ namespace {
 task<error_code> survey_all(port& p,
                             const deadlock_search& search,
                             const user_call<wait_graph>& call,
-                            std::vector<surveyed_line>& lines) {
+                            std::vector<surveyed_queue>& lines) {
     for (const auto& place : search.places) {
-        found_line found;
+        found_queue found;
         error_code ec = co_await recognise(p, place.path, place.candidates, found);
         if (ec)
             co_return ec;
-        surveyed_line line;
+        surveyed_queue line;
         line.path = place.path;
         line.contenders = std::move(found.contenders);
         lines.push_back(std::move(line));
@@ -46,13 +46,13 @@ task<error_code> survey_all(port& p,
 task<> find(port& p,
             std::shared_ptr<deadlock_search> search,
             std::shared_ptr<user_call<wait_graph>> call) {
-    std::vector<surveyed_line> earlier;
+    std::vector<surveyed_queue> earlier;
     error_code ec = co_await survey_all(p, *search, *call, earlier);
     wait_graph graph;
     if (!ec)
         graph = judge(earlier);
     if (!graph.deadlocks.empty()) {
-        std::vector<surveyed_line> later;
+        std::vector<surveyed_queue> later;
         ec = co_await survey_all(p, *search, *call, later);
         graph = ec ? wait_graph() : judge_twice(earlier, later);
     }
@@ -66,7 +66,7 @@ std::shared_ptr<deadlock_search> make_deadlock_search(const client& c,
     auto search = std::make_shared<deadlock_search>(c.implementation());
     for (std::string& path : paths) {
         deadlock_search::place place;
-        place.candidates = known_lines_at(c, path);
+        place.candidates = known_queues_at(c, path);
         place.path = std::move(path);
         search->places.push_back(std::move(place));
     }

@@ -3,9 +3,9 @@
 #include "driver/request.hpp"
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -19,19 +19,20 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const line_object> make_object(std::string path, election_options options) {
-    line_settings settings = settings_in_format(contention_recipe::election, options.compatibility);
-    settings.directory = std::move(path);
+std::shared_ptr<const contention_object> make_object(std::string path, election_options options) {
+    contention_settings settings =
+        settings_in_format(known_recipe::election, options.compatibility);
+    settings.parent = std::move(path);
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
     std::vector<std::string> kinds{"candidate"};
-    return std::make_shared<const line_object>(
+    return std::make_shared<const contention_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 task<> write_acknowledgement(detail::port& s,
-                             std::shared_ptr<const line_object> impl,
+                             std::shared_ptr<const contention_object> impl,
                              std::shared_ptr<contender> term,
                              std::shared_ptr<user_call<>> call) {
     std::string candidate = term->path();
@@ -49,7 +50,7 @@ task<> write_acknowledgement(detail::port& s,
         multi.steps = steps.steps();
         multi.generation = generation;
         ec = co_await multi;
-        if (!ask_again(s, generation, ec))
+        if (!retry(s, generation).again(ec))
             break;
     }
     // Nobody else gives it this name.
@@ -76,7 +77,7 @@ bool same(const election_leader& a, const election_leader& b) {
 
 /// Looks, and if something was seen before, again after every event until it has changed.
 task<> watch_leader(detail::port& s,
-                    std::shared_ptr<const line_object> impl,
+                    std::shared_ptr<const contention_object> impl,
                     std::optional<election_leader> seen,
                     user_call<election_leader> user) {
     signal wake(s);
@@ -155,7 +156,7 @@ task<> watch_leader(detail::port& s,
         }
         if (!ec && !(seen && same(now, *seen))) {
             call->complete(error_code(), std::move(now));
-        } else if (ec && seen && worth_asking_again(s, ec)) {
+        } else if (ec && seen && retry(s).again(ec)) {
             continue;  // waits for the connection, or for the next session
         } else if (ec) {
             call->fail(ec);
@@ -170,7 +171,7 @@ task<> watch_leader(detail::port& s,
 }  // namespace
 
 election::election(const client& c, std::string path, election_options options)
-    : line_user(c, make_object(std::move(path), std::move(options)), "election") {}
+    : contention_recipe(c, make_object(std::move(path), std::move(options)), "election") {}
 
 election::election() noexcept = default;
 election::election(election&&) noexcept = default;
@@ -178,12 +179,19 @@ election& election::operator=(election&&) noexcept = default;
 election::~election() = default;
 
 bool election::worth_another_term(const error_code& ec) noexcept {
-    return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-           ec == errc::not_connected || is_recoverable(ec);
+    return ec == errc::ownership_lost || is_transient(ec);
 }
 
 std::string election::path_of(const impl_ptr& impl) {
     return impl ? impl->path() : std::string();
+}
+
+void election::start_campaign_again(const callee& of,
+                                    const std::shared_ptr<ownership>& term,
+                                    any_handler<void(error_code, ownership)> handler) {
+    // Requests the new node first; then its destructor releases the old one.
+    const ownership old = std::move(*term);
+    start_acquire(of, claim(), std::move(handler));
 }
 
 void election::start_acknowledge(const callee& of,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/port.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/grant_request.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/leader/leader_latch_rule.hpp"
 #include "recipe/toolkit/inner_call.hpp"
@@ -14,7 +14,7 @@ namespace corozk {
 
 namespace detail {
 
-/// Behind a latch, and kept by its driver while there is something of it.
+/// The implementation of a latch, kept alive by its driver while anything of it is left.
 class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
 public:
     latch_core(port& p, const std::string& path, const client& c, election_options options)
@@ -24,7 +24,7 @@ public:
         if (stopped())
             return;
         wanted_ = true;
-        // What was decided before is over, also if the driver has not seen it yet.
+        // Supersedes earlier decisions, even if the driver has not seen them yet.
         fatal_ = error_code();
         if (status_.state == latch_state::idle)
             become(latch_state::candidate, error_code());
@@ -49,7 +49,7 @@ public:
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
         if (!wanted_) {
-            // Where it has given up, it may still be cleaning up.
+            // After a permanent error it may still be cleaning up.
             error_code why = fatal_;
             if (status_.state == latch_state::idle)
                 why = status_.reason;
@@ -125,7 +125,7 @@ private:
         leadership_calls_.clear();
     }
 
-    /// It cannot be a candidate any more.
+    /// After a permanent error.
     void give_up(error_code reason) {
         wanted_ = false;
         fatal_ = reason;
@@ -144,20 +144,19 @@ private:
     }
 
     static bool worth_another_candidacy(const error_code& ec) {
-        return ec == zk_errc::session_expired || ec == errc::ownership_lost ||
-               ec == errc::not_connected || ec == zk_errc::not_read_only || is_recoverable(ec);
+        return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
-    /// Queues. @return null with `error` set if that can never succeed
+    /// Starts a candidacy. @return null with `error` set if that can never succeed
     std::unique_ptr<grant_request> enter(error_code& error) {
         error = problem_of(campaign.session_, campaign.impl_);
         if (error)
             return nullptr;
-        const line_object& where = *campaign.impl_;
-        contender_request request;
-        request.data = where.identity();
-        line& candidates = get_port().use_service<lines>().get(where.settings());
-        return std::make_unique<grant_request>(candidates, std::move(request), wake_);
+        const contention_object& where = *campaign.impl_;
+        contention_queue& candidates =
+            get_port().use_service<contention_queues>().get(where.settings());
+        return std::make_unique<grant_request>(
+            candidates, acquire_request(), where.identity(), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);
@@ -171,7 +170,7 @@ private:
     calls<std::int64_t> leadership_calls_;
     calls<latch_status> changed_calls_;
     calls<> resign_calls_;
-    calls<> ending_calls_;  ///< those of the term that is being released
+    calls<> ending_calls_;  ///< of the term that is being released
     calls<> close_calls_;
 };
 
@@ -180,7 +179,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
     port& p = me.get_port();
     session_signal session(p, me.wake_);
     std::unique_ptr<grant_request> candidacy;
-    std::unique_ptr<grant_request> failed;  ///< a candidacy; until its node is gone
+    std::unique_ptr<grant_request> failed;  ///< a failed candidacy, until its node was deleted
     std::unique_ptr<inner_call<error_code>> loss;
     std::unique_ptr<inner_call<>> release;
     for (;;) {
@@ -247,7 +246,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 break;
             }
             case latch_step::release:
-                // From here on a wish to resign is about the next term.
+                // From here on resignation refers to the next term.
                 me.resigning_ = false;
                 me.ending_calls_.splice(me.ending_calls_.end(), me.resign_calls_);
                 loss.reset();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include <corozk/recipe/lock.hpp>
 
 namespace corozk {
@@ -10,21 +10,21 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const line_object> make_object(std::string path, lock_options options) {
-    line_settings settings = settings_in_format(contention_recipe::lock, options.compatibility);
-    settings.directory = std::move(path);
+std::shared_ptr<const contention_object> make_object(std::string path, lock_options options) {
+    contention_settings settings = settings_in_format(known_recipe::lock, options.compatibility);
+    settings.parent = std::move(path);
     settings.rule = &the_exclusive_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
     std::vector<std::string> kinds{"lock"};
-    return std::make_shared<const line_object>(
+    return std::make_shared<const contention_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
 }  // namespace
 
 lock::lock(const client& c, std::string path, lock_options options)
-    : line_user(c, make_object(std::move(path), std::move(options)), "lock") {}
+    : contention_recipe(c, make_object(std::move(path), std::move(options)), "lock") {}
 
 lock::lock() noexcept = default;
 lock::lock(lock&&) noexcept = default;

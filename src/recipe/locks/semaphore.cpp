@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
-#include "recipe/contention/line_object.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
@@ -18,31 +18,32 @@ using namespace detail;
 
 namespace {
 
-line_settings make_settings(const std::string& path,
-                            std::int32_t limit,
-                            const semaphore_options& options) {
-    line_settings settings =
-        settings_in_format(contention_recipe::semaphore, options.compatibility);
+contention_settings make_settings(const std::string& path,
+                                  std::int32_t limit,
+                                  const semaphore_options& options) {
+    contention_settings settings =
+        settings_in_format(known_recipe::semaphore, options.compatibility);
     settings.rule = &the_semaphore_rule();
     settings.entries = options.acl;
     settings.release_request = options.release_request;
     if (options.compatibility == compatibility::curator) {
-        settings.directory = join_path(path, "leases");
+        settings.parent = join_path(path, "leases");
         settings.fixed_limit = limit;
     } else {
-        settings.directory = path;
+        settings.parent = path;
         settings.initial_limit = limit;
     }
     return settings;
 }
 
 /// The lock of the other library under which a lease is taken.
-std::optional<line_settings> make_gate(const std::string& path, const semaphore_options& options) {
+std::optional<contention_settings> make_gate(const std::string& path,
+                                             const semaphore_options& options) {
     if (options.compatibility == compatibility::native)
         return std::nullopt;
-    line_settings gate = settings_in_format(contention_recipe::lock, options.compatibility);
-    gate.directory = options.compatibility == compatibility::curator ? join_path(path, "locks")
-                                                                     : path + "-__lock__";
+    contention_settings gate = settings_in_format(known_recipe::lock, options.compatibility);
+    gate.parent = options.compatibility == compatibility::curator ? join_path(path, "locks")
+                                                                  : path + "-__lock__";
     gate.rule = &the_exclusive_rule();
     gate.entries = options.acl;
     gate.release_request = options.release_request;
@@ -57,11 +58,11 @@ struct comparing_call final : timer_node {
     user_call<ownership> call;
 };
 
-class semaphore_object final : public line_object,
+class semaphore_object final : public contention_object,
                                public std::enable_shared_from_this<semaphore_object> {
 public:
     semaphore_object(std::string path, std::int32_t limit, const semaphore_options& options)
-        : line_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
+        : contention_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
           limit_(limit),
           gate_(make_gate(path, options)),
           // Curator writes its limit nowhere.
@@ -70,7 +71,7 @@ public:
             problem_ = errc::bad_option;
     }
 
-    error_code refusal(const contender_request& request) const override {
+    error_code refusal(const acquire_request& request) const override {
         if (request.weight < 1)
             return errc::bad_option;
         // The others' leases are single, and taking them one by one is hold-and-wait.
@@ -80,23 +81,23 @@ public:
     }
 
     void enter(detail::port& s,
-               contender_request request,
+               const acquire_request& request,
                user_call<ownership> call) const override {
         if (compared_)
-            return queue(s, std::move(request), std::move(call));
-        s.spawn(enter_compared(shared_from_this(), s, std::move(request), std::move(call)));
+            return queue(s, request, std::move(call));
+        s.spawn(enter_compared(shared_from_this(), s, request, std::move(call)));
     }
 
-    const line_settings& settings_of(const std::string& contender_path) const override {
-        bool at_gate = gate_ && parent_path(contender_path) == gate_->directory;
+    const contention_settings& settings_of(const std::string& contender_path) const override {
+        bool at_gate = gate_ && parent_path(contender_path) == gate_->parent;
         return at_gate ? *gate_ : settings();
     }
 
-    task<error_code> look(port& p, line_survey& found) const override {
+    task<error_code> look(port& p, contention_survey& found) const override {
         error_code ec = co_await survey(p, settings(), kinds(), found);
         if (ec || !gate_)
             co_return ec;
-        line_survey queued;
+        contention_survey queued;
         std::vector<std::string> kinds_at_gate{"queued"};
         ec = co_await survey(p, *gate_, kinds_at_gate, queued);
         for (contender_info& c : queued.contenders) {
@@ -107,22 +108,22 @@ public:
     }
 
 private:
-    void queue(detail::port& s, contender_request request, user_call<ownership> call) const {
+    void queue(detail::port& s, const acquire_request& request, user_call<ownership> call) const {
         if (!gate_)
-            return line_object::enter(s, std::move(request), std::move(call));
-        s.spawn(pass_gate(shared_from_this(), s, std::move(request), std::move(call)));
+            return contention_object::enter(s, request, std::move(call));
+        s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
     }
 
     /// As the other libraries: a lease is taken, and waited for if need be, by the one who holds
     /// their lock.
     static task<> pass_gate(std::shared_ptr<const semaphore_object> self,
                             detail::port& s,
-                            contender_request request,
+                            acquire_request request,
                             user_call<ownership> user) {
         signal wake(s);
         auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
-        lines& all = s.use_service<lines>();
-        grant_request gate(all.get(*self->gate_), request, wake);
+        contention_queues& all = s.use_service<contention_queues>();
+        grant_request gate(all.get(*self->gate_), request, self->identity(), wake);
         while (!gate.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
@@ -131,15 +132,16 @@ private:
             call->fail(gate.error());
             co_return;
         }
-        loss_signal gate_lost(gate.granted(), wake);
-        grant_request lease(all.get(self->settings()), request, wake);
-        while (!lease.done() && !gate_lost.reason() && call->waiting())
+        inner_call<error_code> gate_lost(s, wake);
+        gate.granted().implementation()->wait_lost(user_call<error_code>(s, gate_lost.handler()));
+        grant_request lease(all.get(self->settings()), request, self->identity(), wake);
+        while (!lease.done() && !gate_lost.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
             co_return;
         if (!lease.done()) {
             // Somebody else may be taking a lease by now: we must not.
-            call->fail(gate_lost.reason());
+            call->fail(gate_lost.value());
         } else if (lease.error()) {
             call->fail(lease.error());
         } else {
@@ -150,20 +152,20 @@ private:
     /// The first time: is the limit the one that we were configured with?
     static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
                                  detail::port& s,
-                                 contender_request request,
+                                 acquire_request request,
                                  user_call<ownership> call) {
         auto waiting = std::make_shared<comparing_call>(std::move(call));
         waiting->call.on_cancel([weak = std::weak_ptr(waiting)](cancellation_type) {
             if (auto w = weak.lock())
                 w->call.fail(boost::asio::error::operation_aborted);
         });
-        if (request.deadline)
-            s.start_timer(*waiting, *request.deadline);
+        if (request.deadline != time_point::max())
+            s.start_timer(*waiting, request.deadline);
         known_limit limit;
         error_code ec = co_await find_limit(s,
                                             self->path(),
                                             self->settings().entries,
-                                            self->settings().folder_mode,
+                                            self->settings().parent_mode,
                                             self->limit_,
                                             nullptr,
                                             limit);
@@ -178,39 +180,40 @@ private:
             waiting->call.fail(ec);
         if (!waiting->call.waiting())
             co_return;
-        self->queue(s, std::move(request), std::move(waiting->call));
+        self->queue(s, request, std::move(waiting->call));
     }
 
     std::int32_t limit_;
-    std::optional<line_settings> gate_;
+    std::optional<contention_settings> gate_;
     mutable bool compared_ = false;
 };
 
-task<> count_free(detail::port& s,
-                  std::shared_ptr<const line_object> impl,
-                  std::shared_ptr<user_call<std::int32_t>> call) {
-    line_survey found;
-    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
+task<> count_free(detail::port& p,
+                  std::shared_ptr<const contention_object> impl,
+                  user_call<std::int32_t> user) {
+    auto call = cancellable(std::move(user), any_cancellation);
+    contention_survey found;
+    error_code ec = co_await survey(p, impl->settings(), impl->kinds(), found);
     call->complete(ec, ec ? 0 : free_permits(found.contenders, found.limit));
 }
 
-task<> list_holders(detail::port& s,
-                    std::shared_ptr<const line_object> impl,
-                    std::shared_ptr<user_call<std::vector<contender_info>>> call) {
-    line_survey found;
-    error_code ec = co_await survey(s, impl->settings(), impl->kinds(), found);
-    if (ec)
-        found.contenders.clear();
-    std::erase_if(found.contenders, [](const contender_info& c) { return !c.holds; });
+task<> list_holders(detail::port& p,
+                    std::shared_ptr<const contention_object> impl,
+                    user_call<std::vector<contender_info>> user) {
+    auto call = cancellable(std::move(user), any_cancellation);
+    contention_survey found;
+    error_code ec = co_await survey(p, impl->settings(), impl->kinds(), found);
+    std::erase_if(found.contenders, [ec](const contender_info& c) { return ec || !c.holds; });
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> write_limit(detail::port& s,
-                   std::shared_ptr<const line_object> impl,
+task<> write_limit(detail::port& p,
+                   std::shared_ptr<const contention_object> impl,
                    std::int32_t limit,
-                   std::shared_ptr<user_call<>> call) {
+                   user_call<> user) {
+    auto call = cancellable(std::move(user), stops_waiting);
     call->complete(co_await change_limit(
-        s, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
+        p, impl->path(), impl->settings().entries, impl->settings().parent_mode, limit));
 }
 
 }  // namespace
@@ -219,49 +222,37 @@ semaphore::semaphore(const client& c,
                      std::string path,
                      std::int32_t limit,
                      semaphore_options options)
-    : line_user(c,
-                std::make_shared<const semaphore_object>(std::move(path), limit, options),
-                "semaphore") {}
+    : contention_recipe(c,
+                        std::make_shared<const semaphore_object>(std::move(path), limit, options),
+                        "semaphore") {}
 
 semaphore::semaphore() noexcept = default;
 semaphore::semaphore(semaphore&&) noexcept = default;
 semaphore& semaphore::operator=(semaphore&&) noexcept = default;
 semaphore::~semaphore() = default;
 
-void semaphore::start_available(const session_ptr& s,
-                                const impl_ptr& impl,
-                                any_handler<void(error_code, std::int32_t)> handler) {
-    if (error_code ec = problem_of(s, impl))
-        return refuse<std::int32_t>(s, ec, std::move(handler));
-    auto call = cancellable(user_call<std::int32_t>(detail::port_of(*s), std::move(handler)),
-                            any_cancellation);
-    detail::port_of(*s).spawn(count_free(detail::port_of(*s), impl, std::move(call)));
+void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
+    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
+        return count_free(p, of.impl, std::move(call));
+    });
 }
 
-void semaphore::start_holders(const session_ptr& s,
-                              const impl_ptr& impl,
-                              any_handler<void(error_code, std::vector<contender_info>)> handler) {
-    using infos = std::vector<contender_info>;
-    if (error_code ec = problem_of(s, impl))
-        return refuse<infos>(s, ec, std::move(handler));
-    auto call =
-        cancellable(user_call<infos>(detail::port_of(*s), std::move(handler)), any_cancellation);
-    detail::port_of(*s).spawn(list_holders(detail::port_of(*s), impl, std::move(call)));
+void semaphore::start_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
+    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
+        return list_holders(p, of.impl, std::move(call));
+    });
 }
 
-void semaphore::start_set_limit(const session_ptr& s,
-                                const impl_ptr& impl,
-                                std::int32_t limit,
-                                any_handler<void(error_code)> handler) {
-    error_code ec = problem_of(s, impl);
-    if (!ec && limit < 1)
-        ec = errc::bad_option;
-    if (!ec && impl->settings().initial_limit == 0)
-        ec = errc::not_supported;
-    if (ec)
-        return refuse<>(s, ec, std::move(handler));
-    auto call = cancellable(user_call<>(detail::port_of(*s), std::move(handler)), stops_waiting);
-    detail::port_of(*s).spawn(write_limit(detail::port_of(*s), impl, limit, std::move(call)));
+void semaphore::start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler) {
+    error_code problem;
+    if (limit < 1)
+        problem = errc::bad_option;
+    else if (of.impl && of.impl->settings().initial_limit == 0)
+        problem = errc::not_supported;
+    auto driver = [&of, limit](detail::port& p, auto call) {
+        return write_limit(p, of.impl, limit, std::move(call));
+    };
+    run_driver(of, std::move(handler), driver, problem);
 }
 
 }  // namespace corozk

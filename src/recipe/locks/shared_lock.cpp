@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/line_object.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
@@ -13,77 +14,65 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const line_object> make_object(std::string path, shared_lock_options options) {
-    line_settings settings =
-        settings_in_format(contention_recipe::shared_lock, options.compatibility);
-    settings.directory = std::move(path);
+std::shared_ptr<const contention_object> make_object(std::string path,
+                                                     shared_lock_options options) {
+    contention_settings settings =
+        settings_in_format(known_recipe::shared_lock, options.compatibility);
+    settings.parent = std::move(path);
     settings.rule = &the_shared_rule();
     settings.entries = std::move(options.acl);
     settings.release_request = std::move(options.release_request);
     std::vector<std::string> kinds{"read", "write"};
-    return std::make_shared<const line_object>(
+    return std::make_shared<const contention_object>(
         std::move(settings), std::move(options.identity), std::move(kinds));
 }
 
-/// The contender behind what is held, if it is one of this lock and of this kind.
-error_code find_held(detail::port& s,
-                     const line_object& impl,
+/// The contender of an ownership, if it belongs to this lock and has this kind.
+error_code find_held(const std::shared_ptr<session>& s,
+                     const std::shared_ptr<const contention_object>& impl,
                      const std::shared_ptr<owned>& held,
                      std::uint8_t kind,
                      std::shared_ptr<contender>& found) {
+    if (error_code ec = problem_of(s, impl))
+        return ec;
     if (!held)
         return errc::ownership_lost;
     found = std::dynamic_pointer_cast<contender>(held);
-    if (!found || &found->owner_port() != &s)
+    if (!found || &found->owner_port() != &port_of(*s))
         return errc::bad_option;
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
-    bool here = found->current_line()->settings().directory == impl.path() &&
-                found->current_line()->settings().rule == &the_shared_rule();
+    const contention_settings& settings = found->current_queue()->settings();
+    bool here = settings.parent == impl->path() && settings.rule == &the_shared_rule();
     return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
 }
 
 }  // namespace
 
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
-    : line_user(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
+    : contention_recipe(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
 
 shared_lock::shared_lock() noexcept = default;
 shared_lock::shared_lock(shared_lock&&) noexcept = default;
 shared_lock& shared_lock::operator=(shared_lock&&) noexcept = default;
 shared_lock::~shared_lock() = default;
 
-void shared_lock::start_downgrade(const session_ptr& s,
-                                  const impl_ptr& impl,
-                                  const owned_ptr& held,
-                                  any_handler<void(error_code)> handler) {
+void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
     std::shared_ptr<contender> c;
-    error_code ec = problem_of(s, impl);
-    if (!ec)
-        ec = find_held(detail::port_of(*s), *impl, held, write_kind, c);
-    if (ec)
-        return refuse<>(s, ec, std::move(handler));
-    c->current_line()->convert(c, read_kind, user_call<>(detail::port_of(*s), std::move(handler)));
+    if (error_code ec = find_held(of.owner, of.impl, held, write_kind, c))
+        return refuse<>(of.owner, ec, std::move(handler));
+    c->current_queue()->convert(c, read_kind, user_call<>(c->owner_port(), std::move(handler)));
 }
 
-void shared_lock::start_upgrade(const session_ptr& s,
-                                const impl_ptr& impl,
+void shared_lock::start_upgrade(const callee& of,
                                 const owned_ptr& held,
                                 time_point deadline,
-                                any_handler<void(error_code)> handler) {
+                                handler_of<> handler) {
     std::shared_ptr<contender> c;
-    error_code ec = problem_of(s, impl);
-    if (!ec)
-        ec = find_held(detail::port_of(*s), *impl, held, read_kind, c);
-    if (ec)
-        return refuse<>(s, ec, std::move(handler));
-    contender_request request;
-    request.kind = write_kind;
-    request.data = impl->identity();
-    if (deadline != time_point::max())
-        request.deadline = deadline;
-    // The line hands over nothing new: `held` itself becomes the writer.
-    auto executor = boost::asio::get_associated_executor(handler, detail::port_of(*s).executor());
+    if (error_code ec = find_held(of.owner, of.impl, held, read_kind, c))
+        return refuse<>(of.owner, ec, std::move(handler));
+    // The result is not a new ownership: `held` itself becomes the writer.
+    auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto adapted = boost::asio::bind_executor(
         executor,
@@ -91,8 +80,10 @@ void shared_lock::start_upgrade(const session_ptr& s,
             slot, [handler = std::move(handler)](error_code result, ownership) mutable {
                 std::move(handler)(result);
             }));
-    c->current_line()->replace(
-        c, std::move(request), user_call<ownership>(detail::port_of(*s), std::move(adapted)));
+    c->current_queue()->replace(c,
+                                acquire_request(write_kind).until(deadline),
+                                of.impl->identity(),
+                                user_call<ownership>(c->owner_port(), std::move(adapted)));
 }
 
 }  // namespace corozk

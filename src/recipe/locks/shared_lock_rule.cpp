@@ -4,9 +4,9 @@
 namespace corozk::detail {
 
 void shared_rule::blockers(ahead_of& ahead,
-                           const line_entry& me,
-                           std::vector<const line_entry*>& out) const {
-    while (const line_entry* e = ahead.next()) {
+                           const contention_entry& me,
+                           std::vector<const contention_entry*>& out) const {
+    while (const contention_entry* e = ahead.next()) {
         bool blocks = me.kind == read_kind ? e->kind != read_kind : e->order != me.except;
         if (!blocks)
             continue;
@@ -15,30 +15,30 @@ void shared_rule::blockers(ahead_of& ahead,
     }
 }
 
-std::vector<line_section> shared_rule::blocking_sections(const std::vector<line_entry>& line,
+std::vector<blocking_range> shared_rule::blocking_ranges(const contention_entries& queue,
                                                          std::int32_t) const {
-    std::vector<line_section> sections(line.size());
-    line_section last_writer;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i].kind == read_kind) {
-            sections[i] = last_writer;
+    std::vector<blocking_range> ranges(queue.size());
+    blocking_range last_writer;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (queue[i].kind == read_kind) {
+            ranges[i] = last_writer;
             continue;
         }
         if (i > 0)
-            sections[i] = {i - 1, 1};
+            ranges[i] = {i - 1, 1};
         last_writer = {i, 1};
     }
-    return sections;
+    return ranges;
 }
 
-bool shared_rule::follows(const line_entry& granted, const line_entry& me) const {
+bool shared_rule::follows(const contention_entry& granted, const contention_entry& me) const {
     return granted.kind == read_kind && me.kind == read_kind;
 }
 
-bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
+bool shared_rule::hopeless(ahead_of& ahead, const contention_entry& me) const {
     if (me.except == no_order)
         return false;
-    while (const line_entry* e = ahead.next()) {
+    while (const contention_entry* e = ahead.next()) {
         if (e->order <= me.except)
             break;
         if (e->kind != read_kind)
@@ -47,7 +47,7 @@ bool shared_rule::hopeless(ahead_of& ahead, const line_entry& me) const {
     return false;
 }
 
-bool shared_rule::can_be_converted(const line_entry& entry) const {
+bool shared_rule::can_be_converted(const contention_entry& entry) const {
     return entry.kind == write_kind;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "recipe/contention/line_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 
 namespace corozk::detail {
 
@@ -22,16 +22,16 @@ inline constexpr std::uint8_t write_kind = 1;
 ///  5. A downgrade puts a reader in the writer's place: the end of a writer's node does not say
 ///     that nobody stands there any more. An upgrade has a place of its own, and the reader's one
 ///     is empty afterwards.
-class shared_rule final : public line_rule {
+class shared_rule final : public contention_rule {
 public:
     void blockers(ahead_of& ahead,
-                  const line_entry& me,
-                  std::vector<const line_entry*>& out) const override;
-    std::vector<line_section> blocking_sections(const std::vector<line_entry>& line,
+                  const contention_entry& me,
+                  std::vector<const contention_entry*>& out) const override;
+    std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
                                                 std::int32_t limit) const override;
-    bool follows(const line_entry& granted, const line_entry& me) const override;
-    bool hopeless(ahead_of& ahead, const line_entry& me) const override;
-    bool can_be_converted(const line_entry& entry) const override;
+    bool follows(const contention_entry& granted, const contention_entry& me) const override;
+    bool hopeless(ahead_of& ahead, const contention_entry& me) const override;
+    bool can_be_converted(const contention_entry& entry) const override;
 };
 
 const shared_rule& the_shared_rule() noexcept;

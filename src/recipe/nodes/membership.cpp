@@ -6,6 +6,7 @@
 #include "operation/path.hpp"
 #include "recipe/nodes/membership_rule.hpp"
 #include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/read_children.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/membership.hpp>
 
@@ -18,7 +19,7 @@ namespace detail {
 
 namespace {
 
-/// What an observer knows of one member.
+/// A member as known to an observer.
 struct watched_member {
     explicit watched_member(signal& wake) : watch(wake) {}
     watch_signal watch;
@@ -26,7 +27,7 @@ struct watched_member {
     bool is_member = false;
 };
 
-/// A folder's ephemeral nodes, kept up to date while somebody asks.
+/// The ephemeral children of a node, updated while calls are pending.
 class membership_observer {
 public:
     membership_observer(port& p, std::string folder)
@@ -36,12 +37,12 @@ public:
           folder_watch_(wake),
           missing_watch_(wake) {}
 
-    /// Reads what may have changed since the last time.
-    /// @return an error that asking again does not heal.
+    /// Reads everything that may have changed since the last call.
+    /// @return a permanent error
     task<error_code> refresh() {
         for (;;) {
             error_code ec = co_await look();
-            if (worth_asking_again(port_, ec))
+            if (retry(port_).again(ec))
                 continue;
             co_return ec;
         }
@@ -56,7 +57,7 @@ public:
         return members;
     }
 
-    /// Takes the watches from the server.
+    /// Removes the watches from the server.
     void forget() {
         forget_watch(port_, folder_watch_, watch_kind::children, folder_);
         forget_watch(port_, missing_watch_, watch_kind::exists, folder_);
@@ -83,7 +84,7 @@ private:
                 ec = co_await exists;
                 if (ec == zk_errc::no_node)
                     co_return error_code();
-                // It has come in between: then the server watches the folder's data for us.
+                // It was created in between: the server has set a data watch.
                 forget_watch(port_, missing_watch_, watch_kind::data, folder_);
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
@@ -103,7 +104,7 @@ private:
         std::erase_if(members_, [&there](const auto& m) { return !there.contains(m.first); });
     }
 
-    /// Those whose watch has fired, or that are new. All at once: the session answers in order.
+    /// Reads new members and those whose watch has fired, concurrently.
     task<error_code> read_members() {
         std::deque<std::pair<std::string, request>> reads;
         for (auto& [name, m] : members_) {
@@ -127,12 +128,8 @@ private:
             } else if (ec) {
                 result = ec;
             } else {
-                member_state& s = at->second.state;
                 at->second.is_member = is_member_node(read.record);
-                s.czxid = read.record.czxid;
-                s.owner = read.record.ephemeral_owner;
-                std::string data = std::move(read.answer);
-                s.data = at->second.is_member ? std::move(data) : std::string();
+                at->second.state = member_state(read.record, std::move(read.answer));
             }
         }
         co_return result;
@@ -181,42 +178,16 @@ task<> members_driver(std::shared_ptr<membership_impl> self,
     signal wake(p);
     waiting_call<std::vector<member_info>> call(*self, std::move(handler), wake);
     while (!call.over()) {
-        request listing(p, op_code::children, self->path);
-        error_code ec = co_await listing;
-        if (worth_asking_again(p, ec))
+        std::map<std::string, node_view> children;
+        error_code ec = co_await read_children(p, self->path, children);
+        if (retry(p).again(ec))
             continue;
-        if (ec) {
-            call.complete(ec == zk_errc::no_node ? error_code() : ec, {});
-            co_return;
-        }
-        std::deque<request> reads;
-        for (std::size_t i = 0; i < listing.names.size(); ++i) {
-            reads.emplace_back(p, op_code::get, join_path(self->path, listing.names[i]));
-            reads.back().send();
-        }
         member_map found;
-        bool again = false;
-        error_code problem;
-        for (request& read : reads) {
-            ec = co_await read;
-            if (ec == zk_errc::no_node)
-                continue;
-            again = again || worth_asking_again(p, ec);
-            if (ec)
-                problem = ec;
-            if (ec || !is_member_node(read.record))
-                continue;
-            member_state s;
-            s.czxid = read.record.czxid;
-            s.owner = read.record.ephemeral_owner;
-            s.data = std::move(read.answer);
-            found.emplace(base_name(read.path), std::move(s));
+        for (auto& [name, node] : children) {
+            if (is_member_node(node.stat))
+                found.emplace(name, member_state(node.stat, std::move(node.data)));
         }
-        if (again)
-            continue;
-        call.complete(
-            problem,
-            problem ? std::vector<member_info>() : compute_change(member_map(), found).joined);
+        call.complete(ec, ec ? std::vector<member_info>() : compute_change({}, found).joined);
     }
 }
 
@@ -278,10 +249,9 @@ void membership::start_join(const impl_ptr& impl,
         name = p.new_guid();
     std::string node = detail::join_path(impl->path, name);
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
-        detail::immediate_result<>(impl->executor(), std::move(handler), errc::bad_path);
-        return;
+        return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
-    // A membership that ends in the background does not hold up the next one under another name.
+    // A membership that ends in the background does not block the next one under another name.
     bool idle = !impl->own || !impl->own->wanted();
     if (!impl->own || (idle && impl->own->path() != node)) {
         impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl);
@@ -300,7 +270,7 @@ void membership::start_set_data(const impl_ptr& impl, std::string data, handler_
     if (impl->own) {
         impl->own->change(std::move(data), std::move(handler));
     } else {
-        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
     }
 }
 
@@ -310,23 +280,19 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
     if (impl->own) {
         impl->own->release(std::move(handler));
     } else {
-        detail::immediate_result<>(impl->executor(), std::move(handler), errc::not_a_member);
+        detail::refuse(impl, std::move(handler), errc::not_a_member);
     }
 }
 
 void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::members_driver(impl, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::members_driver);
 }
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     if (impl->observing) {
-        detail::immediate_result<membership_change>(
-            impl->executor(), std::move(handler), errc::busy, {});
-        return;
+        return detail::refuse(impl, std::move(handler), errc::busy);
     }
     impl->get_port().spawn(detail::change_driver(impl, std::move(handler)));
 }

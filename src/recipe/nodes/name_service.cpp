@@ -9,9 +9,9 @@
 #include "recipe/toolkit/delete_exact.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
+#include "recipe/toolkit/read_children.hpp"
 #include <corozk/recipe/name_service.hpp>
 
-#include <deque>
 #include <map>
 
 namespace corozk {
@@ -42,29 +42,30 @@ public:
           name(std::move(name_)),
           path(std::move(path_)),
           good(good_),
-          follower(p, path) {}
+          node(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
-        if (!following)
-            follower.forget();
+        node.forget();
+    }
+
+    name_entry describe(const node_view& view) const { return describe_name(name, view); }
+    /// Creation or deletion of a parent is not a change of the name.
+    bool is_news(const node_view& view) const {
+        return describe(view).present || describe(node.told()).present;
     }
 
     const std::string name;
     const std::string path;
     const bool good;
-    followed_node follower;
-    name_entry told;
-    node_view told_view;
-    bool told_anything = false;
-    bool following = false;
+    told_node node;
 };
 
 namespace {
 
 using entry_handler = any_handler<void(error_code, name_entry)>;
 
-/// One attempt to give a persistent name a value.
+/// One attempt to register a persistent name.
 task<error_code> register_once(port& p,
                                std::shared_ptr<name_service_impl> self,
                                std::string path,
@@ -76,7 +77,7 @@ task<error_code> register_once(port& p,
     if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(p, std::string(parent_path(path)), self->options.acl);
         if (!ec)
-            ec = zk_errc::connection_loss;  // once more
+            ec = zk_errc::connection_loss;  // try again
         co_return ec;
     }
     if (ec != zk_errc::node_exists)
@@ -87,10 +88,7 @@ task<error_code> register_once(port& p,
         co_return zk_errc::connection_loss;
     if (ec)
         co_return ec;
-    node_view found;
-    found.present = true;
-    found.stat = read.record;
-    found.data = std::move(read.answer);
+    node_view found(read.record, std::move(read.answer));
     register_step step = decide_register(found, value, self->options.replace);
     if (step == register_step::done)
         co_return error_code();
@@ -113,7 +111,7 @@ task<> register_driver(std::shared_ptr<name_service_impl> self,
     waiting_call<> call(*self, std::move(handler), wake);
     while (!call.over()) {
         error_code ec = co_await register_once(p, self, path, value);
-        if (!worth_asking_again(p, ec))
+        if (!retry(p).again(ec))
             call.complete(ec);
     }
 }
@@ -141,73 +139,15 @@ task<> resolve_driver(std::shared_ptr<name_service_impl> self,
     while (!call.over()) {
         request read(p, op_code::get, path);
         error_code ec = co_await read;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
-        node_view view;
+        node_view view(read.record, std::move(read.answer));
         view.present = !ec;
-        view.stat = read.record;
-        view.data = std::move(read.answer);
         name_entry entry = describe_name(name, view);
         if (!ec && !entry.present)
             ec = zk_errc::no_node;
         call.complete(ec, std::move(entry));
     }
-}
-
-task<> await_driver(std::shared_ptr<name_service_impl> self,
-                    std::string name,
-                    std::string path,
-                    entry_handler handler,
-                    time_point deadline) {
-    port& p = self->get_port();
-    followed_node node(p, path);
-    waiting_call<name_entry> call(*self, std::move(handler), node.wake, deadline);
-    session_signal session(p, node.wake);
-    while (!call.over()) {
-        error_code ec = co_await node.look();
-        name_entry entry = describe_name(name, node.view());
-        if (ec || entry.present) {
-            call.complete(ec, std::move(entry));
-        } else if (!call.over()) {
-            co_await node.wake.wait();
-        }
-    }
-    node.forget();
-}
-
-/// One attempt to read a folder.
-task<error_code> list_once(port& p, std::string folder, std::map<std::string, name_entry>& found) {
-    found.clear();
-    request listing(p, op_code::children, folder);
-    error_code ec = co_await listing;
-    if (ec == zk_errc::no_node)
-        co_return error_code();
-    if (ec)
-        co_return ec;
-    std::deque<request> reads;
-    for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        reads.emplace_back(p, op_code::get, join_path(folder, listing.names[i]));
-        reads.back().send();
-    }
-    error_code problem;
-    for (request& read : reads) {
-        ec = co_await read;
-        if (ec == zk_errc::no_node)
-            continue;
-        if (ec) {
-            problem = ec;
-            continue;
-        }
-        node_view view;
-        view.present = true;
-        view.stat = read.record;
-        view.data = std::move(read.answer);
-        std::string name(base_name(read.path));
-        name_entry entry = describe_name(name, view);
-        if (entry.present)
-            found.emplace(std::move(name), std::move(entry));
-    }
-    co_return problem;
 }
 
 task<> list_driver(std::shared_ptr<name_service_impl> self,
@@ -217,56 +157,20 @@ task<> list_driver(std::shared_ptr<name_service_impl> self,
     signal wake(p);
     waiting_call<std::vector<name_entry>> call(*self, std::move(handler), wake);
     while (!call.over()) {
-        std::map<std::string, name_entry> found;
-        error_code ec = co_await list_once(p, folder, found);
-        if (worth_asking_again(p, ec))
+        std::map<std::string, node_view> found;
+        error_code ec = co_await read_children(p, folder, found);
+        if (retry(p).again(ec))
             continue;
         std::vector<name_entry> entries;
-        for (auto& [name, entry] : found)
-            entries.push_back(std::move(entry));
+        for (const auto& [name, view] : found) {
+            if (name_entry entry = describe_name(name, view); entry.present)
+                entries.push_back(std::move(entry));
+        }
         call.complete(ec, std::move(entries));
     }
 }
 
-task<> next_driver(std::shared_ptr<name_watch_impl> self, entry_handler handler) {
-    port& p = self->get_port();
-    followed_node& node = self->follower;
-    self->following = true;
-    waiting_call<name_entry> call(*self, std::move(handler), node.wake);
-    session_signal session(p, node.wake);
-    while (!call.over()) {
-        error_code ec = co_await node.look();
-        name_entry entry = describe_name(self->name, node.view());
-        bool news = !self->told_anything || node.view().differs(self->told_view);
-        // A folder that comes or goes is no news of the name.
-        bool told = self->told_anything && !entry.present && !self->told.present;
-        if (ec) {
-            call.fail(ec);
-        } else if (call.over()) {
-            break;
-        } else if (news && !told) {
-            self->told_anything = true;
-            self->told_view = node.view();
-            self->told = entry;
-            call.complete(error_code(), std::move(entry));
-        } else {
-            co_await node.wake.wait();
-        }
-    }
-    self->following = false;
-    if (self->stopped())
-        node.forget();
-}
-
-template <class... Values>
-bool fail_with(const std::shared_ptr<name_service_impl>& impl,
-               any_handler<void(error_code, Values...)>& handler,
-               error_code ec) {
-    immediate_result<Values...>(impl->executor(), std::move(handler), ec, Values()...);
-    return false;
-}
-
-/// Whether it can work on this name; then `path` is its node's.
+/// Whether the object and the name can be used; then sets `path` to the name's node.
 template <class... Values>
 bool can_start(const std::shared_ptr<name_service_impl>& impl,
                const std::string& name,
@@ -277,7 +181,8 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
     auto found = path_problem(impl->root) ? std::nullopt : name_path(impl->root, name);
     if (!found) {
         path_is_good(impl->get_port(), "name service", join_path(impl->root, name));
-        return fail_with(impl, handler, errc::bad_path);
+        refuse(impl, std::move(handler), errc::bad_path);
+        return false;
     }
     path = std::move(*found);
     return true;
@@ -294,14 +199,10 @@ void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl
                             detail::any_handler<void(error_code, name_entry)> handler) {
     if (!detail::usable(impl, handler))
         return;
-    if (!impl->good || impl->following) {
-        detail::immediate_result<name_entry>(impl->executor(),
-                                             std::move(handler),
-                                             impl->good ? errc::busy : errc::bad_path,
-                                             name_entry());
-        return;
+    if (!impl->good || impl->node.following()) {
+        return detail::refuse(impl, std::move(handler), impl->good ? errc::busy : errc::bad_path);
     }
-    impl->get_port().spawn(detail::next_driver(impl, std::move(handler)));
+    impl->get_port().spawn(detail::tell_next(impl, std::move(handler)));
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)
@@ -328,16 +229,14 @@ void name_service::start_register(const impl_ptr& impl,
     if (!detail::can_start(impl, name, path, handler))
         return;
     if (value.empty()) {
-        detail::fail_with(impl, handler, errc::bad_option);
-        return;
+        return detail::refuse(impl, std::move(handler), errc::bad_option);
     }
     detail::port& p = impl->get_port();
     auto at = impl->kept.find(path);
     bool ours = at != impl->kept.end() && at->second->wanted();
     if (lifetime == name_lifetime::persistent) {
         if (ours) {
-            detail::fail_with(impl, handler, errc::already_exists);
-            return;
+            return detail::refuse(impl, std::move(handler), errc::already_exists);
         }
         p.spawn(
             detail::register_driver(impl, std::move(path), std::move(value), std::move(handler)));
@@ -347,7 +246,7 @@ void name_service::start_register(const impl_ptr& impl,
         if (impl->options.replace || at->second->data() == value) {
             at->second->change(std::move(value), std::move(handler));
         } else {
-            detail::fail_with(impl, handler, errc::already_exists);
+            detail::refuse(impl, std::move(handler), errc::already_exists);
         }
         return;
     }
@@ -366,7 +265,7 @@ void name_service::start_unregister(const impl_ptr& impl, std::string name, hand
     auto at = impl->kept.find(path);
     if (at != impl->kept.end() && at->second->wanted()) {
         at->second->release(std::move(handler));
-        impl->kept.erase(at);  // its driver keeps it until it is done
+        impl->kept.erase(at);  // its driver keeps it alive until it has finished
         return;
     }
     impl->get_port().spawn(detail::unregister_driver(impl, std::move(path), std::move(handler)));
@@ -383,8 +282,10 @@ void name_service::start_resolve(const impl_ptr& impl,
     if (!wait) {
         p.spawn(detail::resolve_driver(impl, std::move(name), std::move(path), std::move(handler)));
     } else {
-        p.spawn(detail::await_driver(
-            impl, std::move(name), std::move(path), std::move(handler), wait->from(p.now())));
+        auto describe = [name](const detail::node_view& view) {
+            return detail::describe_name(name, view);
+        };
+        p.spawn(detail::await_node(impl, std::move(handler), std::move(path), *wait, describe));
     }
 }
 
@@ -398,8 +299,7 @@ void name_service::start_list(const impl_ptr& impl,
         path = folder.empty() ? impl->root : detail::name_path(impl->root, folder);
     }
     if (!path) {
-        detail::fail_with(impl, handler, errc::bad_path);
-        return;
+        return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
     impl->get_port().spawn(detail::list_driver(impl, std::move(*path), std::move(handler)));
 }

@@ -4,7 +4,7 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -15,16 +15,6 @@
 #include <algorithm>
 
 namespace corozk::detail {
-
-namespace {
-
-/// Nothing was done, or perhaps nothing; whether the session still lives is seen before the next
-/// step.
-bool again(const error_code& ec) noexcept {
-    return is_recoverable(ec) || ec == errc::not_connected;
-}
-
-}  // namespace
 
 bool priority_turns::take(const std::string& folder, signal& who) {
     turn& t = turns_[folder];
@@ -104,7 +94,7 @@ task<bool> priority_attempt::advance() {
 }
 
 task<> priority_attempt::enter() {
-    // A new guid for every attempt: what is found under an old one is never taken for this one.
+    // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
     guid_ = port_.new_guid();
     stem_ = format_ranked(guid_, claim_.kind, claim_.priority);
     request create(port_, op_code::create, at(stem_));
@@ -113,25 +103,27 @@ task<> priority_attempt::enter() {
     create.entries = settings_.entries;
     create.generation = generation_;
     error_code ec = co_await create;
+    retry attempt(port_, generation_);
+    const bool again = attempt.again(ec);
     if (!ec) {
         name_ = std::string(base_name(create.answer));
-    } else if (is_outcome_unknown(ec)) {
+    } else if (attempt.doubtful()) {
         lost_create_ = true;
     } else if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(port_, settings_.folder, settings_.entries);
-        if (ec && !worth_asking_again(port_, ec))
+        if (ec && !retry(port_).again(ec))
             fail(ec);
-    } else if (!again(ec)) {
+    } else if (!again) {
         fail(ec);
     }
 }
 
-/// The answer to the create was lost. A server that lags behind must catch up first.
+/// After a lost response to the create. A server that lags behind must catch up first.
 task<> priority_attempt::find() {
     request listing(port_, op_code::children, settings_.folder);
     listing.generation = generation_;
     error_code ec = co_await behind_sync(port_, listing);
-    if (again(ec))
+    if (retry(port_, generation_).again(ec))
         co_return;
     lost_create_ = false;
     if (ec && ec != zk_errc::no_node) {
@@ -160,7 +152,7 @@ task<bool> priority_attempt::look() {
         record.attach(record_watch_);
         record.send();
     }
-    // In this order: what the grant is justified by must be newer than the folder's version.
+    // In this order: the listing that justifies a grant must be newer than the parent's version.
     folder.send();
     children.send();
     error_code record_ec = zk_errc::no_node;
@@ -176,7 +168,7 @@ task<bool> priority_attempt::look() {
         ec = folder_ec;
     if (!ec && record_ec != zk_errc::no_node)
         ec = record_ec;
-    if (again(ec))
+    if (retry(port_, generation_).again(ec))
         co_return false;
     if (ec) {
         fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
@@ -200,14 +192,15 @@ task<bool> priority_attempt::look() {
     co_return settled;
 }
 
-/// Before anybody waits for anybody: all must see the same order.
+/// Before any contender waits for another: all must use the same order.
 task<> priority_attempt::write_ageing(std::int32_t version) {
     request set(port_, op_code::set, settings_.folder);
     set.data = std::to_string(settings_.ageing);
     set.version = version;
     set.generation = generation_;
     error_code ec = co_await set;
-    if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node && !again(ec))
+    if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node &&
+        !retry(port_, generation_).again(ec))
         fail(ec);
 }
 
@@ -218,7 +211,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
         co_return true;
     }
     if (listing.places[*me].holds) {
-        unanswered_ = true;  // granted, and we do not know the token yet
+        unanswered_ = true;  // granted, but the token is not known yet
         co_return false;
     }
     ranked_verdict verdict = judge(listing.places, *me, settings_.ageing);
@@ -236,7 +229,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     co_return settled;
 }
 
-/// For the record.
+/// Requests the record.
 task<> priority_attempt::ask(std::int32_t version) {
     transaction steps;
     create_options how;
@@ -252,22 +245,24 @@ task<> priority_attempt::ask(std::int32_t version) {
     asked_ = true;
     error_code ec = co_await multi;
     if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {
-        granted(multi.results[1].stat.mzxid);  // all steps of a transaction have the same one
+        granted(multi.results[1].stat.mzxid);  // the same for all steps of a transaction
         co_return;
     }
-    if (!ec || is_outcome_unknown(ec) || ec == zk_errc::node_exists) {
+    retry attempt(port_, generation_);
+    const bool again = attempt.again(ec);
+    if (!ec || attempt.doubtful() || ec == zk_errc::node_exists) {
         unanswered_ = true;
         co_return;
     }
-    // Somebody else was granted, or our node has gone: the next look tells.
-    bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again(ec);
+    // Another contender was granted, or the node was deleted: read again.
+    bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again;
     if (!look_again)
         fail(ec);
 }
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
-    line_settings target;
-    target.directory = settings_.folder;
+    contention_settings target;
+    target.parent = settings_.folder;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
     for (std::size_t i : verdict.inferior) {
@@ -279,7 +274,7 @@ void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_v
     }
 }
 
-/// @return whether there is nothing more to do until one of the watches fires.
+/// @return whether there is nothing to do until one of the watches fires
 task<bool> priority_attempt::wait_for(const ranked_listing& listing,
                                       const ranked_verdict& verdict) {
     std::string blocker = at(listing.blocking_node(*verdict.watch));
@@ -287,7 +282,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
         forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
         blocker_ = std::move(blocker);
         error_code ec = co_await observe(blocker_, blocker_watch_);
-        if (ec == zk_errc::no_node || again(ec))
+        if (ec == zk_errc::no_node || retry(port_, generation_).again(ec))
             co_return false;
         if (ec) {
             fail(ec);
@@ -297,7 +292,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
     if (!own_watch_.armed()) {
         std::string own = at(name_);
         error_code ec = co_await observe(own, own_watch_);
-        if (again(ec))
+        if (retry(port_, generation_).again(ec))
             co_return false;
         if (ec)
             fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
@@ -305,7 +300,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
     co_return true;
 }
 
-/// Leaves a watch on a node that exists, and none otherwise.
+/// Watches a node if it exists.
 task<error_code> priority_attempt::observe(const std::string& path, watch_node& watch) {
     request read(port_, op_code::get, path);
     read.generation = generation_;
@@ -313,7 +308,7 @@ task<error_code> priority_attempt::observe(const std::string& path, watch_node& 
     error_code ec = co_await read;
     if (ec != zk_errc::no_auth)
         co_return ec;
-    // Whether it exists everybody may know.
+    // `exists` needs no permission.
     request look(port_, op_code::exists, path);
     look.generation = generation_;
     look.attach(watch);

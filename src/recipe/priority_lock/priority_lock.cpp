@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/line_object.hpp"
+#include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/priority_lock/attempt.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -16,10 +16,10 @@ using namespace detail;
 
 namespace {
 
-line_settings make_settings(std::string path, const priority_lock_options& options) {
-    line_settings settings;
-    settings.directory = std::move(path);
-    // Whose names they are is decided by `settings_of`.
+contention_settings make_settings(std::string path, const priority_lock_options& options) {
+    contention_settings settings;
+    settings.parent = std::move(path);
+    // `settings_of` selects the contenders' names.
     settings.names.counts_everything = true;
     settings.entries = options.acl;
     settings.release_request = options.release_request;
@@ -27,11 +27,13 @@ line_settings make_settings(std::string path, const priority_lock_options& optio
     return settings;
 }
 
-class priority_object final : public line_object {
+class priority_object final : public contention_object {
 public:
     priority_object(std::string path, priority_lock_options options)
-        : line_object(make_settings(std::move(path), options), options.identity, {"read", "write"}),
-          ask_{line_object::settings().directory,
+        : contention_object(make_settings(std::move(path), options),
+                            options.identity,
+                            {"read", "write"}),
+          ask_{contention_object::settings().parent,
                options.identity,
                options.acl,
                options.ageing,
@@ -43,16 +45,16 @@ public:
 
     const priority_settings& how() const noexcept { return ask_; }
 
-    const line_settings& settings_of(const std::string& contender) const override {
+    const contention_settings& settings_of(const std::string& contender) const override {
         bool ours = parent_path(contender) == path() && parse_ranked(base_name(contender));
         return ours ? settings() : nowhere_;
     }
 
-    task<error_code> look(port& p, line_survey& found) const override;
+    task<error_code> look(port& p, contention_survey& found) const override;
 
 private:
     const priority_settings ask_;
-    const line_settings nowhere_;
+    const contention_settings nowhere_;
 };
 
 class attempt_core final : public recipe_core {
@@ -80,7 +82,7 @@ task<> acquire_ranked(port& p,
             co_await wake.wait();
     }
     if (auto hold = attempt.take()) {
-        // If nobody waits for it any more, it is given back.
+        // Released if the call is over.
         ownership granted(p.keep_alive(), std::move(hold));
         call.complete(error_code(), std::move(granted));
         priority_turns& turns = p.use_service<priority_turns>();
@@ -91,7 +93,7 @@ task<> acquire_ranked(port& p,
     call.fail(attempt.error());
 }
 
-/// Whom each of those in a listing waits for. The holders' paths stand in two lists for all.
+/// The paths that each contender of a listing waits for. The holders' paths are shared by all.
 class blocking_paths {
 public:
     blocking_paths(std::string_view folder, const ranked_listing& listing, std::int32_t ageing)
@@ -115,7 +117,7 @@ public:
         writers_ = std::move(writers);
     }
 
-    /// A waiter that is ahead waits for the holders in its turn.
+    /// If there is a waiter ahead, that one waits for the holders.
     path_list of(std::size_t place) const {
         if (nearest_[place])
             return std::vector<std::string>{path_of(*nearest_[place])};
@@ -134,9 +136,8 @@ private:
     path_list writers_;
 };
 
-/// Who holds comes first, in the order of the grants; who waits after that, in the order of
-/// priorities.
-task<error_code> priority_object::look(port& p, line_survey& found) const {
+/// Lists holders first, in the order of their grants, then waiters in the order of priorities.
+task<error_code> priority_object::look(port& p, contention_survey& found) const {
     request folder(p, op_code::get, path());
     request children(p, op_code::children, path());
     folder.send();
@@ -175,7 +176,7 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
         if (problem && problem != zk_errc::no_node)
             ec = problem;
         if (problem)
-            continue;  // gone meanwhile
+            continue;  // deleted in the meantime
         auto name = parse_ranked(base_name(read.path));
         contender_info info;
         info.path = read.path;
@@ -209,9 +210,10 @@ task<error_code> priority_object::look(port& p, line_survey& found) const {
 }  // namespace
 
 priority_lock::priority_lock(const client& c, std::string path, priority_lock_options options)
-    : line_user(c,
-                std::make_shared<const priority_object>(std::move(path), std::move(options)),
-                "priority_lock") {}
+    : contention_recipe(
+          c,
+          std::make_shared<const priority_object>(std::move(path), std::move(options)),
+          "priority_lock") {}
 
 priority_lock::priority_lock() noexcept = default;
 priority_lock::priority_lock(priority_lock&&) noexcept = default;

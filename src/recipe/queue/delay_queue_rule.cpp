@@ -41,32 +41,32 @@ system_clock::time_point time_of_due(std::int64_t due) noexcept {
     return std::min(std::chrono::time_point<system_clock, milliseconds>(milliseconds(due)), latest);
 }
 
-due_look look_at_due(const item_order& items, system_clock::time_point now) noexcept {
+due_items find_due(const item_order& items, system_clock::time_point now) noexcept {
     std::int64_t said = std::chrono::floor<milliseconds>(now).time_since_epoch().count();
-    auto is_ripe = [said](const queue_entry& e) { return e.key.rank <= said; };
-    due_look look;
+    auto is_due = [said](const queue_entry& e) { return e.key.rank <= said; };
+    due_items due;
     std::optional<std::int64_t> next;
     auto see = [&](std::int64_t rank) { next = std::min(next.value_or(rank), rank); };
     auto arranged = items.arranged();
-    auto first_unripe = std::partition_point(arranged.begin(), arranged.end(), is_ripe);
-    look.ripe = static_cast<std::size_t>(first_unripe - arranged.begin());
-    if (first_unripe != arranged.end()) {
-        see(first_unripe->key.rank);
+    auto first_not_due = std::partition_point(arranged.begin(), arranged.end(), is_due);
+    due.count = static_cast<std::size_t>(first_not_due - arranged.begin());
+    if (first_not_due != arranged.end()) {
+        see(first_not_due->key.rank);
     } else {
         for (const queue_entry& e : items.rest()) {
-            if (is_ripe(e)) {
-                ++look.ripe;
+            if (is_due(e)) {
+                ++due.count;
             } else {
                 see(e.key.rank);
             }
         }
     }
     if (next) {
-        // Not the difference itself: a clock may say anything.
-        bool soon = said >= *next - longest_look.count();
-        look.again = soon ? milliseconds(*next - said) : longest_look;
+        // Without computing the difference, as the clock may have any value.
+        bool soon = said >= *next - clock_check_interval.count();
+        due.again = soon ? milliseconds(*next - said) : clock_check_interval;
     }
-    return look;
+    return due;
 }
 
 }  // namespace corozk::detail

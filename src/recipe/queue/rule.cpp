@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 namespace corozk::detail {
 
@@ -14,17 +13,7 @@ namespace {
 
 constexpr std::int32_t kazoo_default_priority = 100;
 
-bool digits_only(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
-    std::string_view digits = text;
-    if (!digits.empty() && digits.front() == '-')
-        digits.remove_prefix(1);
-    if (!digits_only(digits))
-        return std::nullopt;
     std::int32_t value = 0;
     auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (ec != std::errc() || end != text.data() + text.size())
@@ -32,11 +21,17 @@ std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
     return value;
 }
 
-bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-    if (text.substr(0, prefix.size()) != prefix)
-        return false;
-    text.remove_prefix(prefix.size());
-    return true;
+/// The prefix of the items' names.
+std::string_view stem_of(compatibility format) noexcept {
+    switch (format) {
+        case compatibility::curator:
+            return "qn-";
+        case compatibility::kazoo:
+            return "entry-";
+        case compatibility::native:
+            break;
+    }
+    return "queue-";
 }
 
 /// "<due time>-<sequence>"
@@ -65,15 +60,8 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 }  // namespace
 
 bool queue_names::exist() const noexcept {
-    switch (format_) {
-        case compatibility::native:
-            return true;
-        case compatibility::kazoo:
-            return !timed();
-        case compatibility::curator:
-            return !ranked();
-    }
-    return false;
+    return format_ == compatibility::native || !ranked() ||
+           (format_ == compatibility::kazoo && prioritized());
 }
 
 bool queue_names::allows(std::int64_t rank) const noexcept {
@@ -86,44 +74,26 @@ bool queue_names::allows(std::int64_t rank) const noexcept {
 }
 
 std::string queue_names::prefix(std::int64_t rank) const {
-    switch (format_) {
-        case compatibility::curator:
-            return "qn-";
-        case compatibility::kazoo: {
-            char text[32];
-            int priority = prioritized() ? static_cast<int>(rank) : kazoo_default_priority;
-            std::snprintf(text, sizeof text, "entry-%03d-", priority);
-            return text;
-        }
-        case compatibility::native:
-            break;
+    std::string name(stem_of(format_));
+    if (timed()) {
+        name += due_text(rank) + '-';
+    } else if (format_ == compatibility::kazoo) {
+        std::string digits = std::to_string(prioritized() ? rank : kazoo_default_priority);
+        name += std::string(3 - std::min<std::size_t>(3, digits.size()), '0') + digits + '-';
+    } else if (prioritized()) {
+        name += std::to_string(rank) + '-';
     }
-    if (timed())
-        return "queue-" + due_text(rank) + "-";
-    return prioritized() ? "queue-" + std::to_string(rank) + "-" : std::string("queue-");
+    return name;
 }
 
 std::optional<queue_key> queue_names::parse(std::string_view name) const noexcept {
-    if (!exist())
+    if (!exist() || !name.starts_with(stem_of(format_)))
         return std::nullopt;
-    switch (format_) {
-        case compatibility::kazoo:
-            if (!take_prefix(name, "entry-"))
-                return std::nullopt;
-            return parse_prioritized(name);
-        case compatibility::curator:
-            if (!take_prefix(name, "qn-"))
-                return std::nullopt;
-            break;
-        case compatibility::native:
-            if (!take_prefix(name, "queue-"))
-                return std::nullopt;
-            if (timed())
-                return parse_timed(name);
-            if (prioritized())
-                return parse_prioritized(name);
-            break;
-    }
+    name.remove_prefix(stem_of(format_).size());
+    if (timed())
+        return parse_timed(name);
+    if (prioritized() || format_ == compatibility::kazoo)
+        return parse_prioritized(name);
     auto sequence = parse_sequence(name);
     if (!sequence)
         return std::nullopt;

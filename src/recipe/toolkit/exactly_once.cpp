@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view prefix = "ledger-";
 
-/// Long after the last transaction of a living ledger can be in doubt. A ledger that was only idle
-/// just opens another node.
+/// Much longer than a transaction of a live ledger can be in doubt. If a merely idle ledger loses
+/// its node, it creates another one.
 constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
 task<> sweep(port& p, std::string folder, std::int64_t now) {
@@ -38,16 +38,17 @@ task<> sweep(port& p, std::string folder, std::int64_t now) {
     }
 }
 
-/// The node is no session's, so that it is erased in whatever session there is.
+/// The node is persistent, so any session can delete it.
 task<> erase_node(port& p, std::string path) {
     for (;;) {
         request erase(p, op_code::erase, path);
-        if (!worth_another_try(co_await erase))
+        error_code ec = co_await erase;
+        if (!retry(p).again(ec))
             co_return;
     }
 }
 
-/// Which of the steps was the reason; so many as there are results, if none was.
+/// The step that failed; the number of results if none did.
 std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
     std::size_t failed = 0;
     while (failed < results.size() && results[failed].error != ec)
@@ -55,8 +56,8 @@ std::size_t failed_step(const std::vector<transaction_result>& results, error_co
     return failed;
 }
 
-/// Somebody erased or wrote our node. Any other error of its step is the user's: his list of rights
-/// does not let him write what he creates.
+/// The node was deleted or written by another client. Other errors of its step are due to the
+/// user's ACL, which does not permit writing.
 bool is_gone(error_code ec) {
     return ec == zk_errc::no_node || ec == zk_errc::bad_version;
 }
@@ -74,18 +75,20 @@ task<error_code> ledger::open() {
         request create(port_, op_code::create, path);
         create.entries = entries_;
         error_code ec = co_await create;
-        if (is_outcome_unknown(ec))
+        retry attempt(port_, while_reachable);
+        const bool again = attempt.again(ec);
+        if (attempt.doubtful())
             perhaps_made_ = path;
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(port_, folder_, entries_);
-            if (!ec || is_recoverable(ec) || ec == zk_errc::session_expired)
+            if (!ec || attempt.again(ec))
                 continue;
             co_return ec;
         }
-        if (is_recoverable(ec) || ec == zk_errc::session_expired)
+        if (again)
             continue;
         if (ec && ec != zk_errc::node_exists)
-            co_return ec;  // it exists: our first attempt made it
+            co_return ec;  // node_exists: created by the first attempt
         path_ = std::move(path);
         perhaps_made_.clear();
         version_ = 0;
@@ -100,7 +103,7 @@ task<error_code> ledger::open() {
 task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
     ledger_outcome outcome;
     steps.insert(steps.begin(), mark());
-    bool doubtful = false;  // an attempt at this transaction may have been applied
+    retry attempts(port_, while_reachable);
     for (;;) {
         if (path_.empty()) {
             if (error_code ec = co_await open()) {
@@ -116,20 +119,12 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             applied(outcome, std::move(multi.results));
             co_return outcome;
         }
-        if (is_outcome_unknown(ec)) {
-            doubtful = true;
+        if (attempts.again(ec))
             continue;
-        }
-        if (worth_another_try(ec)) {
-            // Nothing was sent. Who does not know yet must go on until he knows.
-            if (doubtful || ec != errc::not_connected)
-                continue;
-            outcome.error = ec;
-            co_return outcome;
-        }
+        const bool doubtful = attempts.doubtful();
         std::size_t failed = failed_step(multi.results, ec);
         bool answered = failed < multi.results.size();
-        if (!answered) {  // closed, too large, ...
+        if (!answered) {  // not connected, closed, too large, ...
             outcome.error = doubtful ? make_error_code(zk_errc::connection_loss) : ec;
             co_return outcome;
         }
@@ -148,8 +143,9 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             co_return outcome;
         }
         if (doubtful) {
-            // Another session's attempt could still be on its way. Without the node it is void.
-            // The node was there a moment ago as we know it: if it is gone, that was we.
+            // An attempt of another session may still be in flight; without the node it fails. The
+            // node existed at the known version, so if it does not any more, this client deleted
+            // it.
             error_code erase_ec = co_await withdraw();
             if (erase_ec == zk_errc::bad_version)
                 co_return outcome;
@@ -179,7 +175,9 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         applied(outcome, std::move(multi.results));
         co_return outcome;
     }
-    if (is_outcome_unknown(ec)) {
+    retry attempt(port_, while_reachable);
+    const bool ended = attempt.again(ec);
+    if (attempt.doubtful()) {
         ec = co_await withdraw();
         if (ec == zk_errc::bad_version)
             co_return outcome;
@@ -197,36 +195,33 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
         if (failed > 0)
             outcome.failed = failed - 1;
     } else {
-        bool ended = worth_another_try(ec) && ec != errc::not_connected;
         outcome.error = ended ? error_code(boost::asio::error::try_again) : ec;
     }
     co_return outcome;
 }
 
-/// Without the node no attempt that may still be on its way is carried out.
-/// @return no error: none was; `bad_version`: one was
+/// Deletes the node, so that attempts in flight fail.
+/// @return no error if none was applied, `bad_version` if one was
 task<error_code> ledger::withdraw() {
-    bool doubtful = false;
+    retry attempts(port_);
     for (;;) {
         request erase(port_, op_code::erase, path_);
         erase.version = version_;
         error_code ec = co_await erase;
-        if (worth_another_try(ec)) {
-            doubtful = doubtful || is_outcome_unknown(ec);
+        if (attempts.again(ec))
             continue;
-        }
         if (ec == zk_errc::bad_version) {
             moved_on();
             co_return ec;
         }
         path_.clear();
-        if (ec == zk_errc::no_node && doubtful)
-            ec = error_code();  // that was we
+        if (ec == zk_errc::no_node && attempts.doubtful())
+            ec = error_code();  // deleted by this client
         co_return ec;
     }
 }
 
-/// What each transaction begins with.
+/// The first step of each transaction.
 transaction::step ledger::mark() const {
     transaction::step step;
     step.kind = transaction::step_kind::set;
@@ -243,7 +238,7 @@ void ledger::applied(ledger_outcome& outcome, std::vector<transaction_result> re
 }
 
 void ledger::moved_on() {
-    // Far from the version -1, which matches everything.
+    // Long before version -1, which matches any version.
     if (++version_ == std::numeric_limits<std::int32_t>::max())
         retire();
 }

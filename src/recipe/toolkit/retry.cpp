@@ -3,6 +3,15 @@
 
 namespace corozk::detail {
 
+retry_verdict judge_retry(retry_policy policy, const error_code& ec, bool goes_on) noexcept {
+    const bool transient = is_recoverable(ec) ||
+                           (policy.long_outage && ec == errc::not_connected) ||
+                           (policy.next_session && ec == zk_errc::session_expired);
+    if (!transient)
+        return retry_verdict::settled;
+    return goes_on ? retry_verdict::again : retry_verdict::ended;
+}
+
 error_code end_of_session(const port& p) noexcept {
     const session_status& status = p.status();
     if (status.state == session_state::closed)
@@ -12,13 +21,16 @@ error_code end_of_session(const port& p) noexcept {
                : make_error_code(zk_errc::session_expired);
 }
 
-bool ask_again(const port& p, std::uint64_t generation, error_code& ec) noexcept {
-    if (!is_recoverable(ec) && ec != errc::not_connected)
-        return false;
-    if (p.alive(generation))
-        return true;
-    ec = end_of_session(p);
-    return false;
+bool retry::again(error_code& ec) noexcept {
+    doubtful_ = doubtful_ || is_outcome_unknown(ec);
+    const retry_policy policy{policy_.next_session, policy_.long_outage || doubtful_};
+    const bool bound = !policy_.next_session && generation_ != 0;
+    const bool goes_on =
+        bound ? port_.alive(generation_) : port_.status().state != session_state::closed;
+    const retry_verdict verdict = judge_retry(policy, ec, goes_on);
+    if (verdict == retry_verdict::ended)
+        ec = end_of_session(port_);
+    return verdict == retry_verdict::again;
 }
 
 }  // namespace corozk::detail

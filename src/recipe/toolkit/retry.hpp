@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The retry policy: every driver uses a `retry` to decide whether to send a failed request again.
 #pragma once
 
 #include "driver/port.hpp"
@@ -8,24 +9,73 @@
 
 namespace corozk::detail {
 
-/// Why what belonged to a session fails once it has ended.
+/// The errors, besides a lost connection, after which a request is sent again. As it then waits for
+/// the next connection, sending it at once does not busy-wait.
+struct retry_policy {
+    bool next_session;  ///< the end of its session: it is sent in the next one
+    bool long_outage;   ///< no connection in time (`errc::not_connected`)
+};
+
+inline constexpr retry_policy until_closed{true, true};
+inline constexpr retry_policy while_reachable{true, false};
+inline constexpr retry_policy in_session{false, true};
+inline constexpr retry_policy in_session_while_reachable{false, false};
+
+enum class retry_verdict : std::uint8_t {
+    settled,  ///< success, or a permanent error
+    again,
+    ended,  ///< would be sent again, but its session has ended
+};
+
+/// @param goes_on whether there is, or will be, a session for it
+retry_verdict judge_retry(retry_policy policy, const error_code& ec, bool goes_on) noexcept;
+
+/// Whether the policy retries after this error, provided that there is a session.
+inline bool is_transient(const error_code& ec, retry_policy policy = until_closed) noexcept {
+    return judge_retry(policy, ec, true) == retry_verdict::again;
+}
+
+/// The error of operations that are bound to a session that has ended.
 error_code end_of_session(const port& p) noexcept;
 
-/// Whether a request that is not bound to a session failed only because of the connection or the
-/// session: it is to be tried again at once. It waits for the connection, or the next session, by
-/// itself, so that this does not spin.
+/// Decides on retries of a request, or of several with the same purpose, and records whether one of
+/// them may have been applied although its response was lost. Then even a long outage does not end
+/// the retries, as the outcome must be determined.
+class retry {
+public:
+    /// For requests that are not bound to a session.
+    explicit retry(const port& p, retry_policy policy = until_closed) noexcept
+        : port_(p), policy_(policy) {}
+
+    /// For requests that are bound to a session (`operation::generation`; 0: none).
+    retry(const port& p, std::uint64_t generation, retry_policy policy = in_session) noexcept
+        : port_(p), policy_(policy), generation_(generation) {}
+
+    /// Whether to send a request again that failed so. Where only the end of the session or of the
+    /// client speaks against it, `ec` becomes that: a loop that was kept waiting hears of both in
+    /// one turn, and of the connection first.
+    bool again(error_code& ec) noexcept;
+    bool again(error_code&& ec) noexcept { return again(ec); }
+
+    /// Whether a failed request may have been applied.
+    bool doubtful() const noexcept { return doubtful_; }
+
+private:
+    const port& port_;
+    retry_policy policy_;
+    std::uint64_t generation_ = 0;
+    bool doubtful_ = false;
+};
+
+// For drivers without a `retry`.
 inline bool worth_another_try(const error_code& ec) noexcept {
-    return is_recoverable(ec) || ec == errc::not_connected || ec == zk_errc::session_expired;
+    return is_transient(ec);
 }
-
-/// The same where the client may have been closed meanwhile.
 inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
-    return worth_another_try(ec) && p.status().state != session_state::closed;
+    return retry(p).again(error_code(ec));
 }
-
-/// Whether to send a request once more that belongs to one session: only the connection broke, and
-/// the session goes on. Where nothing but the session's end speaks against it, `ec` becomes that
-/// end: a loop that was kept waiting for long hears of both in one turn, and of the connection first.
-bool ask_again(const port& p, std::uint64_t generation, error_code& ec) noexcept;
+inline bool ask_again(const port& p, std::uint64_t generation, error_code& ec) noexcept {
+    return retry(p, generation).again(ec);
+}
 
 }  // namespace corozk::detail

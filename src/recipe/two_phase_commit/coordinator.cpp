@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who begins a transaction, may decide it, and cleans up behind it.
+// The coordinator: begins a transaction, may decide it, and cleans up.
 #include "driver/ensure_path.hpp"
 #include "driver/port.hpp"
 #include "driver/request.hpp"
@@ -37,7 +37,7 @@ public:
 
 namespace {
 
-/// Room for what a request has beside the paths and the data that are counted.
+/// The size of a request besides the counted paths and data.
 constexpr std::size_t decision_overhead = 1024;
 constexpr std::size_t per_site_overhead = 64;
 
@@ -55,25 +55,23 @@ task<> begin_driver(coordinator_ptr self,
     transaction steps;
     steps.create(mine.path, format_header(header), mine.how());
     steps.create(mine.identity, std::string(), mine.how());
-    bool perhaps_ours = false;
+    retry attempts(p);
     while (!call.over()) {
         request create(p, op_code::multi, self->path);
         create.steps = steps.steps();
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec)) {
-            perhaps_ours = perhaps_ours || is_outcome_unknown(ec);
+        if (attempts.again(ec))
             continue;
-        }
         if (ec == zk_errc::no_node) {
             ec = co_await ensure_folder(p, std::string(parent_path(self->path)), mine.entries);
-            if (!ec || worth_asking_again(p, ec))
+            if (!ec || retry(p).again(ec))
                 continue;
         } else if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;
-            if (perhaps_ours) {
+            if (attempts.doubtful()) {
                 request read(p, op_code::get, self->path);
                 error_code answer = co_await read;
-                if (worth_asking_again(p, answer) || answer == zk_errc::no_node)
+                if (retry(p).again(answer) || answer == zk_errc::no_node)
                     continue;
                 auto found = parse_header(read.answer);
                 if (!answer && found && found->guid == header.guid)
@@ -95,7 +93,7 @@ task<> resume_driver(coordinator_ptr self,
     while (!call.over()) {
         request read(p, op_code::get, self->path);
         error_code ec = co_await behind_sync(p, read);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         commit_transaction found;
         auto header = parse_header(read.answer);
@@ -106,7 +104,7 @@ task<> resume_driver(coordinator_ptr self,
             mine.is(*header);
             ec = co_await look_for_decision(p, mine, nullptr, found.outcome);
             if (ec == zk_errc::no_node)
-                continue;  // it was cleaned up in this moment
+                continue;  // it was cleaned up at the same time
         }
         if (!ec) {
             found.form = header->form;
@@ -142,8 +140,8 @@ task<> decide_driver(coordinator_ptr self,
 }
 
 task<> abort_driver(coordinator_ptr self,
-                    std::string reason,
-                    any_handler<void(error_code, commit_outcome)> handler) {
+                    any_handler<void(error_code, commit_outcome)> handler,
+                    std::string reason) {
     port& p = self->get_port();
     signal wake(p);
     outcome_call call(*self, std::move(handler), wake);
@@ -172,7 +170,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     if (error_code ec = co_await look_for_decision(p, mine, nullptr, outcome))
         co_return ec;
     if (!outcome) {
-        // Somebody else may have cleaned up in this moment.
+        // Another client may have cleaned up at the same time.
         request still_there(p, op_code::exists, mine.identity);
         error_code ec = co_await still_there;
         if (!ec)
@@ -216,11 +214,11 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     request erase_all(p, op_code::multi, path);
     erase_all.steps = steps.steps();
     error_code ec = co_await erase_all;
-    // Somebody else cleans up, too: what is left will be seen.
+    // Another client cleans up, too: try again with what is left.
     co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_code)> handler) {
+task<> clean_up_driver(coordinator_ptr self, any_handler<void(error_code)> handler, bool force) {
     constexpr int attempts_against_newcomers = 3;
     port& p = self->get_port();
     signal wake(p);
@@ -229,7 +227,7 @@ task<> clean_up_driver(coordinator_ptr self, bool force, any_handler<void(error_
     this_transaction mine = self->mine;
     while (!call.over()) {
         error_code ec = co_await clean_up_once(p, mine, force);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)
             continue;
@@ -268,17 +266,14 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
         problem = errc::too_large;
     }
     if (problem) {
-        detail::refuse(impl, std::move(handler), problem);
-        return;
+        return detail::refuse(impl, std::move(handler), problem);
     }
     impl->get_port().spawn(detail::begin_driver(impl, std::move(header), std::move(handler)));
 }
 
 void commit_coordinator::start_resume(const impl_ptr& impl,
                                       handler_of<commit_transaction> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::resume_driver(impl, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::resume_driver);
 }
 
 void commit_coordinator::start_decide(const impl_ptr& impl,
@@ -287,8 +282,7 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
     if (!detail::usable_at_path(impl, handler))
         return;
     if (!impl->header) {
-        detail::refuse(impl, std::move(handler), errc::not_a_member);
-        return;
+        return detail::refuse(impl, std::move(handler), errc::not_a_member);
     }
     detail::port& p = impl->get_port();
     detail::decision_times times(limit, p.now());
@@ -298,15 +292,11 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
 void commit_coordinator::start_abort(const impl_ptr& impl,
                                      std::string reason,
                                      handler_of<commit_outcome> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::abort_driver(impl, std::move(reason), std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::abort_driver, std::move(reason));
 }
 
 void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->get_port().spawn(detail::clean_up_driver(impl, force, std::move(handler)));
+    detail::run_at_path(impl, std::move(handler), &detail::clean_up_driver, force);
 }
 
 }  // namespace corozk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transaction and its decision: whoever takes part looks for it, waits for it, or aborts.
+// A transaction and its decision: reading it, waiting for it, aborting.
 #include "recipe/two_phase_commit/decision.hpp"
 
 #include "driver/request.hpp"
@@ -15,7 +15,7 @@ task<error_code> learn_identity(port& p, this_transaction& mine) {
     while (!mine.is_known()) {
         request read(p, op_code::get, mine.path);
         error_code ec = co_await behind_sync(p, read);
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec)
             co_return ec;
@@ -33,7 +33,7 @@ task<error_code> why_missing(port& p, const this_transaction& mine) {
         request read(p, op_code::get, mine.path);
         error_code ec = co_await behind_sync(p, read);
         bool sure = p.status().generation == generation;
-        if (worth_asking_again(p, ec) || (!ec && !sure))
+        if (retry(p).again(ec) || (!ec && !sure))
             continue;
         if (ec)
             co_return ec;
@@ -58,7 +58,7 @@ task<error_code> look_for_decision(port& p,
             ec = co_await behind_sync(p, read);
         else
             ec = co_await read;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (!ec) {
             std::optional<commit_decision> found = parse_decision(read.answer);
@@ -86,9 +86,9 @@ task<error_code> look_for_decision(port& p,
         ec = co_await exists;
         if (ec == zk_errc::no_node)
             co_return error_code();
-        // It has come in between: then the server watches its data for us.
+        // It was created in between: the server has set a data watch.
         forget_watch(p, *watch, watch_kind::data, path);
-        if (ec && !worth_asking_again(p, ec))
+        if (ec && !retry(p).again(ec))
             co_return ec;
     }
 }
@@ -105,7 +105,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
             ec = co_await behind_sync(p, look);
         else
             ec = co_await look;
-        if (worth_asking_again(p, ec))
+        if (retry(p).again(ec))
             continue;
         if (ec)
             forget_watch(p, watch, watch_kind::exists, path);
@@ -128,8 +128,8 @@ task<error_code> write_abort(port& p,
         steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
         create.steps = steps.steps();
         error_code ec = co_await create;
-        if (worth_asking_again(p, ec))
-            continue;  // if it was ours, it is read the next time
+        if (retry(p).again(ec))
+            continue;  // if it was written by this client, the next read shows that
         if (!ec) {
             outcome = wish;
             co_return ec;
@@ -137,7 +137,7 @@ task<error_code> write_abort(port& p,
         if (ec != zk_errc::node_exists)
             co_return ec;
         ec = co_await look_for_decision(p, mine, nullptr, outcome);
-        // It vanishes only together with the transaction.
+        // It is deleted only together with the transaction.
         if (!ec && !outcome)
             ec = zk_errc::no_node;
         co_return ec;
@@ -185,7 +185,7 @@ decision_times::decision_times(time_limit limit, time_point begin)
     using namespace std::chrono_literals;
     if (deadline == no_deadline)
         return;
-    // Less would be no time at all for one who is to write something and wait for the answer.
+    // A shorter time is not sufficient to write the decision and get the response.
     deadline = std::max(deadline, begin + 200ms);
     votes_due = deadline - std::min<time_limit::duration>((deadline - begin) / 4, 1s);
 }

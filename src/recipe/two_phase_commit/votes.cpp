@@ -81,7 +81,7 @@ task<error_code> vote_tally::read_votes(bool& again) {
     for (auto& [i, read] : reads) {
         vote& v = votes_[i];
         error_code ec = co_await read;
-        if (worth_asking_again(port_, ec)) {
+        if (retry(port_).again(ec)) {
             again = true;
         } else if (ec == zk_errc::no_node && v.czxid != 0) {
             states_[i] = site_state::dead;
@@ -110,22 +110,22 @@ task<error_code> vote_tally::read_votes(bool& again) {
         }
         forget_watch(port_, votes_[i].missing_watch, watch_kind::data, node_of(i));
         again = true;
-        if (ec && !worth_asking_again(port_, ec))
+        if (ec && !retry(port_).again(ec))
             problem = ec;
     }
     co_return problem;
 }
 
-/// There is no node of this site: has it come, and died?
+/// The site's node does not exist: determines whether it has joined and died.
 task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]));
     request node(port_, op_code::exists, node_of(i));
-    // In this order: a site that comes between the two has a node.
+    // In this order, as a site that joins between the two requests has a node.
     joined.send();
     node.send();
     error_code has_come = co_await joined;
     error_code is_there = co_await node;
-    if (worth_asking_again(port_, has_come) || worth_asking_again(port_, is_there)) {
+    if (retry(port_).again(has_come) || retry(port_).again(is_there)) {
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, node_of(i));
         again = true;
     } else if (!has_come && is_there == zk_errc::no_node) {
@@ -138,7 +138,7 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     co_return error_code();
 }
 
-/// Only if each vote is still there as it was read.
+/// Commits if each vote is still as it was read.
 task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
     transaction steps = mine_.steps();
     commit_outcome wish(true, std::string());
@@ -153,17 +153,17 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         outcome = wish;
         co_return ec;
     }
-    if (worth_asking_again(port_, ec) || ec == zk_errc::node_exists) {
+    if (retry(port_).again(ec) || ec == zk_errc::node_exists) {
         forget_watch(port_, decision_watch_, watch_kind::exists, decision_node(mine_.path));
         co_return error_code();
     }
     if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
-        // A vote is gone, or is another one (or the whole transaction is gone).
+        // A vote or the whole transaction was deleted, or a vote was changed.
         request exists(port_, op_code::exists, mine_.identity);
         ec = co_await exists;
         for (vote& v : votes_)
             v.data_watch.disarm();
-        co_return worth_asking_again(port_, ec) ? error_code() : ec;
+        co_return retry(port_).again(ec) ? error_code() : ec;
     }
     co_return ec;
 }
@@ -174,7 +174,7 @@ void vote_tally::forget() {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         std::string path = node_of(i);
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
-        // Those of nodes that are there go with the nodes.
+        // The server removes watches of existing nodes with the nodes.
         votes_[i].data_watch.disarm();
     }
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recipe/contention/contention_rule.hpp"
+
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/intrusive/set_hook.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace corozk::detail {
+
+using time_point = std::chrono::steady_clock::time_point;
+
+/// One place in a contention queue.
+class contention_node : public boost::intrusive::set_base_hook<>, public contention_entry {
+public:
+    explicit contention_node(bool local) noexcept : local_(local) {}
+    contention_node(const contention_node&) = delete;
+    contention_node& operator=(const contention_node&) = delete;
+
+    bool local() const noexcept { return local_; }
+
+    std::uint64_t listing = 0;  ///< the last one that it was seen in; 0: none yet
+
+    friend bool operator<(const contention_node& a, const contention_node& b) noexcept {
+        return a.order < b.order;
+    }
+
+protected:
+    ~contention_node() = default;
+
+private:
+    bool local_;
+};
+
+/// A driver's watch on a remote node: destroyed with what is known of the node.
+class remote_watch {
+public:
+    remote_watch() = default;
+    remote_watch(const remote_watch&) = delete;
+    remote_watch& operator=(const remote_watch&) = delete;
+    virtual ~remote_watch() = default;
+};
+
+/// A contender of another session.
+struct remote_node final : contention_node {
+    explicit remote_node(std::string_view name_) : contention_node(false), name(name_) {}
+
+    const std::string name;
+    bool unreadable = false;  ///< for us
+    std::shared_ptr<remote_watch> watch;
+};
+
+/// A contender of this session.
+struct local_node : contention_node, boost::intrusive::list_base_hook<> {
+    enum class stage_type : std::uint8_t {
+        queued,    ///< the server was not asked for its node yet
+        creating,  ///< the create is in flight, or its outcome is unknown
+        unwanted,  ///< the same, but it was abandoned
+        waiting,   ///< it has a node
+        granted,
+        releasing,  ///< released or abandoned; the node is being deleted
+        gone,
+    };
+
+    stage_type stage() const noexcept { return state; }
+    bool has_node() const noexcept {
+        return state >= stage_type::waiting && state <= stage_type::releasing;
+    }
+    std::string_view guid() const noexcept { return {guid_text.data(), guid_text.size()}; }
+
+    std::array<char, 32> guid_text{};
+    std::int64_t czxid = 0;
+    std::uint64_t session = 0;   ///< the generation that its node belongs to
+    std::uint64_t coverage = 0;  ///< the view's, if everything ahead of it is known
+    time_point since{};          ///< it has waited, then held
+    std::int32_t sequence = 0;
+    stage_type state = stage_type::queued;
+    bool try_only = false;  ///< refused with `would_block` instead of waiting
+
+protected:
+    local_node() noexcept : contention_node(true) {}
+    ~local_node() = default;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/contention_object.hpp"
+
+#include "driver/cancellable.hpp"
+#include "driver/port.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/inspection.hpp"
+#include "recipe/contention/release_request.hpp"
+
+namespace corozk::detail {
+
+contention_object::contention_object(contention_settings settings,
+                                     std::string identity,
+                                     std::vector<std::string> kinds,
+                                     std::string path)
+    : settings_(std::move(settings)),
+      identity_(std::move(identity)),
+      kinds_(std::move(kinds)),
+      path_(path.empty() ? settings_.parent : std::move(path)) {
+    // The root itself cannot be used: the server keeps nodes of its own there.
+    if (path_problem(path_) || path_ == "/")
+        problem_ = errc::bad_path;
+    else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
+        problem_ = errc::bad_option;  // no such format
+}
+
+void contention_object::enter(port& p,
+                              const acquire_request& request,
+                              user_call<ownership> call) const {
+    p.use_service<contention_queues>().get(settings_).enter(request, identity_, std::move(call));
+}
+
+namespace {
+
+task<> list_contenders(port& p,
+                       std::shared_ptr<const contention_object> impl,
+                       user_call<std::vector<contender_info>> call) {
+    auto shared = cancellable(std::move(call), any_cancellation);
+    contention_survey found;
+    error_code ec = co_await impl->look(p, found);
+    if (ec)
+        found.contenders.clear();
+    shared->complete(ec, std::move(found.contenders));
+}
+
+}  // namespace
+
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const contention_object>& impl) noexcept {
+    return s && impl ? impl->problem() : make_error_code(errc::closed);
+}
+
+contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
+    : session_(c.implementation()), impl_(std::move(impl)) {
+    if (problem_of(session_, impl_) != errc::bad_path)
+        return;
+    const char* problem = path_problem(impl_->path());
+    if (port& p = port_of(*session_); p.logs(log_level::warning)) {
+        p.log(log_level::warning,
+              std::string(recipe) + ": path \"" + impl_->path() + "\" " +
+                  (problem ? problem : "is the root: name a parent"));
+    }
+}
+
+contention_recipe::contention_recipe() noexcept = default;
+contention_recipe::contention_recipe(contention_recipe&&) noexcept = default;
+contention_recipe& contention_recipe::operator=(contention_recipe&&) noexcept = default;
+contention_recipe::~contention_recipe() = default;
+
+const std::string& contention_recipe::path() const noexcept {
+    static const std::string none;
+    return impl_ ? impl_->path() : none;
+}
+
+acquisition contention_recipe::part_of(acquire_request what) const {
+    return acquisition(
+        session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
+            acquire_request now = what;
+            now.try_only = try_only;
+            start_acquire(callee(s, impl), now, std::move(handler));
+        });
+}
+
+void contention_recipe::start_acquire(const callee& of,
+                                      acquire_request what,
+                                      handler_of<ownership> handler) {
+    error_code ec = problem_of(of.owner, of.impl);
+    if (!ec)
+        ec = of.impl->refusal(what);
+    if (ec)
+        return refuse<ownership>(of.owner, ec, std::move(handler));
+    port& p = port_of(*of.owner);
+    of.impl->enter(p, what, user_call<ownership>(p, std::move(handler)));
+}
+
+void contention_recipe::start_contenders(const callee& of,
+                                         handler_of<std::vector<contender_info>> handler) {
+    run_driver(of, std::move(handler), [&of](port& p, auto call) {
+        return list_contenders(p, of.impl, std::move(call));
+    });
+}
+
+void contention_recipe::start_break(const callee& of, std::string path, handler_of<> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return detail::break_contender(p, of.impl->settings_of(path), path, std::move(call));
+    });
+}
+
+void contention_recipe::start_request(const callee& of, std::string path, handler_of<> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return ask_for_release(p, of.impl->settings_of(path), path, std::move(call));
+    });
+}
+
+void contention_recipe::start_insist(const callee& of,
+                                     std::string path,
+                                     time_limit grace,
+                                     handler_of<bool> handler) {
+    run_driver(of, std::move(handler), [&](port& p, auto call) {
+        return detail::insist_on_release(
+            p, of.impl->settings_of(path), path, grace, std::move(call));
+    });
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+#include "driver/user_call.hpp"
+#include "recipe/contention/contention_queue.hpp"
+#include "recipe/contention/inspection.hpp"
+#include <corozk/detail/contention_recipe.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+/// What is behind a recipe object that queues: where, how, and as whom.
+class contention_object {
+public:
+    /// `kinds` are the words for the kinds of the naming. `path` is what the user named, if that is
+    /// not the contenders' folder.
+    contention_object(contention_settings settings,
+                      std::string identity,
+                      std::vector<std::string> kinds,
+                      std::string path = std::string());
+    virtual ~contention_object() = default;
+
+    const std::string& path() const noexcept { return path_; }
+    const std::string& identity() const noexcept { return identity_; }
+    const contention_settings& settings() const noexcept { return settings_; }
+    const std::vector<std::string>& kinds() const noexcept { return kinds_; }
+
+    /// Why nothing can be started, or no error.
+    error_code problem() const noexcept { return problem_; }
+
+    /// Why such a claim can never be granted, or no error.
+    virtual error_code refusal(const acquire_request&) const { return {}; }
+
+    /// The queue in which a contender stands, if it is one of this object's.
+    virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
+
+    /// Who holds and who waits.
+    virtual task<error_code> look(port& p, contention_survey& found) const {
+        return survey(p, settings_, kinds_, found);
+    }
+
+    /// Queues.
+    virtual void enter(port& p, const acquire_request& request, user_call<ownership> call) const;
+
+protected:
+    error_code problem_;
+
+private:
+    contention_settings settings_;
+    std::string identity_;
+    std::vector<std::string> kinds_;
+    std::string path_;
+};
+
+/// Why nothing can be started, or no error.
+error_code problem_of(const std::shared_ptr<session>& s,
+                      const std::shared_ptr<const contention_object>& impl) noexcept;
+
+/// Completes a handler of an object that cannot be used.
+template <class... Values>
+void refuse(const std::shared_ptr<session>& s,
+            error_code reason,
+            any_handler<void(error_code, Values...)> handler) {
+    auto executor = s ? port_of(*s).executor() : fallback_executor(handler);
+    immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
+}
+
+/// Runs the driver of an operation, `driver(port, call)`; or completes the handler with why nothing
+/// can be done, such as `problem`.
+template <class... Values, class Driver>
+void run_driver(
+    const callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>& of,
+    any_handler<void(error_code, Values...)> handler,
+    Driver driver,
+    error_code problem = {}) {
+    if (error_code ec = problem_of(of.owner, of.impl))
+        problem = ec;
+    if (problem)
+        return refuse<Values...>(of.owner, problem, std::move(handler));
+    port& p = port_of(*of.owner);
+    p.spawn(driver(p, user_call<Values...>(p, std::move(handler))));
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/request.hpp"
+#include "recipe/contention/contender.hpp"
+#include "recipe/contention/contention_settings.hpp"
+#include "recipe/contention/contention_view.hpp"
+#include "recipe/contention/node_creation.hpp"
+
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+class contention_queues;
+
+/// All contenders of this session under one parent. What is known and what follows from it is in
+/// `contention_view` and `node_creation`; this sends the requests, and passes the answers on.
+///
+/// contention_queue.cpp: the way to a grant. leaving.cpp: release and hand-over. recovery.cpp: creates
+/// whose answers were lost. exchange.cpp: upgrades and downgrades.
+class contention_queue final : private session_observer, private deferred, private timer_node {
+public:
+    contention_queue(contention_queues& owner,
+                     port& p,
+                     contention_settings settings,
+                     std::string key);
+    ~contention_queue();
+
+    std::shared_ptr<contender> enter(const acquire_request& request,
+                                     std::string data,
+                                     user_call<ownership> call);
+
+    /// Puts a node of another kind in the place of one that holds: in one step, under a new name
+    /// with the same sequence, so that nobody behind it notices more than that it lists again.
+    void convert(const std::shared_ptr<contender>& c, std::uint8_t new_kind, user_call<> call);
+
+    /// Queues for a place in exchange for the one that `c` holds meanwhile; completes with nothing
+    /// when `c` holds that place instead. Fails with `would_deadlock` if that can never be.
+    void replace(const std::shared_ptr<contender>& c,
+                 const acquire_request& request,
+                 std::string data,
+                 user_call<ownership> call);
+
+    port& get_port() noexcept { return port_; }
+    const contention_settings& settings() const noexcept { return *settings_; }
+
+private:
+    friend class contender;
+    friend class contention_queues;
+
+    class blocker_watch;
+    using contender_ptr = std::shared_ptr<contender>;
+
+    // To a grant.
+    void create_some();
+    void create(contender& c);
+    void created(contender& c, operation& answer);
+    void place(contender& c, std::string_view name, const stat& record);
+    void evaluate(const contender* seen = nullptr, bool listed = false);
+    void carry_out(const queue_step& step);
+    void list(bool watch);
+    void listed(const operation& answer);
+    task<> read_limit();
+    void prove(contender& c);
+    void proved(contender& c, operation& answer);
+    void watch_blocker(remote_node& n);
+    void blocker_touched(remote_node& n) noexcept;
+    void listen(contender& c);
+    void stop_listening(contender& c) noexcept;
+    void stopped_listening(contender& c, operation& answer);
+    void announced(contender& c) noexcept;
+    void grant(contender& c);
+    void hold_begins(contender& c);
+    void hold_ends(contender& c, error_code reason);
+    void still_held(contender& c);
+
+    // Leaving.
+    void abandoned(contender& c, error_code reason);
+    void abandon_waiting(error_code reason, std::int32_t above_weight = 0);
+    void release(contender& c);
+    void erase(contender& c, bool to_next = false);
+    void hand_over(contender& from, contender& to);
+    void announce(contender& from, const remote_node& to);
+    void handed_over(contender& from, const contender* to, operation& answer);
+    void erase_attached(contender& c);
+    void erased(contender& c, operation& answer);
+    void fail(contender& c, error_code reason);
+    void remove(contender& c, bool deleted = false);
+    void dismiss(contender& c);
+
+    // Recovery.
+    task<> create_under_new_parent(contender_ptr c);
+    task<> recover();
+    task<> recover(std::vector<contender_ptr> batch, std::uint64_t session);
+    void not_created(contender& c);
+
+    // Exchange.
+    task<error_code> exchange_node(contender_ptr c, std::string new_path, std::int64_t& created);
+    task<> conversion(contender_ptr c, std::uint8_t new_kind, std::shared_ptr<user_call<>> call);
+    void granted_replacement(contender& c, user_call<ownership>& call);
+    task<> leave_place(contender_ptr c, contender_ptr heir);
+    void forget_replaced(contender& c);
+
+    // The session.
+    void session_changed(const session_status& status) noexcept override;
+    void end_session();
+    void stop_watching() noexcept;
+    void limit_changed(watch_event_type) noexcept;
+    void parent_changed(watch_event_type) noexcept;
+    void expired() noexcept override { wake(); }
+    void wake() noexcept { port_.defer(*this); }
+    void run() noexcept override;
+
+    contender* head() noexcept { return static_cast<contender*>(view_.head()); }
+    std::vector<contender_ptr> placed_contenders();
+    std::string path_of(std::string_view name) const;
+
+    /// A request that the queue outlives. `finished(answer)` is called with the answer.
+    template <class Finished>
+    operation& ask(op_code code, std::string path, Finished finished) {
+        ++operations_;
+        auto then = [this, finished = std::move(finished)](operation& answer) mutable {
+            finished(answer);
+            --operations_;
+            wake();
+        };
+        return *new detached_request<decltype(then)>(code, std::move(path), std::move(then));
+    }
+
+    /// A request about one contender, which it keeps alive.
+    template <void (contention_queue::*Finished)(contender&, operation&)>
+    operation& ask_about(contender& c, op_code code, std::string path) {
+        operation& op =
+            ask(code, std::move(path), [this, about = c.shared_from_this()](operation& answer) {
+                (this->*Finished)(*about, answer);
+            });
+        op.generation = c.session;
+        return op;
+    }
+
+    /// A driver that the queue outlives, if it ends with `driver_ended`.
+    void start_driver(task<> driver) {
+        ++operations_;
+        port_.spawn(std::move(driver));
+    }
+    void driver_ended() noexcept {
+        --operations_;
+        wake();
+    }
+
+    contention_queues& queues_;
+    port& port_;
+    std::shared_ptr<const contention_settings> settings_;
+    std::string key_;  ///< in `queues_`
+    node_creation creation_;
+    contention_view view_;
+    std::size_t operations_ = 0;  ///< in flight; the queue must outlive them
+    bool watching_ = false;       ///< remote nodes, perhaps
+    bool idle_ = false;           ///< nobody is here; kept for what it knows
+    bool session_over_ = false;   ///< noticed, to be worked off
+    bool reconnected_ = false;    ///< noticed, to be worked off
+
+    /// On the parent's data: its limit may change.
+    member_watch<contention_queue, &contention_queue::limit_changed> limit_watch_;
+
+    /// On the names under the parent. Only for a blocker that we may not read: the server would not
+    /// report its end.
+    member_watch<contention_queue, &contention_queue::parent_changed> parent_watch_;
+};
+
+/// The queues of a session, by parent and settings.
+class contention_queues final : public service {
+public:
+    explicit contention_queues(port& p) noexcept : port_(p) {}
+    ~contention_queues() override;
+
+    contention_queue& get(const contention_settings& settings);
+
+    /// Nobody is in this queue any more. It is kept for a while, for what it knows; it may be
+    /// destroyed.
+    void retire(contention_queue& q);
+
+private:
+    port& port_;
+    std::list<contention_queue*> idle_;  ///< the latest first
+    std::unordered_map<std::string, std::unique_ptr<contention_queue>> queues_;
+};
+
+}  // namespace corozk::detail

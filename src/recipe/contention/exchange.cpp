@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A holder changes what it holds: its kind, or its place.
+#include "driver/cancellable.hpp"
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/contention_queue.hpp"
+#include "recipe/toolkit/retry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace corozk::detail {
+
+using stage = local_node::stage_type;
+
+void contention_queue::convert(const contender_ptr& c, std::uint8_t new_kind, user_call<> call) {
+    if (c->converting_ || c->replacement())
+        return call.fail(errc::busy);
+    c->converting_ = true;
+    start_driver(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
+}
+
+/// Erases the old node and creates the new one in one step. Whoever asks for a release writes that
+/// into the old one: so it is read first, and must not have been written to since.
+task<error_code> contention_queue::exchange_node(contender_ptr c,
+                                                 std::string new_path,
+                                                 std::int64_t& created) {
+    std::string old_path = c->path();
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_->entries.empty())
+        how.acl = &settings_->entries;
+    bool perhaps_done = false;
+    for (;;) {
+        request old(port_, op_code::get, old_path);
+        old.generation = c->session;
+        error_code ec = co_await old;
+        if (retry(port_, c->session).again(ec))
+            continue;
+        if (!ec) {
+            c->inspect(old);
+            request multi(port_, op_code::multi, std::string());
+            transaction steps;
+            steps.create(new_path, c->data_, how).erase(old_path, old.record.version);
+            multi.steps = steps.steps();
+            multi.generation = c->session;
+            ec = co_await multi;
+            if (is_outcome_unknown(ec))
+                perhaps_done = true;
+            if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
+                continue;
+        }
+        // The new name is ours alone.
+        bool done = perhaps_done && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
+        if (ec && !done)
+            co_return ec;
+        request look_at(port_, op_code::exists, new_path);
+        look_at.generation = c->session;
+        ec = co_await look_at;
+        perhaps_done = true;
+        if (retry(port_, c->session).again(ec))
+            continue;
+        created = look_at.record.czxid;
+        co_return ec;
+    }
+}
+
+task<> contention_queue::conversion(contender_ptr c,
+                                    std::uint8_t new_kind,
+                                    std::shared_ptr<user_call<>> call) {
+    std::string guid = port_.new_guid();
+    std::string digits(c->path().substr(
+        join_path(settings_->parent, settings_->names.format(c->guid(), c->kind, c->weight))
+            .size()));
+    std::string new_path =
+        join_path(settings_->parent, settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::int64_t created = 0;
+    error_code ec = co_await exchange_node(c, new_path, created);
+    c->converting_ = false;
+    bool there = c->state == stage::granted || c->state == stage::releasing;
+    if (!ec && there) {
+        std::copy_n(guid.begin(), c->guid_text.size(), c->guid_text.begin());
+        c->kind = new_kind;
+        c->czxid = created;
+        c->watch_.disarm();
+        view_.renamed(*c, base_name(new_path));
+    }
+    if (ec == zk_errc::no_node)
+        ec = errc::ownership_lost;
+    if (c->state == stage::granted)
+        prove(*c);
+    if (c->state == stage::releasing)
+        erase(*c);
+    call->complete(ec);
+    driver_ended();
+}
+
+void contention_queue::replace(const contender_ptr& c,
+                               const acquire_request& request,
+                               std::string data,
+                               user_call<ownership> call) {
+    auto earlier = c->replacement();
+    if (c->converting_ || (earlier && earlier->state != stage::unwanted))
+        return call.fail(errc::busy);
+    auto later = enter(request, std::move(data), std::move(call));
+    later->except = c->order;
+    later->more().replaced = c;
+    c->more().replacement = later;
+}
+
+/// The two change places: what the user holds has the better one now, and the other one goes.
+void contention_queue::granted_replacement(contender& c, user_call<ownership>& call) {
+    auto held = std::move(c.extras_->replaced);
+    held->extras_->replacement.reset();
+    c.except = no_order;
+    view_.exchange(c, *held);
+    c.watch_.disarm();
+    held->watch_.disarm();
+    prove(*held);
+    c.more().heir = held;
+    release(c);
+    call.complete(error_code(), ownership());
+}
+
+/// Erases the node of one whose place was left for a better one. Whoever has asked there for a
+/// release has asked the heir.
+task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
+    for (;;) {
+        request old(port_, op_code::get, c->path());
+        old.generation = c->session;
+        error_code ec = co_await old;
+        if (retry(port_, c->session).again(ec))
+            continue;
+        if (ec) {
+            erased(*c, old);
+            break;
+        }
+        heir->inspect(old);
+        request last(port_, op_code::erase, c->path());
+        last.generation = c->session;
+        last.version = old.record.version;
+        ec = co_await last;
+        if (is_outcome_unknown(ec))
+            c->erase_unknown_ = true;
+        if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
+            continue;
+        erased(*c, last);
+        break;
+    }
+    driver_ended();
+}
+
+/// It waits no more for a better place for another one; or it has no place that could be replaced.
+void contention_queue::forget_replaced(contender& c) {
+    if (auto later = c.replacement())
+        later->abandon(errc::ownership_lost);
+    erase_attached(c);
+    if (!c.replaces())
+        return;
+    auto held = std::move(c.extras_->replaced);
+    if (held->replacement().get() == &c)
+        held->extras_->replacement.reset();
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a contender leaves the queue, and how its place is handed over.
+#include "driver/cancellable.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/contention_queue.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/retry.hpp"
+
+#include <utility>
+
+namespace corozk::detail {
+
+using stage = local_node::stage_type;
+
+/// Its user has been answered.
+void contention_queue::abandoned(contender& c, error_code reason) {
+    if (c.state == stage::waiting)
+        return release(c);
+    if (c.has_node() || c.state == stage::gone)
+        return;
+    // If nothing was sent, nothing is left behind.
+    bool taken_back = c.create_ && port_.withdraw(*c.create_);
+    if (taken_back) {
+        std::exchange(c.create_, nullptr)->abandoned();
+        creation_.taken_back();
+        --operations_;
+    }
+    if (taken_back || c.state == stage::queued)
+        fail(c, reason);
+    else
+        c.state = stage::unwanted;
+}
+
+void contention_queue::abandon_waiting(error_code reason, std::int32_t above_weight) {
+    std::vector<contender_ptr> chosen;
+    for (local_node& c : view_.waiting()) {
+        if (c.weight > above_weight)
+            chosen.push_back(static_cast<contender&>(c).shared_from_this());
+    }
+    for (const auto& c : chosen)
+        c->abandon(reason);
+}
+
+/// By its holder, or by one who does not want to wait any more.
+void contention_queue::release(contender& c) {
+    bool held = c.state == stage::granted;
+    if (held) {
+        hold_ends(c, error_code());
+        if (c.held_)
+            c.held_->give_back();
+    } else {
+        stop_listening(c);
+    }
+    view_.releasing(c);
+    forget_replaced(c);
+    c.timer_node::cancel();
+    erase(c, held);
+    wake();
+}
+
+/// @param to_next  whether another one may be granted what it gives back
+void contention_queue::erase(contender& c, bool to_next) {
+    if (c.converting_)
+        return;  // first it must be clear which node it is
+    erase_attached(c);
+    if (contender_ptr heir = c.heir())
+        return start_driver(leave_place(c.shared_from_this(), std::move(heir)));
+    if (to_next) {
+        bool unproved = head() && !head()->watch_.armed() && !head()->proving_;
+        auto next = view_.successor_of(c, unproved);
+        if (next.remote)
+            return announce(c, *next.remote);
+        if (next.local)
+            return hand_over(c, static_cast<contender&>(*next.local));
+    }
+    port_.start(ask_about<&contention_queue::erased>(c, op_code::erase, c.path()));
+}
+
+/// Deletes one node and makes sure of the next one's in one step: no request of its own for that.
+void contention_queue::hand_over(contender& from, contender& to) {
+    operation& op = ask(op_code::multi,
+                        from.path(),
+                        [this, a = from.shared_from_this(), b = to.shared_from_this()](
+                            operation& answer) { handed_over(*a, b.get(), answer); });
+    transaction both;
+    both.erase(op.path).check(to.path());
+    op.steps = both.steps();
+    op.generation = from.session;
+    port_.start(op);
+}
+
+/// The same for a remote contender: it is notified, and need not list again.
+void contention_queue::announce(contender& from, const remote_node& to) {
+    operation& op =
+        ask(op_code::multi, from.path(), [this, c = from.shared_from_this()](operation& answer) {
+            handed_over(*c, nullptr, answer);
+        });
+    std::string next = path_of(to.name);
+    std::string announcement = announcement_of(next);
+    create_options how;
+    how.mode = create_mode::ephemeral;
+    if (!settings_->entries.empty())
+        how.acl = &settings_->entries;
+    transaction all;
+    if (settings_->initial_limit > 0)
+        all.check(settings_->parent, view_.limit().version());
+    all.check(next).create(announcement, std::string(), how).erase(announcement).erase(op.path);
+    op.steps = all.steps();
+    op.generation = from.session;
+    port_.start(op);
+}
+
+/// @param to  what it was handed over to, if that is ours
+void contention_queue::handed_over(contender& from, const contender* to, operation& answer) {
+    if (from.state != stage::releasing)
+        return;
+    if (answer.error && !is_session_lost(answer.error)) {
+        // Whatever it was, for example that the next one's node may not be read: by itself.
+        if (is_outcome_unknown(answer.error))
+            from.erase_unknown_ = true;
+        else if (!to)
+            view_.announcement_failed(answer.error);
+        return erase(from);
+    }
+    erased(from, answer);
+    evaluate(answer.error ? nullptr : to);
+}
+
+void contention_queue::erase_attached(contender& c) {
+    if (!c.extras_)
+        return;
+    auto path = std::exchange(c.extras_->attached, {});
+    if (!path.empty() && port_.alive(c.session))
+        port_.use_service<janitor>().erase(std::move(path), c.session);
+}
+
+void contention_queue::erased(contender& c, operation& answer) {
+    if (c.state != stage::releasing)
+        return;
+    error_code result = answer.error;
+    if (retry(port_, c.session).again(result)) {
+        if (is_outcome_unknown(result))
+            c.erase_unknown_ = true;
+        return erase(c);
+    }
+    if (result == zk_errc::no_node) {
+        view_.distrust_sequences();
+        result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
+    } else if (result && !is_session_lost(result)) {
+        view_.distrust_sequences();  // it goes on as if it were remote
+        if (port_.logs(log_level::error)) {
+            port_.log(log_level::error,
+                      "cannot erase " + answer.path + ": " + result.message() +
+                          "; those behind it wait until the session ends");
+        }
+    }
+    auto call = std::move(c.release_call_);
+    remove(c, !result);
+    if (call)
+        call->complete(result);
+}
+
+/// The contender has no node, or none that could be reached.
+void contention_queue::fail(contender& c, error_code reason) {
+    auto keep = c.shared_from_this();
+    if (c.has_node()) {
+        remove(c);
+    } else if (c.state != stage::gone) {
+        creation_.remove(c);
+        dismiss(c);
+        create_some();  // its create may have been taken back
+    }
+    auto call = std::move(c.call_);
+    call.fail(reason);
+    wake();
+}
+
+void contention_queue::remove(contender& c, bool deleted) {
+    if (c.state == stage::waiting)
+        stop_listening(c);
+    view_.left(c, deleted);
+    dismiss(c);
+}
+
+void contention_queue::dismiss(contender& c) {
+    forget_replaced(c);
+    c.end();
+    c.queue_ = nullptr;
+    c.watch_.disarm();
+    c.timer_node::cancel();
+    wake();
+    auto last = std::move(c.self_);
+}
+
+contention_queue::~contention_queue() {
+    // Users may hold contenders for longer; they find the queue gone.
+    auto last = placed_contenders();
+    for (const auto& c : last)
+        view_.left(*c, false);
+    while (auto* c = static_cast<contender*>(creation_.first())) {
+        creation_.remove(*c);
+        last.push_back(c->shared_from_this());
+    }
+    for (const auto& c : last) {
+        c->queue_ = nullptr;
+        c->state = stage::gone;
+        c->self_.reset();
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/node_creation.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace corozk::detail {
+
+using stage = local_node::stage_type;
+
+void node_creation::add(local_node& c) noexcept {
+    contenders_.push_back(c);
+    if (!next_)
+        next_ = &c;
+}
+
+void node_creation::remove(local_node& c) noexcept {
+    auto following = contenders_.erase(contenders_.iterator_to(c));
+    if (next_ == &c)
+        next_ = following == contenders_.end() ? nullptr : &*following;
+}
+
+local_node* node_creation::next() noexcept {
+    if (!next_ || in_flight_ >= creates_in_flight)
+        return nullptr;
+    local_node& c = *next_;
+    auto following = std::next(contenders_.iterator_to(c));
+    next_ = following == contenders_.end() ? nullptr : &*following;
+    again(c);
+    return &c;
+}
+
+void node_creation::again(local_node& c) noexcept {
+    c.state = stage::creating;
+    ++in_flight_;
+}
+
+node_creation::step node_creation::answered(local_node& c,
+                                            const error_code& ec,
+                                            std::uint64_t sent_in) {
+    --in_flight_;
+    if (!ec || is_outcome_unknown(ec))
+        c.session = sent_in;
+    if (!ec)
+        return step::place;
+    if (is_outcome_unknown(ec)) {
+        unknown_.push_back(&c);
+        return std::exchange(searching_, true) ? step::wait : step::find;
+    }
+    return ec == zk_errc::no_node && c.state != stage::unwanted ? step::make_parent : step::fail;
+}
+
+std::vector<local_node*> node_creation::next_search() {
+    std::vector<local_node*> batch;
+    searching_ = !unknown_.empty();
+    if (!searching_)
+        return batch;
+    std::erase_if(unknown_, [&batch, generation = unknown_.front()->session](local_node* c) {
+        if (c->session != generation)
+            return false;
+        batch.push_back(c);
+        return true;
+    });
+    return batch;
+}
+
+}  // namespace corozk::detail

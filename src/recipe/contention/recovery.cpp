@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creates that were not simply answered: the parent was missing, or the answer was lost.
+#include "driver/ensure_path.hpp"
+#include "operation/path.hpp"
+#include "recipe/contention/contention_queue.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+#include <utility>
+
+namespace corozk::detail {
+
+using stage = local_node::stage_type;
+
+task<> contention_queue::create_under_new_parent(contender_ptr c) {
+    error_code ec = co_await ensure_folder(
+        port_, settings_->parent, settings_->entries, settings_->parent_mode);
+    if (c->state == stage::unwanted || ec) {
+        fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
+    } else {
+        creation_.again(*c);
+        create(*c);
+        if (!head() && view_.list())
+            list(false);
+    }
+    driver_ended();
+}
+
+task<> contention_queue::recover() {
+    for (;;) {
+        std::vector<contender_ptr> batch;
+        for (local_node* c : creation_.next_search())
+            batch.push_back(static_cast<contender&>(*c).shared_from_this());
+        if (batch.empty())
+            break;
+        const std::uint64_t session = batch.front()->session;
+        co_await recover(std::move(batch), session);
+    }
+    driver_ended();
+}
+
+/// The answers to some creates were lost. If there is a node with a contender's guid that belongs
+/// to our session, it is ours, wanted or not. One listing for all of them.
+task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t session) {
+    std::unordered_map<std::string, contender_ptr> lost;  // by stem
+    for (auto& c : batch)
+        lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), std::move(c));
+    // The new server may lag behind the one that got the create: let it catch up first.
+    request listing(port_, op_code::children, settings_->parent);
+    listing.generation = session;
+    error_code ec = co_await behind_sync(port_, listing);
+    std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
+    for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
+        auto name = settings_->names.parse(listing.names[i]);
+        auto at = name ? lost.find(std::string(name->stem)) : lost.end();
+        if (at == lost.end())
+            continue;
+        auto look = std::make_unique<request>(port_, op_code::exists, path_of(listing.names[i]));
+        look->generation = session;
+        look->send();
+        found.emplace_back(std::move(at->second), std::move(look));
+        lost.erase(at);
+    }
+    for (auto& [stem, c] : lost) {
+        if (retry(port_, session).again(ec))
+            creation_.still_unknown(*c);
+        else if (ec && ec != zk_errc::no_node)
+            fail(*c, ec);
+        else
+            not_created(*c);
+    }
+    for (auto& [c, owned_look] : found) {
+        request& look = *owned_look;
+        ec = co_await look;
+        if (retry(port_, session).again(ec))
+            creation_.still_unknown(*c);
+        else if (!ec && look.record.ephemeral_owner == port_.status().session_id)
+            place(*c, base_name(look.path), look.record);
+        else if (!ec || ec == zk_errc::no_node)
+            not_created(*c);
+        else
+            fail(*c, ec);
+    }
+}
+
+/// A lost create has left no node, so far.
+void contention_queue::not_created(contender& c) {
+    port_.use_service<janitor>().erase_late(
+        settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
+    if (c.state == stage::unwanted)
+        return fail(c, boost::asio::error::operation_aborted);
+    creation_.again(c);
+    create(c);
+}
+
+}  // namespace corozk::detail

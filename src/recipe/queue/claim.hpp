@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/signal.hpp"
+#include "recipe/queue/claim_node.hpp"
+#include "recipe/toolkit/pending_call.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+class queue_consumer;
+
+/// The implementation of a claim.
+class claim_impl final : public std::enable_shared_from_this<claim_impl> {
+public:
+    claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node);
+
+    port& owner() noexcept { return port_; }
+    signal& wake() noexcept { return wake_; }
+    const queue_item& item() const noexcept { return item_; }
+    const std::string& path() const noexcept { return node_.path; }
+    std::int64_t token() const noexcept { return node_.record.czxid; }
+    bool stopped() const noexcept { return stopped_; }
+
+    /// False while releasing, as another client may already have the item.
+    bool valid() const noexcept { return state_ != state_type::releasing && exists(); }
+
+    void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
+    void release(std::unique_ptr<pending_call<>> call);
+    void wait_lost(std::unique_ptr<pending_call<>> call);
+
+    /// The object is destroyed.
+    void stop();
+
+private:
+    enum class state_type : std::uint8_t {
+        held,
+        acknowledging,
+        releasing,
+        acknowledged,
+        released,
+        lost,
+    };
+
+    static task<> run_acknowledge(std::shared_ptr<claim_impl> self,
+                                  transaction extra,
+                                  std::shared_ptr<pending_call<>> call);
+    static task<> run_release(std::shared_ptr<claim_impl> self,
+                              std::shared_ptr<pending_call<>> call);
+    static task<> run_watch(std::shared_ptr<claim_impl> self);
+
+    task<error_code> find_out();
+
+    /// To the client's knowledge.
+    bool exists() const noexcept;
+    /// Same as above; a held claim that no longer exists becomes lost.
+    bool still_exists();
+    bool is_ending() const noexcept {
+        return state_ == state_type::acknowledging || state_ == state_type::releasing;
+    }
+    bool has_ended() const noexcept { return state_ >= state_type::acknowledged; }
+    void end(state_type state);
+    void complete_lost_calls(error_code ec);
+
+    port& port_;
+    signal wake_;
+    std::shared_ptr<queue_consumer> consumer_;
+    queue_item item_;
+    std::string item_path_;
+    claim_node node_;
+    state_type state_ = state_type::held;
+    bool watching_ = false;
+    bool stopped_ = false;
+    std::vector<std::unique_ptr<pending_call<>>> lost_calls_;
+};
+
+}  // namespace corozk::detail

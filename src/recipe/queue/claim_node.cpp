@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/claim_node.hpp"
+
+#include "driver/request.hpp"
+#include "recipe/toolkit/retry.hpp"
+#include "recipe/toolkit/synced_read.hpp"
+
+namespace corozk::detail {
+
+namespace {
+
+/// The number of successive claims of an item that can be distinguished.
+constexpr std::int64_t different_claims = 4;
+
+}  // namespace
+
+task<error_code> claim_node::find() {
+    retry reading(owner, generation);
+    for (;;) {
+        request get(owner, op_code::get, path);
+        get.generation = generation;
+        error_code ec = co_await behind_sync(owner, get);
+        if (reading.again(ec))
+            continue;
+        if (ec)
+            co_return ec;
+        bool ours = is(get.record);
+        if (record.czxid == 0)
+            ours = get.answer == guid && get.record.ephemeral_owner == owner.status().session_id;
+        if (!ours)
+            co_return make_error_code(zk_errc::node_exists);
+        record = get.record;
+        co_return error_code();
+    }
+}
+
+task<error_code> claim_node::tell_apart(const stat& item) {
+    // Other children may count as well.
+    std::int64_t claims = (std::int64_t{item.cversion} + item.num_children) / 2;
+    std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
+    retry writing(owner, generation);
+    while (record.version < version) {
+        request set(owner, op_code::set, path);
+        set.data = guid;
+        set.version = record.version;
+        set.generation = generation;
+        error_code ec = co_await set;
+        if (!ec) {
+            ++record.version;
+            continue;
+        }
+        if (ec == zk_errc::no_auth)
+            break;  // the ACL does not permit writing: claims cannot be distinguished
+        if (ec == zk_errc::bad_version)
+            co_return make_error_code(zk_errc::no_node);
+        if (!writing.again(ec))
+            co_return ec;
+        ec = co_await find();
+        if (ec)
+            co_return ec == zk_errc::node_exists ? make_error_code(zk_errc::no_node) : ec;
+    }
+    co_return error_code();
+}
+
+task<error_code> claim_node::erase() {
+    retry deleting(owner, generation);
+    for (;;) {
+        request erase(owner, op_code::erase, path);
+        erase.version = record.version;
+        erase.generation = generation;
+        error_code ec = co_await erase;
+        if (!deleting.again(ec) && ec != zk_errc::bad_version)
+            co_return ec;
+        ec = co_await find();
+        if (ec)
+            co_return ec;
+    }
+}
+
+}  // namespace corozk::detail

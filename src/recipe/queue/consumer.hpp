@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/request.hpp"
+#include "recipe/queue/consumer_calls.hpp"
+#include "recipe/queue/item_index.hpp"
+#include "recipe/queue/side.hpp"
+#include "recipe/toolkit/backoff.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace corozk::detail {
+
+class session;
+struct claim_attempt;
+
+/// The consumers' side of a queue: one driver for all calls of an object.
+class queue_consumer final : public queue_side {
+public:
+    using wall_clock = std::function<std::chrono::system_clock::time_point()>;
+
+    /// `s` is kept alive by the claims.
+    queue_consumer(port& p,
+                   std::shared_ptr<const queue_settings> settings,
+                   wall_clock clock,
+                   std::weak_ptr<session> s)
+        : queue_side(p, std::move(settings)),
+          clock_(std::move(clock)),
+          session_(std::move(s)),
+          index_(settings_->names) {}
+
+    const wall_clock& clock() const noexcept { return clock_; }
+
+    void enqueue(consumer_call call);
+
+    /// A claim of this object has ended: the item was acknowledged, or is available again.
+    void claim_ended(const std::string& name, bool acknowledged);
+
+private:
+    using kind = consumer_call::kind;
+
+    /// The result of the last attempt to get the first items.
+    enum class attempt_result : std::uint8_t {
+        succeeded,
+        failed,        ///< other clients got them
+        failed_paused  ///< the same, after the pause
+    };
+
+    task<> serve() override;
+    void fail(error_code ec) override { calls_.fail(ec); }
+    task<error_code> take_next_step();
+    void succeeded(time_point begin);
+    void failed();
+
+    // Listing items.
+    task<error_code> list(watch_signal* newcomers);
+    task<error_code> wait_for_items();
+    task<error_code> watch_claims_elsewhere(std::size_t most = std::string::npos);
+    task<error_code> check_parent();
+    bool parent_seen(const stat& record);
+    void drop_claim_watches();
+    void doubt_parent_soon();
+    void read_clock();
+    bool sure_of_parent() const noexcept {
+        return index_.is_sure_of_parent(port_.status().revision);
+    }
+
+    // Getting items.
+    task<error_code> peek();
+    task<error_code> take();
+    task<error_code> read(std::vector<available_item>& batch);
+    task<> give_out(std::vector<available_item> batch, error_code ec);
+    task<> put_back(available_item item);
+    task<error_code> claim();
+    task<error_code> hand_out(claim_attempt& attempt, bool other_parent);
+    queue_item to_item(available_item item) const;
+    std::size_t batch_size(kind what) const {
+        return calls_.batch_size(what, index_.last_covered_call());
+    }
+    consumer_call* next_call(kind what) { return calls_.next(what, index_.last_covered_call()); }
+
+    wall_clock clock_;
+    std::weak_ptr<session> session_;
+    consumer_calls calls_;
+    item_index index_;
+    backoff backoff_{std::chrono::milliseconds(1)};
+    attempt_result last_attempt_ = attempt_result::succeeded;
+};
+
+}  // namespace corozk::detail

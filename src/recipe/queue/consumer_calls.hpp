@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "recipe/toolkit/either_call.hpp"
+#include <corozk/recipe/queue.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+namespace corozk::detail {
+
+/// A call of `take`, `peek` or `consume`.
+struct consumer_call {
+    enum class kind : std::uint8_t { take, peek, consume };
+
+    kind what = kind::take;
+    bool no_wait = false;
+    either_call<queue_item, queue_claim> result;
+    std::uint64_t number = 0;  ///< in the order of the calls
+
+    bool waiting() const { return result.waiting(); }
+};
+
+/// The pending calls, served in order. `covered`: the last call that the listing is valid for.
+class consumer_calls {
+public:
+    using kind = consumer_call::kind;
+
+    /// After `drop_finished`.
+    bool empty() const noexcept { return calls_.empty(); }
+    kind first() const noexcept { return calls_.front().what; }
+
+    void push(consumer_call call) {
+        drop_finished();
+        calls_.push_back(std::move(call));
+    }
+
+    /// Finished calls behind a pending one are removed only when the number of calls has doubled:
+    /// amortized O(1).
+    void drop_finished() {
+        while (!calls_.empty() && !calls_.front().waiting())
+            calls_.pop_front();
+        if (calls_.size() < sweep_at_)
+            return;
+        std::erase_if(calls_, [](const consumer_call& c) { return !c.waiting(); });
+        sweep_at_ = std::max(least_sweep, 2 * calls_.size());
+    }
+
+    void fail(error_code ec) {
+        for (consumer_call& c : calls_)
+            c.result.fail(ec);
+    }
+
+    void fail_those_that_cannot_wait(error_code ec) {
+        for (consumer_call& c : calls_) {
+            if (c.no_wait)
+                c.result.fail(ec);
+        }
+    }
+
+    bool some_cannot_wait() const {
+        return std::any_of(calls_.begin(), calls_.end(), [](const consumer_call& c) {
+            return c.no_wait && c.waiting();
+        });
+    }
+
+    /// The number of calls of this kind at the front, at most a batch.
+    std::size_t batch_size(kind what, std::uint64_t covered) const {
+        std::size_t count = 0;
+        for (const consumer_call& c : calls_) {
+            if (c.number > covered || count == largest_batch)
+                break;
+            if (c.waiting() && c.what != what)
+                break;
+            count += c.waiting() ? 1 : 0;
+        }
+        return count;
+    }
+
+    /// The call that gets the next item that was deleted or claimed; null if there is none.
+    consumer_call* next(kind what, std::uint64_t covered) {
+        for (consumer_call& c : calls_) {
+            if (c.number > covered)
+                break;
+            if (c.what == what && c.waiting())
+                return &c;
+        }
+        return nullptr;
+    }
+
+private:
+    static constexpr std::size_t largest_batch = 64;
+    static constexpr std::size_t least_sweep = 16;  ///< not removed below this number
+
+    std::deque<consumer_call> calls_;
+    std::size_t sweep_at_ = 0;
+};
+
+}  // namespace corozk::detail

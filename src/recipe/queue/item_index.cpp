@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/queue/item_index.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+namespace corozk::detail {
+
+std::uint64_t item_index::call_begins(bool no_wait) noexcept {
+    // A watch may fire for a new item later than another client sees it.
+    if (no_wait || names_.ranked() || state_ != listing_state::watched)
+        state_ = listing_state::outdated;
+    return ++calls_;
+}
+
+void item_index::listing_begins() noexcept {
+    state_ = listing_state::fresh;  // unless a call is started before the response
+    covered_calls_ = calls_;
+    gone_.clear();  // a new item may have the name of a deleted one
+}
+
+void item_index::listed(name_list names) {
+    listing_ = std::move(names);
+    set_order(item_order(names_, listing_));
+    if (claims_elsewhere_.empty() && contents_.empty() && own_claims_.empty())
+        return;
+    // Items that are not listed were deleted.
+    auto keep_listed = [this](auto& known) {
+        std::remove_reference_t<decltype(known)> kept;
+        for (std::size_t i = 0; i < listing_.size() && !known.empty(); ++i) {
+            if (auto it = known.find(listing_[i]); it != known.end())
+                kept.insert(known.extract(it));
+        }
+        known.swap(kept);
+    };
+    keep_listed(claims_elsewhere_);
+    keep_listed(contents_);
+    keep_listed(own_claims_);
+}
+
+void item_index::forget_listing() noexcept {
+    state_ = listing_state::outdated;
+    set_order(item_order());
+}
+
+void item_index::set_order(item_order order) {
+    order_ = std::move(order);
+    next_ = 0;
+    passed_.clear();
+    due_ = due_items();
+    if (!names_.timed())
+        due_.count = order_.size();
+}
+
+void item_index::time_is(std::chrono::system_clock::time_point now) noexcept {
+    if (names_.timed())
+        due_ = find_due(order_, now);
+}
+
+bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
+    parent_seen_in_ = revision;
+    if (std::exchange(parent_, czxid) == czxid)
+        return false;
+    contents_.clear();
+    own_claims_.clear();
+    return true;
+}
+
+next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
+    const bool none = available(1).empty();
+    const bool outdated = state_ == listing_state::outdated;
+    // In a queue with due times a listing would be followed by another one with a watch.
+    if (none && (!outdated || (names_.timed() && all_calls_can_wait)))
+        return next_step::wait;
+    if (outdated && (none || names_.ranked()))
+        return next_step::list;
+    return is_sure_of_parent(revision) ? next_step::get_available : next_step::check_parent;
+}
+
+std::vector<available_item> item_index::next(std::size_t count, std::size_t skipped) {
+    std::vector<available_item> items;
+    std::vector<std::size_t> places = available(skipped + count);
+    for (std::size_t i = skipped; i < places.size(); ++i) {
+        available_item& item = items.emplace_back();
+        item.place = places[i];
+        item.name = name_at(item.place);
+        item.key = order_[item.place].key;
+        if (auto known = contents_.find(item.name); known != contents_.end())
+            item.content = known->second;
+    }
+    return items;
+}
+
+bool item_index::is_waiting() {
+    return state_ == listing_state::watched && available(1).empty() && unwatched().empty();
+}
+
+bool item_index::is_available(std::size_t place) {
+    if (place >= due_.count)
+        return false;
+    std::string_view name = name_at(place);
+    return !own_claims_.contains(name) && !gone_.contains(name) &&
+           !claims_elsewhere_.contains(name);
+}
+
+/// The places of the first available items.
+std::vector<std::size_t> item_index::available(std::size_t count) {
+    std::vector<std::size_t> places;
+    skip_unavailable();
+    for (std::size_t i = 0; i < passed_.size() && places.size() < count; ++i) {
+        if (is_available(passed_[i]))
+            places.push_back(passed_[i]);
+    }
+    for (std::size_t i = next_; i < due_.count && places.size() < count; ++i) {
+        if (is_available(i))
+            places.push_back(i);
+    }
+    return places;
+}
+
+/// Avoids examining unavailable items repeatedly; items claimed by other clients may return.
+void item_index::skip_unavailable() {
+    std::erase_if(passed_, [this](std::size_t place) { return gone_.contains(name_at(place)); });
+    for (; next_ < order_.size(); ++next_) {
+        std::string_view name = name_at(next_);
+        if (claims_elsewhere_.contains(name)) {
+            passed_.push_back(next_);
+        } else if (!own_claims_.contains(name) && !gone_.contains(name)) {
+            return;
+        }
+    }
+}
+
+void item_index::delete_tried(const std::vector<available_item>& items, bool deleted) {
+    for (const available_item& item : items) {
+        contents_.erase(item.name);
+        if (deleted)
+            std::erase(passed_, item.place);
+    }
+    if (!deleted)
+        return;
+    for (; next_ < order_.size() && next_ <= items.back().place; ++next_) {
+        if (claims_elsewhere_.contains(name_at(next_)))
+            passed_.push_back(next_);
+    }
+}
+
+void item_index::claim_ended(const std::string& name, bool acknowledged) {
+    own_claims_.erase(name);
+    if (acknowledged) {
+        gone_.insert(name);
+    } else {
+        forget_listing();
+    }
+}
+
+void item_index::claim_elsewhere_ended(const std::string& name, bool item_is_gone) {
+    claims_elsewhere_.erase(name);
+    if (item_is_gone)
+        gone_.insert(name);
+}
+
+std::vector<claimed_item> item_index::unwatched(std::size_t most) const {
+    auto watched = static_cast<std::size_t>(
+        std::count_if(claims_elsewhere_.begin(), claims_elsewhere_.end(), [](const auto& claim) {
+            return claim.second->armed();
+        }));
+    std::vector<claimed_item> result;
+    for (const auto& [name, watch] : claims_elsewhere_) {
+        if (watched + result.size() >= most)
+            break;
+        if (!watch->armed())
+            result.push_back({name, watch});
+    }
+    return result;
+}
+
+std::vector<claimed_item> item_index::forget_claims_elsewhere() {
+    std::vector<claimed_item> result;
+    for (auto& [name, watch] : claims_elsewhere_)
+        result.push_back({name, std::move(watch)});
+    claims_elsewhere_.clear();
+    return result;
+}
+
+void item_index::session_ended() noexcept {
+    own_claims_.clear();
+    claims_elsewhere_.clear();
+    forget_listing();
+}
+
+}  // namespace corozk::detail

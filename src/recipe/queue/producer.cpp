@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting items: the recipe's sequential create, in a transaction that is applied exactly once.
+#include "recipe/queue/producer.hpp"
+
+#include "driver/request.hpp"
+#include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace corozk::detail {
+
+namespace {
+
+/// The size of a transaction besides the data: paths, ACLs, the ledger's step.
+constexpr std::size_t batch_overhead = 4096;
+constexpr std::size_t overhead_per_item = 256;
+
+/// Enough for throughput, without blocking the server.
+constexpr std::size_t items_per_request = 128;
+
+/// Deletes items that were put after the deadline, unless another client already has them.
+task<> delete_items(port& p, std::vector<std::string> items) {
+    for (std::string& item : items) {
+        bool erased = false;
+        co_await erase_one(p, std::move(item), erased);
+    }
+}
+
+/// Removes errors that a retry may resolve.
+error_code unless_transient(error_code ec) {
+    return is_transient(ec, while_reachable) ? error_code() : ec;
+}
+
+}  // namespace
+
+void queue_producer::enqueue(put_call put) {
+    const queue_options& options = settings_->options;
+    if (!settings_->names.allows(put.rank))
+        return put.call->fail(errc::bad_option);
+    if (put.items.empty())
+        return put.call->complete(error_code());
+    std::size_t overhead = settings_->path.size() + overhead_per_item;
+    for (const acl_entry& e : options.acl)
+        overhead += e.scheme.size() + e.id.size() + 16;
+    for (const std::string& data : put.items)
+        put.bytes += data.size() + overhead;
+    const bool fits = put.bytes + batch_overhead <= port_.max_request_size();
+    if (!fits || (bounded() && put.items.size() > options.bound))
+        return put.call->fail(errc::too_large);
+    waiting_.push_back(std::move(put));
+    start();
+}
+
+task<> queue_producer::serve() {
+    session_signal states(port_, wake_);
+    for (;;) {
+        std::erase_if(waiting_, [](const put_call& put) { return !put.call->waiting(); });
+        if (waiting_.empty())
+            co_return;
+        if (port_.status().state == session_state::closed) {
+            fail(errc::closed);
+            continue;
+        }
+        if (bounded() && (!capacity_ || capacity_->left < waiting_.front().items.size())) {
+            capacity_.reset();
+            if (error_code ec = co_await find_capacity())
+                fail(ec);
+            continue;
+        }
+        batch_type batch = next_batch();
+        transaction puts = transaction_of(batch);
+        ledger_outcome outcome = co_await ledger_.commit(std::move(puts).steps());
+        if (!outcome.error) {
+            applied(batch, outcome);
+            continue;
+        }
+        if (error_code ec = co_await refused(std::move(outcome))) {
+            for (put_call& put : batch)
+                put.call->fail(ec);
+            continue;
+        }
+        waiting_.insert(
+            waiting_.begin(), std::move_iterator(batch.begin()), std::move_iterator(batch.end()));
+    }
+}
+
+/// The first calls, as many as fit into one request.
+queue_producer::batch_type queue_producer::next_batch() {
+    batch_type batch;
+    std::size_t bytes = batch_overhead;
+    std::size_t count = 0;
+    while (!waiting_.empty()) {
+        put_call& put = waiting_.front();
+        count += put.items.size();
+        bytes += put.bytes;
+        if (!batch.empty() && (count > items_per_request || bytes > port_.max_request_size()))
+            break;
+        if (bounded() && count > capacity_->left)
+            break;
+        batch.push_back(std::move(put));
+        waiting_.pop_front();
+    }
+    return batch;
+}
+
+transaction queue_producer::transaction_of(const batch_type& batch) const {
+    const queue_options& options = settings_->options;
+    const create_options item_options{.mode = options.ephemeral_items
+                                                  ? create_mode::ephemeral_sequential
+                                                  : create_mode::persistent_sequential,
+                                      .acl = &options.acl};
+    transaction puts;
+    if (bounded())
+        puts.set(bound_path(), std::to_string(options.bound), capacity_->version);
+    for (const put_call& put : batch) {
+        const std::string path = settings_->item_path(settings_->names.prefix(put.rank));
+        for (const std::string& data : put.items)
+            puts.create(path, data, item_options);
+    }
+    return puts;
+}
+
+void queue_producer::applied(const batch_type& batch, const ledger_outcome& outcome) {
+    for (const put_call& put : batch)
+        put.call->complete(error_code());
+    if (outcome.blank)
+        return capacity_.reset();
+    auto result = outcome.results.begin();
+    if (bounded())
+        capacity_->version = (result++)->stat.version;
+    std::vector<std::string> late;  // items whose calls have ended at their deadlines
+    for (const put_call& put : batch) {
+        if (bounded())
+            capacity_->left -= put.items.size();
+        for (std::size_t i = 0; i < put.items.size(); ++i, ++result) {
+            if (put.call->late())
+                late.push_back(result->path);
+        }
+    }
+    if (!late.empty())
+        port_.spawn(delete_items(port_, std::move(late)));
+}
+
+/// Nothing was put.
+/// @return no error: try again
+task<error_code> queue_producer::refused(ledger_outcome outcome) {
+    capacity_.reset();
+    error_code ec = outcome.error;
+    const bool not_there = ec == zk_errc::no_node;
+    if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
+        co_return error_code();  // another producer has put items
+    if (not_there)
+        ec = co_await create_parent();
+    co_return unless_transient(ec);
+}
+
+/// Reads the version for the next put and counts the items; waits if there is no capacity.
+task<error_code> queue_producer::find_capacity() {
+    // In this order: a put by another producer after the count changes the version.
+    request bound(port_, op_code::get, bound_path());
+    request parent(port_, op_code::exists, settings_->path);
+    bound.send();
+    parent.send();
+    error_code ec = co_await bound;
+    error_code parent_ec = co_await parent;
+    if (ec == zk_errc::no_node)
+        co_return co_await create_bound();
+    if (!ec && bound.answer != std::to_string(settings_->options.bound))
+        co_return make_error_code(errc::limit_mismatch);
+    if (!ec && parent_ec != zk_errc::no_node)
+        ec = parent_ec;
+    if (ec)
+        co_return unless_transient(ec);
+    std::int32_t items = parent_ec ? 0 : std::max(parent.record.num_children, 0);
+    counted(static_cast<std::size_t>(items), bound.record.version);
+    if (capacity_)
+        co_return error_code();
+    fail_those_that_cannot_wait();
+    if (!waiting_.front().call->waiting())
+        co_return error_code();
+    co_return co_await wait_for_capacity(bound.record.version);
+}
+
+task<error_code> queue_producer::create_bound() {
+    const queue_options& options = settings_->options;
+    request create(port_, op_code::create, bound_path());
+    create.data = std::to_string(options.bound);
+    create.entries = options.acl;
+    error_code ec = co_await create;
+    if (ec == zk_errc::no_node)
+        ec = co_await ensure_folder(port_, options.control_path, options.acl);
+    co_return ec == zk_errc::node_exists ? error_code() : unless_transient(ec);
+}
+
+/// The queue is full: waits for any change of its children.
+task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
+    watch_signal changed(wake_);
+    request children(port_, op_code::children, settings_->path);
+    children.attach(changed);
+    error_code ec = co_await children;
+    if (ec == zk_errc::no_node || is_transient(ec))
+        co_return error_code();
+    if (ec)
+        co_return ec;
+    counted(children.names.size(), version);
+    while (!capacity_ && changed.armed() && waiting_.front().call->waiting() && !stopped() &&
+           port_.status().state != session_state::closed) {
+        co_await wake_.wait();
+        fail_those_that_cannot_wait();
+    }
+    forget_watch(port_, changed, watch_kind::children, settings_->path);
+    co_return error_code();
+}
+
+void queue_producer::counted(std::size_t items, std::int32_t version) {
+    const std::size_t bound = settings_->options.bound;
+    if (items + waiting_.front().items.size() <= bound)
+        capacity_ = capacity{version, bound - items};
+}
+
+void queue_producer::fail(error_code ec) {
+    for (put_call& put : waiting_)
+        put.call->fail(ec);
+}
+
+void queue_producer::fail_those_that_cannot_wait() {
+    for (put_call& put : waiting_) {
+        if (put.no_wait)
+            put.call->fail(errc::would_block);
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/backoff.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace corozk::detail {
+
+namespace {
+
+/// Further failures do not extend pauses.
+constexpr unsigned most_failures = 16;
+constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(50);
+
+/// 0 to 1023, derived from a GUID.
+std::int64_t random_number(port& p) {
+    return static_cast<std::int64_t>(std::stoull(p.new_guid().substr(0, 8), nullptr, 16) % 1024);
+}
+
+}  // namespace
+
+void backoff::failed() noexcept {
+    failures_ = std::min(failures_ + 1, most_failures);
+}
+
+void backoff::succeeded() noexcept {
+    if (failures_ > 0)
+        --failures_;
+}
+
+void backoff::measured(std::chrono::nanoseconds round_trip) noexcept {
+    round_trip_ = (round_trip_ * 7 + round_trip) / 8;
+}
+
+steady_clock::duration backoff::random_delay(port& p, unsigned round_trips) const {
+    auto window = std::min(round_trip_ * round_trips, longest_pause);
+    return std::chrono::duration_cast<steady_clock::duration>(window * random_number(p) / 1024);
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/signal.hpp"
+#include "driver/task.hpp"
+
+#include <chrono>
+
+namespace corozk::detail {
+
+/// Random pauses for clients that compete for the same node. Of simultaneous attempts all but one
+/// fail, so each needs a gap of a round trip. Pauses proportional to the number of competitors
+/// provide such gaps.
+class backoff {
+public:
+    /// @param round_trip the initial estimate of an attempt's duration
+    explicit backoff(std::chrono::nanoseconds round_trip) noexcept : round_trip_(round_trip) {}
+
+    /// Number of recent failures, as an estimate of the number of competitors.
+    unsigned failures() const noexcept { return failures_; }
+
+    void failed() noexcept;
+    void succeeded() noexcept;
+    void measured(std::chrono::nanoseconds round_trip) noexcept;
+
+    /// Waits for a random fraction of `round_trips`, or until `over()` or the client is closed.
+    template <class Over>
+    task<> pause(port& p, signal& wake, unsigned round_trips, Over over) const {
+        alarm timer(p, wake);
+        timer.set(p.now() + random_delay(p, round_trips));
+        while (!timer.rang() && !over() && p.status().state != session_state::closed)
+            co_await wake.wait();
+    }
+
+private:
+    steady_clock::duration random_delay(port& p, unsigned round_trips) const;
+
+    std::chrono::nanoseconds round_trip_;
+    unsigned failures_ = 0;
+};
+
+}  // namespace corozk::detail

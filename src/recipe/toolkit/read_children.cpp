@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/toolkit/read_children.hpp"
+
+#include "driver/request.hpp"
+#include "operation/path.hpp"
+#include "recipe/toolkit/retry.hpp"
+
+#include <deque>
+#include <utility>
+
+namespace corozk::detail {
+
+task<error_code> read_children(port& p,
+                               std::string parent,
+                               std::map<std::string, node_view>& found) {
+    found.clear();
+    request listing(p, op_code::children, parent);
+    error_code ec = co_await listing;
+    if (ec == zk_errc::no_node)
+        co_return error_code();
+    if (ec)
+        co_return ec;
+    std::deque<request> reads;
+    for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        reads.emplace_back(p, op_code::get, join_path(parent, listing.names[i]));
+        reads.back().send();
+    }
+    error_code problem;  // preferably one that a retry can resolve
+    for (request& read : reads) {
+        ec = co_await read;
+        if (ec == zk_errc::no_node)
+            continue;
+        if (ec && !is_transient(problem))
+            problem = ec;
+        if (!ec)
+            found.emplace(base_name(read.path), node_view(read.record, std::move(read.answer)));
+    }
+    co_return problem;
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/contention/contention_rule.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+namespace corozk::testing::contention_rule_test {
+
+using namespace corozk::detail;
+
+namespace {
+
+class list_ahead final : public ahead_of {
+public:
+    explicit list_ahead(std::vector<contention_entry> nearest_first)
+        : entries_(std::move(nearest_first)) {}
+    const contention_entry* next() override {
+        return at_ < entries_.size() ? &entries_[at_++] : nullptr;
+    }
+    std::size_t taken() const { return at_; }
+
+private:
+    std::vector<contention_entry> entries_;
+    std::size_t at_ = 0;
+};
+
+contention_entry entry(std::int64_t order) {
+    contention_entry e;
+    e.order = order;
+    return e;
+}
+
+}  // namespace
+
+TEST_CASE("lock: the first is not blocked") {
+    list_ahead nobody({});
+    std::vector<const contention_entry*> blockers;
+    the_exclusive_rule().blockers(nobody, entry(5), blockers);
+    CHECK(blockers.empty());
+}
+
+TEST_CASE("lock: everybody waits for the nearest one ahead only") {
+    for (std::size_t ahead = 1; ahead < 6; ++ahead) {
+        std::vector<contention_entry> entries;
+        for (std::size_t i = 0; i < ahead; ++i)
+            entries.push_back(entry(-static_cast<int>(i)));
+        list_ahead list(entries);
+        std::vector<const contention_entry*> blockers;
+        the_exclusive_rule().blockers(list, entry(1), blockers);
+        REQUIRE(blockers.size() == 1);
+        CHECK(blockers.front()->order == 0);
+        CHECK(list.taken() == 1);  // no walk through thousands
+    }
+}
+
+TEST_CASE("lock: nobody goes together with the holder") {
+    CHECK_FALSE(the_exclusive_rule().follows(entry(1), entry(2)));
+}
+
+}  // namespace corozk::testing::contention_rule_test

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drivers behind a queue, as shipped, against a script of answers.
+#include "recipe/queue/claim.hpp"
+#include "recipe/queue/consumer.hpp"
+#include "recipe/queue/producer.hpp"
+#include "scripted_port.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+namespace corozk::testing::queue_drivers_test {
+
+using namespace corozk;
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string ledger_node = "create /q-control/ledger-";
+
+struct result {
+    std::optional<error_code> error;
+    queue_item item;
+};
+
+struct fixture {
+    explicit fixture(std::size_t bound = 0) {
+        queue_options options;
+        options.bound = bound;
+        p.set_state(session_state::connected, 1);
+        auto shared = std::make_shared<const queue_settings>("/q", options, queue_order::arrival);
+        producer = std::make_shared<queue_producer>(p, shared);
+        consumer = std::make_shared<queue_consumer>(
+            p, shared, queue_consumer::wall_clock(), std::weak_ptr<session>());
+    }
+
+    void put(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
+        queue_producer::put_call put;
+        put.items.emplace_back("data");
+        put.no_wait = no_wait;
+        any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
+        put.call = make_call(p, producer->wake(), std::move(handler), deadline);
+        producer->enqueue(std::move(put));
+    }
+
+    void take(result& r, bool no_wait = false, time_point deadline = time_point::max()) {
+        consumer_call call;
+        call.no_wait = no_wait;
+        any_handler<void(error_code, queue_item)> handler = [&r](error_code ec, queue_item item) {
+            r.error = ec;
+            r.item = std::move(item);
+        };
+        call.result = make_call(p, consumer->wake(), std::move(handler), deadline);
+        consumer->enqueue(std::move(call));
+    }
+
+    void consume(time_point deadline = time_point::max()) {
+        consumer_call call;
+        call.what = consumer_call::kind::consume;
+        any_handler<void(error_code, queue_claim)> handler = [this](error_code ec, queue_claim c) {
+            claim_error = ec;
+            claim = std::move(c);
+        };
+        call.result = make_call(p, consumer->wake(), std::move(handler), deadline);
+        consumer->enqueue(std::move(call));
+    }
+
+    /// A claim that is held, with the czxid 9.
+    std::shared_ptr<claim_impl> held_claim() {
+        queue_item item;
+        item.name = "queue-0000000001";
+        claim_node node{p, claim_path, "guid", 1, stat()};
+        node.record.czxid = 9;
+        return std::make_shared<claim_impl>(consumer, std::move(item), std::move(node));
+    }
+
+    std::unique_ptr<pending_call<>> call_of(claim_impl& claimed, result& r) {
+        any_handler<void(error_code)> handler = [&r](error_code ec) { r.error = ec; };
+        return make_call(p, claimed.wake(), std::move(handler));
+    }
+
+    void answer_sync() {
+        REQUIRE(p.asked().starts_with("sync "));
+        p.answer();
+    }
+
+    /// What a read of the claim shows.
+    void read_claim(std::int64_t czxid) {
+        REQUIRE(p.asked() == "get " + claim_path);
+        p.front().record.czxid = czxid;
+        p.answer(czxid == 0 ? make_error_code(zk_errc::no_node) : error_code());
+    }
+
+    void open_ledger() {
+        REQUIRE(p.asked().starts_with(ledger_node));
+        p.answer();
+    }
+
+    void list(const std::vector<std::string>& children, std::int64_t parent = 7) {
+        REQUIRE(p.asked() == "children /q");
+        p.front().record.czxid = parent;
+        for (const std::string& child : children)
+            p.front().names.push_back(child);
+        p.answer();
+    }
+
+    void read(const std::string& name) {
+        REQUIRE(p.asked() == "get /q/" + name);
+        p.front().answer = "data of " + name;
+        p.front().record.version = 3;
+        p.answer();
+    }
+
+    /// @param failed  the step that fails; 0 is the ledger's own
+    void commit(error_code ec = {}, std::size_t failed = 0) {
+        REQUIRE(p.asked() == "commit ");
+        detail::operation& op = p.front();
+        op.results.resize(op.steps.size());
+        op.results[failed].error = ec;
+        p.answer(ec);
+    }
+
+    /// Up to the transaction that deletes the first item.
+    void list_and_read() {
+        list({"queue-0000000002", "queue-0000000001"});
+        open_ledger();
+        read("queue-0000000001");
+        // What the next call will want is read at the same time.
+        read("queue-0000000002");
+        REQUIRE(p.front().steps.size() == 2);
+        CHECK(p.front().steps[1].path == "/q/queue-0000000001");
+        CHECK(p.front().steps[1].version == 3);
+    }
+
+    const std::string claim_path = "/q/queue-0000000001/claim";
+    scripted_port p;
+    std::optional<error_code> claim_error;
+    queue_claim claim;
+    std::shared_ptr<queue_producer> producer;
+    std::shared_ptr<queue_consumer> consumer;
+};
+
+}  // namespace
+
+TEST_CASE("queue, put: one transaction, begun with the ledger's step") {
+    fixture f;
+    result first, second, third;
+    f.put(first);
+    f.put(second);
+    f.open_ledger();
+    REQUIRE(f.p.front().steps.size() == 2);
+    CHECK(f.p.front().steps[1].path == "/q/queue-");
+    CHECK(f.p.front().steps[1].data == "data");
+    CHECK(f.p.front().steps[1].mode == create_mode::persistent_sequential);
+    f.put(third);
+    f.commit();
+    CHECK(first.error == error_code());
+    CHECK_FALSE(second.error);
+    CHECK(f.p.front().steps.size() == 3);  // what was asked for meanwhile
+    f.commit();
+    CHECK(second.error == error_code());
+    CHECK(third.error == error_code());
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, put: a missing parent znode is created, and a lost response repeated") {
+    fixture f;
+    result r;
+    f.put(r);
+    f.open_ledger();
+    f.commit(zk_errc::no_node, 1);
+    REQUIRE(f.p.asked() == "create /q");
+    CHECK(f.p.front().mode == create_mode::persistent);
+    f.p.answer();
+    REQUIRE(f.p.asked() == "commit ");
+    f.p.answer(zk_errc::connection_loss);
+    CHECK_FALSE(r.error);
+    f.commit(zk_errc::bad_version, 0);  // the lost one was applied
+    CHECK(r.error == error_code());
+}
+
+TEST_CASE("queue, put: a bounded queue counts first, and names the version of before") {
+    fixture f(2);
+    result r, next;
+    f.put(r);
+    REQUIRE(f.p.asked() == "get /q-control/bound");
+    f.p.answer(zk_errc::no_node);
+    f.p.answer(zk_errc::no_node);
+    REQUIRE(f.p.asked() == "create /q-control/bound");
+    f.p.answer();
+    auto count = [&](std::int32_t items, std::int32_t version) {
+        REQUIRE(f.p.asked() == "get /q-control/bound");
+        f.p.front().answer = "2";
+        f.p.front().record.version = version;
+        f.p.answer();
+        REQUIRE(f.p.asked() == "exists /q");
+        f.p.front().record.num_children = items;
+        f.p.answer();
+    };
+    count(1, 5);
+    f.open_ledger();
+    REQUIRE(f.p.front().steps.size() == 3);
+    CHECK(f.p.front().steps[1].path == "/q-control/bound");
+    CHECK(f.p.front().steps[1].version == 5);
+    SECTION("another producer was faster: the queue is full, and has room again later") {
+        f.commit(zk_errc::bad_version, 1);
+        f.put(next, true);
+        count(2, 6);
+        CHECK(next.error == errc::would_block);
+        CHECK_FALSE(r.error);
+        REQUIRE(f.p.asked() == "children /q");
+        CHECK(f.p.front().watch);
+        f.p.front().names.push_back("one");
+        f.p.answer();
+        CHECK(f.p.front().steps.at(1).version == 6);
+        f.commit();
+        CHECK(r.error == error_code());
+    }
+    SECTION("it was the last one that fits: the next put counts again") {
+        f.put(next, true);
+        f.commit();
+        CHECK(r.error == error_code());
+        count(2, 6);
+        CHECK(next.error == errc::would_block);
+    }
+    SECTION("its response is lost: nothing is known about the bound") {
+        f.p.answer(zk_errc::connection_loss);
+        f.put(next);
+        f.commit(zk_errc::bad_version, 0);
+        CHECK(r.error == error_code());
+        count(1, 6);
+        CHECK(f.p.asked() == "commit ");
+    }
+    SECTION("the parameters of other producers") {
+        f.commit(zk_errc::bad_version, 1);
+        REQUIRE(f.p.asked() == "get /q-control/bound");
+        f.p.front().answer = "3";
+        f.p.answer();
+        f.p.answer();
+        CHECK(r.error == errc::limit_mismatch);
+    }
+}
+
+TEST_CASE("queue, put: what was put after the deadline is deleted") {
+    fixture f;
+    result r;
+    f.put(r, false, f.p.now() + 1s);
+    f.open_ledger();
+    f.p.advance(2s);
+    f.p.front().results.resize(2);
+    f.p.front().results[1].path = "/q/queue-0000000001";
+    f.p.answer();
+    CHECK(r.error == errc::deadline_exceeded);
+    while (f.p.asked().starts_with("sync"))
+        f.p.answer();
+    CHECK(f.p.asked() == "exists /q/queue-0000000001");
+}
+
+TEST_CASE("queue, take: list, read, delete") {
+    fixture f;
+    result first, second;
+    f.take(first);
+    f.list_and_read();
+    f.commit();
+    CHECK(first.error == error_code());
+    CHECK(first.item.name == "queue-0000000001");
+    CHECK(first.item.data == "data of queue-0000000001");
+    CHECK(f.p.asked().empty());
+    f.take(second);
+    // After a rest the parent znode may be another one.
+    REQUIRE(f.p.asked() == "exists /q");
+    SECTION("it is not: the listing serves on, and the item was read already") {
+        f.p.front().record.czxid = 7;
+        f.p.answer();
+        CHECK(f.p.front().steps.at(1).path == "/q/queue-0000000002");
+        f.commit();
+        CHECK(second.item.data == "data of queue-0000000002");
+    }
+    SECTION("it is: all that was known is about other items") {
+        f.p.front().record.czxid = 8;
+        f.p.answer();
+        f.list({"queue-0000000002"}, 8);
+        f.read("queue-0000000002");
+        f.commit();
+        CHECK(second.error == error_code());
+    }
+}
+
+TEST_CASE("queue, take: the delete is sent once") {
+    fixture f;
+    result r;
+    f.take(r);
+    f.list_and_read();
+    f.p.answer(zk_errc::connection_loss);
+    REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+    SECTION("it was applied") {
+        f.p.answer(zk_errc::bad_version);
+        CHECK(r.error == error_code());
+        CHECK(r.item.name == "queue-0000000001");
+    }
+    SECTION("it was not, and never will be") {
+        f.p.answer();
+        CHECK_FALSE(r.error);
+        CHECK(f.p.asked() == "children /q");
+    }
+    SECTION("that cannot be found out") {
+        f.p.answer(errc::closed);
+        CHECK(r.error == zk_errc::connection_loss);
+        CHECK(r.item.name == "queue-0000000001");
+    }
+}
+
+TEST_CASE("queue, take: other clients are faster") {
+    fixture f;
+    result r;
+    f.take(r);
+    f.list_and_read();
+    SECTION("one has taken it: lists again after a pause") {
+        f.commit(zk_errc::no_node, 1);
+        CHECK(f.p.asked().empty());
+        f.p.advance(50ms);
+        f.list({"queue-0000000002"});
+    }
+    SECTION("one has claimed it: takes the next one, and watches that claim") {
+        f.commit(zk_errc::not_empty, 1);
+        REQUIRE(f.p.asked() == "children /q/queue-0000000001");
+        CHECK(f.p.front().watch);
+        f.p.front().names.push_back("claim");
+        f.p.answer();
+        CHECK(f.p.front().steps.at(1).path == "/q/queue-0000000002");
+        f.commit();
+        CHECK(r.item.name == "queue-0000000002");
+    }
+}
+
+TEST_CASE("queue, take: an item whose call has ended is put back") {
+    fixture f;
+    result r;
+    f.take(r, false, f.p.now() + 1s);
+    f.list_and_read();
+    f.p.advance(2s);
+    CHECK(r.error == errc::deadline_exceeded);
+    f.commit();
+    REQUIRE(f.p.asked() == "commit ");
+    CHECK(f.p.front().steps[1].kind == transaction::step_kind::create);
+    CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+    CHECK(f.p.front().steps[1].data == "data of queue-0000000001");
+    f.commit();
+    CHECK(f.p.asked().empty());
+}
+
+TEST_CASE("queue, take: an empty queue") {
+    fixture f;
+    result r;
+    SECTION("a call that cannot wait costs one listing") {
+        f.take(r, true);
+        f.list({});
+        CHECK(r.error == errc::would_block);
+    }
+    SECTION("another one waits for a watch") {
+        f.take(r);
+        f.list({});
+        REQUIRE(f.p.asked() == "children /q");
+        CHECK(f.p.front().watch);
+    }
+    CHECK(f.p.asked().empty() == r.error.has_value());
+}
+
+TEST_CASE("queue, consume: claim the first item, then read it") {
+    fixture f;
+    f.consume();
+    f.list({"queue-0000000001"});
+    REQUIRE(f.p.asked() == "create " + f.claim_path);
+    const std::string guid = f.p.front().data;
+    CHECK(f.p.front().mode == create_mode::ephemeral);
+    CHECK(f.p.front().generation == 1);
+    auto read_item = [&](std::int32_t earlier_claims = 0) {
+        f.p.front().record.cversion = 2 * earlier_claims + 1;
+        f.p.front().record.num_children = 1;
+        f.read("queue-0000000001");
+    };
+    auto answer_create = [&] {
+        f.p.front().record.czxid = 9;
+        f.p.answer();
+    };
+    SECTION("it is ours") {
+        answer_create();
+        read_item();
+        CHECK(f.claim_error == error_code());
+        CHECK(f.claim.data() == "data of queue-0000000001");
+        CHECK(f.claim.fencing_token() == 9);
+    }
+    SECTION("its version differs from that of the claim before it") {
+        answer_create();
+        read_item(1);
+        REQUIRE(f.p.asked() == "set " + f.claim_path);
+        CHECK(f.p.front().data == guid);
+        CHECK(f.p.front().version == 0);
+        f.p.answer();
+        CHECK(f.claim_error == error_code());
+    }
+    SECTION("the response is lost: the GUID says whose it is") {
+        f.p.answer(zk_errc::connection_loss);
+        read_item();
+        f.answer_sync();
+        f.p.front().record.ephemeral_owner = 1;
+        SECTION("ours") {
+            f.p.front().answer = guid;
+            f.read_claim(9);
+            CHECK(f.claim_error == error_code());
+            CHECK(f.claim.fencing_token() == 9);
+        }
+        SECTION("another client's: waits for its end") {
+            f.p.front().answer = "guid";
+            f.read_claim(8);
+            CHECK(f.p.asked() == "children /q/queue-0000000001");
+        }
+    }
+    SECTION("the object is destroyed meanwhile: the claim is deleted, and no other") {
+        f.consumer->stop();
+        answer_create();
+        CHECK(f.claim_error == boost::asio::error::operation_aborted);
+        read_item();
+        REQUIRE(f.p.asked() == "erase " + f.claim_path);
+        f.p.answer(zk_errc::connection_loss);
+        f.answer_sync();
+        SECTION("it was not deleted") {
+            f.read_claim(9);
+            CHECK(f.p.asked() == "erase " + f.claim_path);
+        }
+        SECTION("another one is there") {
+            f.read_claim(10);
+            CHECK(f.p.asked().empty());
+        }
+    }
+    f.claim = queue_claim();
+}
+
+TEST_CASE("queue, acknowledge: the claim and the item are deleted in one transaction") {
+    fixture f;
+    result r;
+    auto claimed = f.held_claim();
+    claimed->acknowledge(transaction(), f.call_of(*claimed, r));
+    REQUIRE(f.p.front().steps.size() == 2);
+    CHECK(f.p.front().steps[0].path == f.claim_path);
+    CHECK(f.p.front().steps[1].path == "/q/queue-0000000001");
+    CHECK(claimed->valid());
+    auto lost = [&](std::int64_t czxid, error_code item) {
+        f.p.answer(zk_errc::connection_loss);
+        f.answer_sync();
+        f.read_claim(czxid);
+        REQUIRE(f.p.asked() == "exists /q/queue-0000000001");
+        f.p.answer(item);
+    };
+    SECTION("applied") {
+        f.commit();
+        CHECK(r.error == error_code());
+        CHECK_FALSE(claimed->valid());
+    }
+    SECTION("the claim has ended") {
+        f.commit(zk_errc::no_node, 0);
+        CHECK(r.error == errc::ownership_lost);
+    }
+    SECTION("response lost, applied") {
+        lost(0, zk_errc::no_node);
+        CHECK(r.error == error_code());
+    }
+    SECTION("response lost, not applied: once more") {
+        lost(9, {});
+        CHECK(f.p.asked() == "commit ");
+        f.commit();
+        CHECK(r.error == error_code());
+    }
+    SECTION("response lost, another claim") {
+        lost(10, {});
+        CHECK(r.error == errc::ownership_lost);
+    }
+    SECTION("response lost, and the session: the claim may still end in one way or the other") {
+        f.p.set_state(session_state::lost, 2);
+        lost(9, {});
+        CHECK_FALSE(r.error);
+    }
+    SECTION("response lost, and the session; the item is gone: unknown") {
+        f.p.set_state(session_state::lost, 2);
+        lost(0, zk_errc::no_node);
+        CHECK(r.error == zk_errc::connection_loss);
+    }
+}
+
+TEST_CASE("queue: a destroyed object leaves nothing behind") {
+    fixture f;
+    result put, taken;
+    f.put(put);
+    f.open_ledger();
+    f.take(taken);
+    f.consumer->stop();
+    f.producer->stop();
+    f.commit();
+    CHECK(put.error == error_code());  // it had been sent
+    CHECK(taken.error == boost::asio::error::operation_aborted);
+    while (f.p.asked() == "children /q")
+        f.p.answer();
+    CHECK(f.p.asked().starts_with("erase /q-control/ledger-"));
+}
+
+}  // namespace corozk::testing::queue_drivers_test
