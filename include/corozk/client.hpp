@@ -391,6 +391,27 @@ public:
     }
 
     /**
+     * @brief Deletes a node and all its descendants, children first, in pipelined requests.
+     *
+     * Not atomic. Descendants that are created meanwhile are deleted as well.
+     *
+     * @par Completion signature
+     * `void(error_code)`
+     *
+     * @par Errors
+     * `zk_errc::no_node`: the node does not exist. After any other error a part of the branch may have
+     * been deleted.
+     *
+     * @par Cancellation
+     * All types: completes at once. Requests in flight are carried out; no further ones are sent.
+     */
+    template <class Token = default_token>
+    auto erase_tree(std::string path, Token&& token = Token{}) {
+        return initiate<&start_erase_tree>(
+            "erase_tree", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
      * @brief Waits until this session's server has caught up with the leader, so that later reads
      *        see everything that was written before.
      *
@@ -593,6 +614,7 @@ private:
                                      std::string path,
                                      handler_of<watched_children>);
     static void start_erase(const impl_ptr&, std::string path, std::int32_t version, handler_of<>);
+    static void start_erase_tree(const impl_ptr&, std::string path, handler_of<>);
     static void start_sync(const impl_ptr&, std::string path, handler_of<>);
     static void start_get_acl(const impl_ptr&, std::string path, handler_of<node_acl>);
     static void start_set_acl(const impl_ptr&,

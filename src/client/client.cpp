@@ -3,6 +3,7 @@
 #include "client/user_watch.hpp"
 #include "driver/cancellable.hpp"
 #include "driver/ensure_path.hpp"
+#include "driver/erase_tree.hpp"
 #include "operation/path.hpp"
 #include "operation/step_path.hpp"
 #include "session/session.hpp"
@@ -257,6 +258,13 @@ void client::start_ensure_path(const impl_ptr& impl,
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
         *impl, std::move(path), std::move(entries), options.mode, std::move(call)));
+}
+
+void client::start_erase_tree(const impl_ptr& impl, std::string path, handler_of<> handler) {
+    if (!acceptable<>(impl, "erase_tree", path, handler))
+        return;
+    auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
+    impl->spawn(detail::erase_tree(*impl, std::move(path), std::move(call)));
 }
 
 void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler) {

@@ -111,6 +111,34 @@ TEST_CASE("tree cache: depth") {
     });
 }
 
+TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        for (const char* name : {"/a/b", "/a/x/y", "/x/b"})
+            co_await zk.ensure_path(path + name);
+        cache_options options;
+        options.filter = [](std::string_view node) { return !node.ends_with("/x"); };
+        tree_cache tree(zk, path, tree_cache::unlimited, options);
+        children_cache children(zk, path, options);
+        tree_state state = co_await tree.next();
+        auto paths = [&] {
+            std::vector<std::string> found;
+            for (const auto& [node, data] : *state.nodes)
+                found.push_back(node.substr(path.size()));
+            return found;
+        };
+        CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b"});
+        tree_state names = co_await children.next();
+        CHECK(names.nodes->size() == 1);
+        CHECK(names.nodes->contains("a"));
+        // Data and children of the three nodes, and the children cache's own.
+        CHECK(zk.counters().watches == 9);
+        co_await zk.create(path + "/a/x/z");
+        co_await zk.create(path + "/a/c");
+        state = co_await tree.next(state.revision);
+        CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b", "/a/c"});
+    });
+}
+
 TEST_CASE("cache: what begins after the cache was destroyed is aborted") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         co_await next_begins_too_late<node_cache, node_state>(zk, path);

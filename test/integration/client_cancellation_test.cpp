@@ -292,6 +292,32 @@ TEST_CASE("cancel: ensure_path stops waiting") {
     }
 }
 
+TEST_CASE("erase_tree: goes on over lost responses, and stops when it is cancelled") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await zk.ensure_path(path + "/a/b/c");
+        proxy.arm(at_op(wire::erase), swallow_reply_and_cut());
+        proxy.arm(at_op(wire::erase, 3), swallow_reply_and_cut());
+        co_await zk.erase_tree(path + "/a");
+        proxy.disarm_all();
+        for (cancellation_type type : types) {
+            INFO(name_of(type));
+            co_await zk.ensure_path(path + "/a/b");
+            proxy.arm(at_op(wire::erase), hold_request());
+            outcome<> o;
+            zk.erase_tree(path + "/a", o.handler());
+            co_await eventually_async([&] { return proxy.statistics().held > 0; });
+            o.cancel(type);
+            co_await let_others_run();
+            CHECK(o.calls() == 1);
+            CHECK(o.error() == operation_aborted);
+            proxy.disarm_all();
+            co_await zk.sync();
+            auto [ec, b] = co_await zk.exists(path + "/a/b", as_tuple());
+            CHECK(b.has_value());
+        }
+    });
+}
+
 TEST_CASE("cancel: connect stops trying and closes the client") {
     for (cancellation_type type : types) {
         for (bool server_accepts : {true, false}) {

@@ -240,6 +240,29 @@ TEST_CASE("erase: versions, children, and what is not there") {
     });
 }
 
+TEST_CASE("erase_tree: deletes a branch, and says what it could not delete") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        for (std::string branch : {path + "/a/b/c", path + "/a/d"}) {
+            co_await zk.ensure_path(branch);
+            transaction leaves;
+            for (int i = 0; i < 150; ++i)
+                leaves.create(branch + "/" + std::to_string(i));
+            co_await zk.commit(leaves);
+        }
+        co_await zk.ensure_path(path + "/ab/closed/child");
+        co_await zk.erase_tree(path + "/a");
+        CHECK(observer().children(at_server(path)) == std::vector<std::string>{"ab"});
+        auto [missing] = co_await zk.erase_tree(path + "/a", as_tuple());
+        CHECK(missing == zk_errc::no_node);
+        auto [bad] = co_await zk.erase_tree("a", as_tuple());
+        CHECK(bad == errc::bad_path);
+        co_await zk.set_acl(path + "/ab/closed", corozk::read_only_acl());
+        auto [forbidden] = co_await zk.erase_tree(path + "/ab", as_tuple());
+        CHECK(forbidden == zk_errc::no_auth);
+        CHECK(observer().exists(at_server(path + "/ab/closed/child")));
+    });
+}
+
 TEST_CASE("sync: what others wrote before is seen") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         observer().set(at_server(path), "by somebody else");

@@ -10,10 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace corozk {
@@ -39,6 +41,16 @@ struct tree_state {
 
     /// By path (tree) or by name (children). Null before the first revision.
     std::shared_ptr<const std::map<std::string, node_data>> nodes;
+};
+
+/** @brief Options of `children_cache` and `tree_cache`. */
+struct cache_options {
+    cache_options() = default;
+
+    /// Called with the path of each descendant, on the client's executor. If it returns false, the
+    /// node and its descendants are neither read nor watched. Must always return the same for a path,
+    /// and must not throw. Empty: all nodes are cached.
+    std::function<bool(std::string_view path)> filter;
 };
 
 /**
@@ -82,7 +94,11 @@ public:
     basic_cache() noexcept = default;
 
 protected:
-    basic_cache(const client& c, std::string path, std::size_t depth, bool names);
+    basic_cache(const client& c,
+                std::string path,
+                std::size_t depth,
+                bool names,
+                cache_options options = cache_options());
 
     static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<tree_state>);
     static void start_next_node(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
@@ -120,7 +136,8 @@ public:
 class COROZK_DECL children_cache : public basic_cache {
 public:
     children_cache() noexcept = default;
-    children_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 1, true) {}
+    children_cache(const client& c, std::string path, cache_options options = cache_options())
+        : basic_cache(c, std::move(path), 1, true, std::move(options)) {}
 
     /** @brief The latest state. */
     tree_state current() const;
@@ -154,8 +171,11 @@ public:
     tree_cache() noexcept = default;
 
     /** @param depth the number of levels below the root to cache */
-    tree_cache(const client& c, std::string path, std::size_t depth = unlimited)
-        : basic_cache(c, std::move(path), depth, false) {}
+    tree_cache(const client& c,
+               std::string path,
+               std::size_t depth = unlimited,
+               cache_options options = cache_options())
+        : basic_cache(c, std::move(path), depth, false, std::move(options)) {}
 
     /** @brief The latest state. */
     tree_state current() const { return current_tree(); }

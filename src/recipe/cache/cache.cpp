@@ -5,8 +5,12 @@
 
 namespace corozk {
 
-basic_cache::basic_cache(const client& c, std::string path, std::size_t depth, bool names)
-    : recipe_object(c.implementation(), std::move(path), depth, names) {
+basic_cache::basic_cache(const client& c,
+                         std::string path,
+                         std::size_t depth,
+                         bool names,
+                         cache_options options)
+    : recipe_object(c.implementation(), std::move(path), depth, names, std::move(options)) {
     if (impl_)
         impl_->start();
 }

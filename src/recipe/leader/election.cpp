@@ -175,6 +175,14 @@ std::string election::path_of(const impl_ptr& impl) {
     return impl ? impl->path() : std::string();
 }
 
+void election::start_campaign_again(const callee& of,
+                                    const std::shared_ptr<ownership>& term,
+                                    any_handler<void(error_code, ownership)> handler) {
+    // Requests the new node first; then its destructor releases the old one.
+    const ownership old = std::move(*term);
+    start_acquire(of, claim(), std::move(handler));
+}
+
 void election::start_acknowledge(const callee& of,
                                  const owned_ptr& term,
                                  any_handler<void(error_code)> handler) {

@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace {
 
-/// The contender behind what is held, if it is one of this lock and of this kind.
+/// The contender of an ownership, if it belongs to this lock and has this kind.
 error_code find_held(const std::shared_ptr<session>& s,
                      const std::shared_ptr<const contention_object>& impl,
                      const std::shared_ptr<owned>& held,
@@ -59,7 +59,7 @@ void shared_lock::start_upgrade(const callee& of,
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of.owner, of.impl, held, read_kind, c))
         return refuse<>(of.owner, ec, std::move(handler));
-    // Nothing new is handed over: `held` itself becomes the writer.
+    // The result is not a new ownership: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto adapted = boost::asio::bind_executor(

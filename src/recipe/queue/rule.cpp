@@ -21,7 +21,7 @@ std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
     return value;
 }
 
-/// What the items' names begin with.
+/// The prefix of the items' names.
 std::string_view stem_of(compatibility format) noexcept {
     switch (format) {
         case compatibility::curator:

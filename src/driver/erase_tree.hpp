@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "driver/port.hpp"
+#include "driver/user_call.hpp"
+
+#include <memory>
+#include <string>
+
+namespace corozk::detail {
+
+/// Deletes a znode and all its descendants, children first, until the call is completed by its user
+/// or here. The pipeline and what is remembered are bounded by one listing per level.
+task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call);
+
+}  // namespace corozk::detail
