@@ -77,7 +77,6 @@ struct cache_options {
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
  *
- *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
