@@ -127,10 +127,10 @@ protected:
     using handler_of = any_handler<void(error_code, Values...)>;
 
     contention_recipe(const client& c, impl_ptr impl, const char* recipe);
-    contention_recipe() noexcept;
-    contention_recipe(contention_recipe&&) noexcept;
-    contention_recipe& operator=(contention_recipe&&) noexcept;
-    ~contention_recipe();
+    contention_recipe() noexcept = default;
+    contention_recipe(contention_recipe&&) noexcept = default;
+    contention_recipe& operator=(contention_recipe&&) noexcept = default;
+    ~contention_recipe() = default;
 
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {

@@ -77,10 +77,7 @@ class COROZK_DECL election : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the candidates; it is created when needed.
     election(const client& c, std::string path, election_options options = election_options());
-    election() noexcept;
-    election(election&&) noexcept;
-    election& operator=(election&&) noexcept;
-    ~election();
+    election() noexcept = default;
 
     /**
      * @brief Becomes a candidate and waits for the leadership.

@@ -74,10 +74,7 @@ public:
               std::string path,
               std::int32_t limit,
               semaphore_options options = semaphore_options());
-    semaphore() noexcept;
-    semaphore(semaphore&&) noexcept;
-    semaphore& operator=(semaphore&&) noexcept;
-    ~semaphore();
+    semaphore() noexcept = default;
 
     /**
      * @brief Acquires permits, all or none.

@@ -64,8 +64,10 @@ void contender::end() {
 
 void contender::turn_announced(watch_event_type type) noexcept {
     // Any other type says that something may have happened unnoticed.
-    if (queue_ && type == watch_event_type::created)
-        queue_->announced(*this);
+    if (!queue_ || type != watch_event_type::created)
+        return;
+    queue_->view_.announced(*this);
+    queue_->wake();
 }
 
 void contender::own_node_touched(watch_event_type) noexcept {
@@ -75,9 +77,15 @@ void contender::own_node_touched(watch_event_type) noexcept {
 
 void contender::expired() noexcept {
     if (state != stage_type::granted)
-        abandon(errc::deadline_exceeded);
-    else if (queue_)
-        queue_->still_held(*this);
+        return abandon(errc::deadline_exceeded);
+    if (!queue_)
+        return;
+    // Still held after a while: notice if the node is deleted by another client.
+    if (!watch_.armed())
+        queue_->prove(*this);
+    // Others want it, too: the next one is to be known before it is released.
+    if (listens() && queue_->view_.look_behind(*this))
+        queue_->list(false);
 }
 
 void contender::wait_lost(user_call<error_code> call) {

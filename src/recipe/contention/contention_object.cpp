@@ -62,11 +62,6 @@ contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char*
     }
 }
 
-contention_recipe::contention_recipe() noexcept = default;
-contention_recipe::contention_recipe(contention_recipe&&) noexcept = default;
-contention_recipe& contention_recipe::operator=(contention_recipe&&) noexcept = default;
-contention_recipe::~contention_recipe() = default;
-
 const std::string& contention_recipe::path() const noexcept {
     static const std::string none;
     return impl_ ? impl_->path() : none;

@@ -4,6 +4,7 @@
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_queue.hpp"
+#include "recipe/contention/formats.hpp"
 #include "recipe/contention/inspection.hpp"
 #include <corozk/detail/contention_recipe.hpp>
 
@@ -56,6 +57,22 @@ private:
     std::vector<std::string> kinds_;
     std::string path_;
 };
+
+/// What is behind a recipe whose options say no more than those of all that queue.
+template <class Options>
+std::shared_ptr<const contention_object> make_contention_object(known_recipe what,
+                                                                const contention_rule& rule,
+                                                                std::vector<std::string> kinds,
+                                                                std::string path,
+                                                                Options options) {
+    contention_settings settings = settings_in_format(what, options.compatibility);
+    settings.parent = std::move(path);
+    settings.rule = &rule;
+    settings.entries = std::move(options.acl);
+    settings.release_request = std::move(options.release_request);
+    return std::make_shared<const contention_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
+}
 
 /// Why nothing can be started, or no error.
 error_code problem_of(const std::shared_ptr<session>& s,

@@ -199,13 +199,7 @@ void contention_queue::listed(const operation& answer) {
 
 task<> contention_queue::read_limit() {
     known_limit found;
-    error_code ec = co_await find_limit(port_,
-                                        settings_->parent,
-                                        settings_->entries,
-                                        settings_->parent_mode,
-                                        settings_->initial_limit,
-                                        &limit_watch_,
-                                        found);
+    error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found);
     if (!ec) {
         view_.limit().answered(found, limit_watch_.armed());
         // Who asks for more than there is would block the others for ever.
@@ -319,11 +313,6 @@ void contention_queue::stopped_listening(contender& c, operation& answer) {
         forget_watch(port_, *c.extras_->turn, watch_kind::exists, answer.path);
 }
 
-void contention_queue::announced(contender& c) noexcept {
-    view_.announced(c);
-    wake();
-}
-
 void contention_queue::grant(contender& c) {
     hold_begins(c);
     stop_listening(c);
@@ -356,14 +345,6 @@ void contention_queue::hold_ends(contender& c, error_code reason) {
     auto span = c.extras_ ? std::exchange(c.extras_->span, 0) : 0;
     if (tracer* to = current_tracer(); to && span != 0)
         to->finished(span, reason);
-}
-
-void contention_queue::still_held(contender& c) {
-    if (!c.watch_.armed())
-        prove(c);
-    // Others want it, too: the next one is to be known before it is released.
-    if (c.listens() && view_.look_behind(c))
-        list(false);
 }
 
 std::string contention_queue::path_of(std::string_view name) const {

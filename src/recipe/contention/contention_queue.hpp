@@ -74,11 +74,9 @@ private:
     void listen(contender& c);
     void stop_listening(contender& c) noexcept;
     void stopped_listening(contender& c, operation& answer);
-    void announced(contender& c) noexcept;
     void grant(contender& c);
     void hold_begins(contender& c);
     void hold_ends(contender& c, error_code reason);
-    void still_held(contender& c);
 
     // Leaving.
     void abandoned(contender& c, error_code reason);

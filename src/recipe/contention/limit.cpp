@@ -20,27 +20,25 @@ std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
 
 namespace {
 
+/// @param wanted  written where there is none; over another one, too, if `limit` is null
 task<error_code> settle_limit(port& p,
-                              std::string parent,
-                              acl entries,
-                              create_mode mode,
+                              contention_settings settings,
                               std::int32_t wanted,
-                              bool overwrite,
                               watch_node* watch,
                               known_limit* limit) {
     for (;;) {
-        request get(p, op_code::get, parent);
+        request get(p, op_code::get, settings.parent);
         if (watch)
             get.attach(*watch);
         error_code ec;
-        if (overwrite)
+        if (!limit)
             ec = co_await behind_sync(p, get);  // nothing is written where it is the same already
         else
             ec = co_await get;
         if (is_recoverable(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, parent, entries, mode);
+            ec = co_await ensure_folder(p, settings.parent, settings.entries, settings.parent_mode);
             if (ec)
                 co_return ec;
             continue;
@@ -51,16 +49,16 @@ task<error_code> settle_limit(port& p,
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
         // Also if an earlier attempt wrote it.
-        if (found && (!overwrite || *found == wanted)) {
+        if (found && (limit || *found == wanted)) {
             if (limit)
                 *limit = {*found, get.record.version};
             co_return error_code();
         }
-        request set(p, op_code::set, parent);
+        request set(p, op_code::set, settings.parent);
         set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        bool again = (!ec && !overwrite) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
+        bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
                      is_recoverable(ec);
         if (!again)
             co_return ec;
@@ -70,23 +68,14 @@ task<error_code> settle_limit(port& p,
 }  // namespace
 
 task<error_code> find_limit(port& p,
-                            std::string parent,
-                            acl entries,
-                            create_mode mode,
-                            std::int32_t initial,
+                            const contention_settings& settings,
                             watch_node* watch,
                             known_limit& limit) {
-    return settle_limit(
-        p, std::move(parent), std::move(entries), mode, initial, false, watch, &limit);
+    return settle_limit(p, settings, settings.initial_limit, watch, &limit);
 }
 
-task<error_code> change_limit(port& p,
-                              std::string parent,
-                              acl entries,
-                              create_mode mode,
-                              std::int32_t limit) {
-    return settle_limit(
-        p, std::move(parent), std::move(entries), mode, limit, true, nullptr, nullptr);
+task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit) {
+    return settle_limit(p, settings, limit, nullptr, nullptr);
 }
 
 }  // namespace corozk::detail

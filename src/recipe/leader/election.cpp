@@ -19,18 +19,6 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const contention_object> make_object(std::string path, election_options options) {
-    contention_settings settings =
-        settings_in_format(known_recipe::election, options.compatibility);
-    settings.parent = std::move(path);
-    settings.rule = &the_exclusive_rule();
-    settings.entries = std::move(options.acl);
-    settings.release_request = std::move(options.release_request);
-    std::vector<std::string> kinds{"candidate"};
-    return std::make_shared<const contention_object>(
-        std::move(settings), std::move(options.identity), std::move(kinds));
-}
-
 task<> write_acknowledgement(detail::port& s,
                              std::shared_ptr<const contention_object> impl,
                              std::shared_ptr<contender> term,
@@ -171,12 +159,13 @@ task<> watch_leader(detail::port& s,
 }  // namespace
 
 election::election(const client& c, std::string path, election_options options)
-    : contention_recipe(c, make_object(std::move(path), std::move(options)), "election") {}
-
-election::election() noexcept = default;
-election::election(election&&) noexcept = default;
-election& election::operator=(election&&) noexcept = default;
-election::~election() = default;
+    : contention_recipe(c,
+                        make_contention_object(known_recipe::election,
+                                               the_exclusive_rule(),
+                                               {"candidate"},
+                                               std::move(path),
+                                               std::move(options)),
+                        "election") {}
 
 bool election::worth_another_term(const error_code& ec) noexcept {
     return ec == errc::ownership_lost || is_transient(ec);

@@ -162,13 +162,7 @@ private:
         if (request.deadline != time_point::max())
             s.start_timer(*waiting, request.deadline);
         known_limit limit;
-        error_code ec = co_await find_limit(s,
-                                            self->path(),
-                                            self->settings().entries,
-                                            self->settings().parent_mode,
-                                            self->limit_,
-                                            nullptr,
-                                            limit);
+        error_code ec = co_await find_limit(s, self->settings(), nullptr, limit);
         waiting->cancel();
         if (!ec && !self->compared_ && limit.value != self->limit_)
             ec = errc::limit_mismatch;
@@ -212,8 +206,7 @@ task<> write_limit(detail::port& p,
                    std::int32_t limit,
                    user_call<> user) {
     auto call = cancellable(std::move(user), stops_waiting);
-    call->complete(co_await change_limit(
-        p, impl->path(), impl->settings().entries, impl->settings().parent_mode, limit));
+    call->complete(co_await change_limit(p, impl->settings(), limit));
 }
 
 }  // namespace
@@ -225,11 +218,6 @@ semaphore::semaphore(const client& c,
     : contention_recipe(c,
                         std::make_shared<const semaphore_object>(std::move(path), limit, options),
                         "semaphore") {}
-
-semaphore::semaphore() noexcept = default;
-semaphore::semaphore(semaphore&&) noexcept = default;
-semaphore& semaphore::operator=(semaphore&&) noexcept = default;
-semaphore::~semaphore() = default;
 
 void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
     run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {

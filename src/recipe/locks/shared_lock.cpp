@@ -14,19 +14,6 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const contention_object> make_object(std::string path,
-                                                     shared_lock_options options) {
-    contention_settings settings =
-        settings_in_format(known_recipe::shared_lock, options.compatibility);
-    settings.parent = std::move(path);
-    settings.rule = &the_shared_rule();
-    settings.entries = std::move(options.acl);
-    settings.release_request = std::move(options.release_request);
-    std::vector<std::string> kinds{"read", "write"};
-    return std::make_shared<const contention_object>(
-        std::move(settings), std::move(options.identity), std::move(kinds));
-}
-
 /// The contender of an ownership, if it belongs to this lock and has this kind.
 error_code find_held(const std::shared_ptr<session>& s,
                      const std::shared_ptr<const contention_object>& impl,
@@ -50,12 +37,13 @@ error_code find_held(const std::shared_ptr<session>& s,
 }  // namespace
 
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
-    : contention_recipe(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
-
-shared_lock::shared_lock() noexcept = default;
-shared_lock::shared_lock(shared_lock&&) noexcept = default;
-shared_lock& shared_lock::operator=(shared_lock&&) noexcept = default;
-shared_lock::~shared_lock() = default;
+    : contention_recipe(c,
+                        make_contention_object(known_recipe::shared_lock,
+                                               the_shared_rule(),
+                                               {"read", "write"},
+                                               std::move(path),
+                                               std::move(options)),
+                        "shared_lock") {}
 
 void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
     std::shared_ptr<contender> c;

@@ -215,11 +215,6 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
           std::make_shared<const priority_object>(std::move(path), std::move(options)),
           "priority_lock") {}
 
-priority_lock::priority_lock() noexcept = default;
-priority_lock::priority_lock(priority_lock&&) noexcept = default;
-priority_lock& priority_lock::operator=(priority_lock&&) noexcept = default;
-priority_lock::~priority_lock() = default;
-
 detail::acquisition priority_lock::ranked_part(wish what) const {
     return acquisition(
         session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
