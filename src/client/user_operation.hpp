@@ -34,7 +34,8 @@ public:
 
 private:
     void cancel(cancellation_type type) {
-        // Sent and with an effect: whoever asks for no side effects waits for the answer.
+        // Sent and with an effect: a total cancellation promises none, so it waits for the
+        // response.
         bool effect = changes_state(code) && state == progress::sent;
         bool total_only = (type & (cancellation_type::terminal | cancellation_type::partial)) ==
                           cancellation_type::none;

@@ -9,20 +9,35 @@
 
 namespace corozk::detail {
 
-/// What is to run in the turns of a session, and whether one is due: deferred work, users' handlers,
-/// and the state of the turn. Does no I/O.
+/// How long one part of a turn may last. Some is always done.
+class allowance {
+public:
+    bool spent() noexcept {
+        constexpr unsigned steps_between_looks = 16;
+        return ++steps_ % steps_between_looks == 0 && steady_clock::now() >= end_;
+    }
+
+private:
+    unsigned steps_ = 0;
+    time_point end_ = steady_clock::now() + std::chrono::milliseconds(1);
+};
+
+/// What is to run in the turns of a session, and whether one is due: deferred work, users'
+/// handlers, and the state of the turn. Does no I/O.
 class agenda {
 public:
     // The turn.
-    /// A turn is wanted. @return whether to post one; otherwise one is posted already, or under way.
+    /// A turn is wanted. @return whether to post one; otherwise one is posted already, or under
+    /// way.
     bool want_turn() noexcept {
-        if (state_ == state_type::running || state_ == state_type::stopped)
+        if (running() || stopped())
             return false;
         state_ = state_type::wanted;
         return !std::exchange(posted_, true);
     }
 
-    /// The posted handler runs. @return whether its turn has not been done by another one meanwhile.
+    /// The posted handler runs. @return whether its turn has not been done by another one
+    /// meanwhile.
     bool take_posted() noexcept {
         posted_ = false;
         return state_ == state_type::wanted;
@@ -30,7 +45,7 @@ public:
 
     /// @return false in a turn, and when stopped.
     bool begin_turn() noexcept {
-        if (state_ == state_type::running || state_ == state_type::stopped)
+        if (running() || stopped())
             return false;
         state_ = state_type::running;
         return true;
@@ -40,9 +55,8 @@ public:
             state_ = state_type::idle;
     }
 
-    /// Around users' handlers: what they complete themselves is not called inside of them.
-    void begin_handlers() noexcept { end_turn(); }
-    void end_handlers() noexcept {
+    /// After `end_turn` for users' handlers: what they complete is not called inside of them.
+    void resume_turn() noexcept {
         if (!stopped())
             state_ = state_type::running;
     }
@@ -73,7 +87,7 @@ public:
     }
     std::list<completion> take_handlers() { return std::exchange(handlers_, {}); }
 
-    /// How many handlers have run since this was last asked and was `many` or more.
+    /// @return whether so many handlers have run since this was last true.
     bool handled(std::size_t many) noexcept {
         return handled_ >= many && std::exchange(handled_, 0) > 0;
     }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session ends. The C client's own closing blocks for up to 4.5 s, so `closing_steps` does it, and
-// only then the C client frees what it holds. With TLS the C client says goodbye, on a thread of its own.
-#include "c_client/handle_reaper.hpp"
+// How a session ends. The C client's own closing blocks for up to 4.5 s, so `closing_steps` does
+// it, and only then the C client frees what it holds. With TLS the C client says goodbye, on a
+// thread of its own.
 #include "driver/cancellable.hpp"
 #include "session/session.hpp"
-
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/query.hpp>
 
 #include <utility>
 
@@ -69,7 +66,7 @@ void session::begin_closing() {
 void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
-    connection.settled = traffic_.in_flight() == 0 && !watches_.telling();
+    connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
     connection.half_packet =
         connection.connected && connection.settled && link_.client()->interest().write;
     switch (closing_.next(connection, now())) {
@@ -89,7 +86,7 @@ void session::say_goodbye() {
     if (options_.tls) {
         // Only the C client can encrypt. It waits for the server's answer, elsewhere.
         link_.client()->part_when_destroyed();
-        reap(link_.take());
+        destroy_elsewhere(link_.take(), executor_);
     } else if (!link_.send_close_packet()) {
         closing_.fail();
         return finish_closing();
@@ -104,9 +101,9 @@ void session::finish_closing() {
     complete_close_calls();
 }
 
-/// Whoever waited for a watch is told before whoever waits for the end.
+/// After the waiters of watches.
 void session::complete_close_calls() {
-    if (closing_.active() || watches_.telling())
+    if (closing_.active() || watches_.notifying())
         return;
     for (auto& call : std::exchange(calls_.closing, {}))
         call->complete(closing_.result());
@@ -134,15 +131,10 @@ void session::retire_client() {
     constexpr std::size_t many = 1024;
     // After a failed authentication requests are still inside.
     bool answered = last->state() != handle_state::auth_failed;
-    if (!agenda_.stopped() && answered && watches_.size() + watches_.untold() > many)
-        reap(std::move(last));
+    if (!agenda_.stopped() && answered && watches_.size() + watches_.unnotified() > many)
+        destroy_elsewhere(std::move(last), executor_);
     last.reset();
     traffic_.drop_session_events();
-}
-
-void session::reap(std::unique_ptr<handle> last) {
-    auto& context = boost::asio::query(executor_, boost::asio::execution::context);
-    boost::asio::use_service<handle_reaper>(context).take(std::move(last));
 }
 
 }  // namespace corozk::detail

@@ -8,8 +8,8 @@
 namespace corozk::detail {
 
 /// The steps of closing a session: wait for the last responses, say goodbye, wait for the server to
-/// hang up, all before a deadline. Does no I/O: the owner reports what there is and carries out what
-/// `next` returns.
+/// hang up, all before a deadline. Does no I/O: the owner reports what there is and carries out
+/// what `next` returns.
 class closing_steps {
 public:
     enum class phase_type : std::uint8_t { none, draining, parting, over };

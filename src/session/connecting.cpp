@@ -9,6 +9,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,33 +19,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The C client takes them as one text, separated by commas, and wants all of them.
+bool files_usable(const tls_options& tls) {
+    const std::string* files[] = {&tls.ca_file, &tls.certificate_file, &tls.key_file};
+    return std::all_of(std::begin(files), std::end(files), [](const std::string* file) {
+        return !file->empty() && file->find(',') == file->npos;
+    });
+}
+
 /// What is wrong with the options, or nothing.
 std::string option_problem(const client_options& options) {
-    // The C client allows a connection a third of it to be made.
-    if (options.session_timeout < 100ms)
-        return "session_timeout must be at least 100 ms";
-    if (options.session_timeout > std::chrono::hours(24 * 10)) {
-        return "session_timeout must be at most 10 days";
-    }
-    if (options.connect_timeout < 0ms)
-        return "connect_timeout must not be negative (0: for ever)";
-    if (options.close_timeout < 0ms)
-        return "close_timeout must not be negative";
-    if (options.queue_timeout < 0ms)
-        return "queue_timeout must not be negative";
-    if (options.max_request_size < 1024)
-        return "max_request_size must be at least 1024 bytes";
-    if (options.tls && options.sasl)
-        return "tls and sasl: the C client cannot do both";
-    if (options.tls) {
-        // The C client takes them as one text, separated by commas, and wants all of them.
-        for (const std::string& file :
-             {options.tls->ca_file, options.tls->certificate_file, options.tls->key_file}) {
-            if (file.empty() || file.find(',') != file.npos)
-                return "tls needs ca_file, certificate_file and key_file, without commas";
-        }
-        if (options.tls->key_password.find(',') != std::string::npos)
-            return "tls: key_password must have no comma";
+    const auto& tls = options.tls;
+    const std::pair<bool, const char*> problems[] = {
+        // The C client allows a connection a third of it to be made.
+        {options.session_timeout < 100ms, "session_timeout must be at least 100 ms"},
+        {options.session_timeout > 240h, "session_timeout must be at most 10 days"},
+        {options.connect_timeout < 0ms, "connect_timeout must not be negative (0: for ever)"},
+        {options.close_timeout < 0ms, "close_timeout must not be negative"},
+        {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
+        {options.max_request_size < 1024, "max_request_size must be at least 1024 bytes"},
+        {tls && options.sasl, "tls and sasl: the C client cannot do both"},
+        {tls && !files_usable(*tls),
+         "tls needs ca_file, certificate_file and key_file, without commas"},
+        {tls && tls->key_password.find(',') != std::string::npos,
+         "tls: key_password must have no comma"},
+    };
+    for (const auto& [is_so, text] : problems) {
+        if (is_so)
+            return text;
     }
 #if COROZK_HAS_SASL
     if (options.sasl)
@@ -97,7 +99,7 @@ void session::connect(user_call<> call) {
     if (calls_.connecting.empty())
         connector_.expect(now());
     auto shared = std::make_shared<user_call<>>(std::move(call));
-    // When nobody waits for the first session any more, nobody wants it either.
+    // The first session is not wanted any longer than a call waits for it.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
         session& s = *this;  // completing the call destroys this function
         if (auto c = weak.lock())
@@ -170,18 +172,13 @@ void session::stop_connecting() noexcept {
 
 void session::attempt(const connector::endpoint& server) {
     if (!link_.client()) {
-        handle_settings settings;
-        settings.chroot = connector_.hosts().chroot;
-        settings.session_timeout = options_.session_timeout;
-        settings.allow_read_only = options_.allow_read_only;
-        settings.tls = options_.tls ? &*options_.tls : nullptr;
-        settings.sasl = options_.sasl ? &*options_.sasl : nullptr;
         auto write = [this](log_level level, std::string_view text) {
             if (logs(level))
                 log(level, "c client: " + std::string(text));
         };
         error_code error;
-        link_.use(handle::make(settings, traffic_.arriving(), write, error));
+        link_.use(
+            handle::make(options_, connector_.hosts().chroot, traffic_.arriving(), write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -194,7 +191,7 @@ void session::connection_down() {
     link_.socket().close();
     // After SASL has failed the C client reports nothing, and cannot be used any more.
     if (link_.is(handle_state::auth_failed))
-        return authentication_failed();
+        return refused_for_good(zk_errc::auth_failed);
     if (connector_.attempting()) {
         connector_.attempt_failed(failure_text(link_.client()->failure()));
         advance();
@@ -314,30 +311,26 @@ void session::heartbeat() {
     start(*liveness_.heartbeat);
 }
 
-void session::authentication_failed() {
-    refused_for_good(
-        zk_errc::auth_failed,
-        options_.sasl && !connector_.open()
-            ? "SASL authentication failed: check the user, the password and the mechanisms"
-            : "authentication failed: check the scheme and the credential");
-}
-
-/// The server closes each connection on which anything is asked before that (`enforce.auth.schemes`,
-/// ZOOKEEPER-3561): nothing that was asked again could ever be answered.
-void session::authentication_demanded() {
-    refused_for_good(zk_errc::session_closed_require_sasl_auth,
-                     "the server serves nobody without credentials of a scheme that it demands: "
-                     "give them in client_options::auth or sasl");
-}
-
-void session::refused_for_good(error_code reason, std::string_view why) {
+/// By the server, which closes each connection on which anything is asked: nothing that was asked
+/// again could ever be answered.
+void session::refused_for_good(error_code reason) {
     if (closing_.active()) {
         closing_.fail();
-        finish_closing();
-    } else if (!connector_.idle()) {
-        log(log_level::error, why);
-        fail_for_good(reason);
+        return finish_closing();
     }
+    if (connector_.idle())
+        return;
+    const char* why = "authentication failed: check the scheme and the credential";
+    if (reason != zk_errc::auth_failed) {
+        // `enforce.auth.schemes`, ZOOKEEPER-3561
+        why =
+            "the server serves nobody without credentials of a scheme that it demands: give them "
+            "in client_options::auth or sasl";
+    } else if (options_.sasl && !connector_.open()) {
+        why = "SASL authentication failed: check the user, the password and the mechanisms";
+    }
+    log(log_level::error, why);
+    fail_for_good(reason);
 }
 
 /// A client that has had a session goes on without those who wait.

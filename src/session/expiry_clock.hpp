@@ -7,9 +7,9 @@
 
 namespace corozk::detail {
 
-/// When a session must be taken for lost although nobody said so. The server begins to count at the
-/// earliest when it received the last request that it answered, which is not before it was sent:
-/// counted from the sending, our clock never runs behind the server's.
+/// When a session must be taken for lost although the server did not say so. The server begins to
+/// count at the earliest when it received the last request that it answered, which is not before it
+/// was sent: counted from the sending, our clock never runs behind the server's.
 class expiry_clock {
 public:
     void start(time_point established, std::chrono::milliseconds timeout) noexcept {

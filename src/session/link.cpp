@@ -2,7 +2,7 @@
 #include "session/link.hpp"
 
 #include "c_client/fork_guard.hpp"
-#include "session/allowance.hpp"
+#include "session/agenda.hpp"
 
 #include <cerrno>
 #include <sys/socket.h>

@@ -46,8 +46,8 @@ public:
     /// Ends the connection; requests inside are answered with `connection_loss`.
     void drop();
 
-    /// Ends the session at the server; then `hung_up` is to be awaited. @return false if it cannot be
-    /// sent. Not where the connection is encrypted: see `handle::part_when_destroyed`.
+    /// Ends the session at the server; then `hung_up` is to be awaited. @return false if it cannot
+    /// be sent. Not where the connection is encrypted: see `handle::part_when_destroyed`.
     bool send_close_packet();
 
     /// Reads what the server still sends. @return whether it has hung up.

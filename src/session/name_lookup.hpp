@@ -11,9 +11,11 @@
 
 namespace corozk::detail {
 
-/// A look-up of a host name that nobody ever waits for: the C library's can neither be cancelled nor
+struct lookup_waiter;
+
+/// A look-up of a host name that is never waited for: the C library's can neither be cancelled nor
 /// limited in time, and Asio's resolver joins the thread that is inside of it. This one runs on a
-/// detached thread, one for each name that is being looked up, whatever asks for it.
+/// detached thread, one for each name that is being looked up.
 class name_lookup {
 public:
     /// The addresses, or why there are none, in words.
@@ -32,14 +34,7 @@ public:
     ~name_lookup();
 
 private:
-    struct waiter;
-    struct query;
-    static void answer(const std::shared_ptr<query>& asked);
-    static void deliver(query& asked,
-                        const std::string& problem,
-                        const std::vector<boost::asio::ip::address>& addresses);
-
-    std::shared_ptr<waiter> waiter_;
+    std::shared_ptr<lookup_waiter> waiter_;
 };
 
 }  // namespace corozk::detail

@@ -22,13 +22,10 @@ public:
     /// Calls back if the answer is yes, and not at all otherwise.
     void ask(std::function<void(const endpoint&)> yes);
 
-    /// Nobody wants to know any more.
+    /// From now on nothing is called.
     void withdraw() noexcept;
 
 private:
-    void send();
-    void receive();
-
     boost::asio::ip::tcp::socket socket_;
     endpoint server_;
     std::function<void(const endpoint&)> yes_;

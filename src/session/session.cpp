@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session from outside: what a port offers, and its states. Connecting, the turn of the loop, watches
-// and closing have files of their own.
+// A session from outside: what a port offers, and its states. Connecting, the turn of the loop,
+// watches and closing have files of their own.
 #include "session/session.hpp"
 
 #include "operation/step_path.hpp"
 #include "session/request_size.hpp"
-#include "session/tracker.hpp"
-
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/query.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,14 +22,6 @@ std::mt19937_64 seeded() {
 }
 
 }  // namespace
-
-std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
-                                       client_options options) {
-    std::shared_ptr<session> s(new session(std::move(executor), std::move(options)));
-    auto& context = boost::asio::query(s->executor_, boost::asio::execution::context);
-    boost::asio::use_service<session_tracker>(context).add(s);
-    return s;
-}
 
 boost::asio::any_io_executor executor_of(const session* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
@@ -74,7 +62,7 @@ void session::abandon() noexcept {
     }
     destroy_drivers();
     watches_.drop_all(errc::closed);
-    watches_.tell_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
+    watches_.notify_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
     traffic_.abandon();
 }
 

@@ -28,11 +28,11 @@ namespace corozk::detail {
 
 /// A session: one C client at a time, driven by handlers on the executor.
 ///
-/// All work happens in `turn`: read from the C client, dispatch what arrived, run what was deferred,
-/// send what was queued, and see what to wait for. A turn is bounded, so that other coroutines get
-/// theirs. Decisions are made by machines without I/O (`connector`, `closing_steps`, `watch_trimming`,
-/// `traffic`, `agenda`); this carries them out. While the session is open, pending waits and timers
-/// keep it alive.
+/// All work happens in `turn`: read from the C client, dispatch what arrived, run what was
+/// deferred, send what was queued, and see what to wait for. A turn is bounded, so that other
+/// coroutines get theirs. Decisions are made by machines without I/O (`connector`, `closing_steps`,
+/// `watch_trimming`, `traffic`, `agenda`); this carries them out. While the session is open,
+/// pending waits and timers keep it alive.
 class session final : public port, public std::enable_shared_from_this<session> {
 public:
     static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
@@ -114,9 +114,7 @@ private:
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
-    void authentication_failed();
-    void authentication_demanded();
-    void refused_for_good(error_code reason, std::string_view why);
+    void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
     void heartbeat();
     bool connection_made() const noexcept;
@@ -133,7 +131,6 @@ private:
     void finish_closing();
     void complete_close_calls();
     void retire_client();
-    void reap(std::unique_ptr<handle> last);
     void heed_fork();
 
     void set_state(session_state state, error_code reason = {});

@@ -13,8 +13,8 @@
 
 namespace corozk::detail {
 
-/// The requests of a session from `start` until their responses are dispatched, and what has come out
-/// of the C client. Does no I/O.
+/// The requests of a session from `start` until their responses are dispatched, and what has come
+/// out of the C client. Does no I/O.
 class traffic {
 public:
     // More would only grow buffers: the server is the limit long before.

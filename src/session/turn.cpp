@@ -2,7 +2,6 @@
 // One turn of the loop: dispatch what arrived, send what was queued, and see what to wait for.
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
-#include "session/allowance.hpp"
 #include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -113,20 +112,20 @@ void session::dispatch_answer(operation& op) {
                 clock_.answered(op.sent_at);
         }
     }
-    const bool stranger = sent && op.error == zk_errc::session_closed_require_sasl_auth;
+    const bool refused = sent && op.error == zk_errc::session_closed_require_sasl_auth;
     const bool expired = sent && op.error == zk_errc::session_expired &&
                          op.sent_in == status().generation && connection_made();
     bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
         if (sent && (!op.error || missing)) {
-            bool children = op.code == op_code::children;
             watch_kind kind = missing ? watch_kind::exists : watch_kind::data;
             std::int64_t zxid = missing ? 0 : op.record.mzxid;
-            if (children)
-                watches_.armed(watch_kind::children, op.path, op.record.pzxid, op.watcher());
-            else
-                watches_.armed(kind, op.path, zxid, op.watcher());
+            if (op.code == op_code::children) {
+                kind = watch_kind::children;
+                zxid = op.record.pzxid;
+            }
+            watches_.armed(kind, op.path, zxid, op.watcher());
             too_late = !alive(status().generation);
         }
         op.detach();
@@ -143,9 +142,9 @@ void session::dispatch_answer(operation& op) {
         watches_.drop_all(status().reason);
     if (agenda_.stopped())
         return;
-    if (stranger)
-        authentication_demanded();
-    // After such an error nobody must find the session in order.
+    if (refused)
+        refused_for_good(zk_errc::session_closed_require_sasl_auth);
+    // What sees this error must not find the same session in order.
     if (expired)
         session_over();
 }
@@ -159,7 +158,7 @@ void session::dispatch_session_event(handle_state state) {
         case handle_state::expired:
             return session_over();
         case handle_state::auth_failed:
-            return authentication_failed();
+            return refused_for_good(zk_errc::auth_failed);
         default:
             return connection_down();
     }
@@ -167,21 +166,12 @@ void session::dispatch_session_event(handle_state state) {
 
 void session::dispatch_watch_event(watch_event_type type, const std::string& path) {
     ++counters_.notifications;
-    switch (type) {
-        case watch_event_type::children_changed:
-            watches_.fire(watch_kind::children, path, type);
-            break;
-        case watch_event_type::created:
-        case watch_event_type::data_changed:
-            watches_.fire(watch_kind::data, path, type);
-            watches_.fire(watch_kind::exists, path, type);
-            break;
-        default:
-            watches_.fire(watch_kind::data, path, type);
-            watches_.fire(watch_kind::exists, path, type);
-            watches_.fire(watch_kind::children, path, type);
-            break;
+    if (type != watch_event_type::children_changed) {
+        watches_.fire(watch_kind::data, path, type);
+        watches_.fire(watch_kind::exists, path, type);
     }
+    if (type != watch_event_type::created && type != watch_event_type::data_changed)
+        watches_.fire(watch_kind::children, path, type);
 }
 
 void session::run_deferred() {
@@ -205,7 +195,7 @@ void session::complete(completion handler) {
 void session::run_handlers() {
     if (!agenda_.has_handlers())
         return;
-    agenda_.begin_handlers();
+    agenda_.end_turn();
     allowance time;
     try {
         while (agenda_.has_handlers() && !agenda_.stopped()) {
@@ -218,7 +208,7 @@ void session::run_handlers() {
         wake();
         throw;
     }
-    agenda_.end_handlers();
+    agenda_.resume_turn();
 }
 
 bool session::can_send() const noexcept {
@@ -280,7 +270,7 @@ void session::wait_for_more() {
                 connector_.accepted();
         } else if (!traffic_.has_arrivals()) {
             connection_down();
-            // The next server may have been asked at once: nobody else waits for its socket.
+            // The next attempt may have begun: its socket is to be waited for as well.
             if (connector_.attempting())
                 return wait_for_more();
         }  // otherwise what the C client recorded about its end is dispatched in the next turn

@@ -30,7 +30,7 @@ void watch_registry::armed(watch_kind kind,
     e.zxid = zxid;
     if (!node)
         return;
-    node->unlink();  // it may still be among those to be told of an earlier session's end
+    node->unlink();  // it may still belong to an earlier session that has ended
     node->current_ = &tables_->current;
     e.nodes.push_back(*node);
 }
@@ -63,8 +63,8 @@ void watch_registry::drop_all(const error_code& reason) {
     dropped_.push_back({std::exchange(tables_, std::move(fresh)), reason});
 }
 
-void watch_registry::tell_dropped(std::size_t count,
-                                  const std::function<void(const std::string&)>& forget) {
+void watch_registry::notify_dropped(std::size_t count,
+                                    const std::function<void(const std::string&)>& forget) {
     while (!dropped_.empty()) {
         dropped_tables& d = dropped_.front();
         for (auto& detached = d.tables->detached; !detached.empty(); detached.pop_front()) {
@@ -92,7 +92,7 @@ void watch_registry::tell_dropped(std::size_t count,
     }
 }
 
-std::size_t watch_registry::untold() const noexcept {
+std::size_t watch_registry::unnotified() const noexcept {
     std::size_t count = 0;
     for (const dropped_tables& d : dropped_)
         count += d.tables->size();
@@ -154,22 +154,19 @@ void watch_registry::detach_again(watch_kind kind, const std::string& path) {
         tables_->detached.emplace_back(kind, path);
 }
 
-std::vector<watch_registry::surplus> watch_registry::take_detached(std::size_t count) {
-    std::vector<surplus> result;
+std::optional<watch_registry::surplus> watch_registry::take_detached() {
     auto& detached = tables_->detached;
-    while (!detached.empty() && result.size() < count) {
+    while (!detached.empty()) {
         auto [kind, path] = std::move(detached.front());
         detached.pop_front();
         auto it = of(kind).find(path);
         if (it == of(kind).end() || it->second.in_c_client)
             continue;
-        if (it->second.nodes.empty()) {
-            of(kind).erase(it);
-        } else {
-            result.emplace_back(kind, std::move(path), it->second.zxid);
-        }
+        if (!it->second.nodes.empty())
+            return surplus(kind, std::move(path), it->second.zxid);
+        of(kind).erase(it);
     }
-    return result;
+    return std::nullopt;
 }
 
 }  // namespace corozk::detail

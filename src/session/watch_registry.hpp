@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,14 +51,14 @@ struct watch_tables {
     bool current = true;
 };
 
-/// Who waits for which node of the server.
+/// The watches of a session and their waiters.
 ///
 /// The C client is given one watcher for everything: with a context per watch it blocks for seconds
-/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is
-/// known here. An entry stays while the server (or the C client) watches, even if nobody waits any
-/// more.
+/// at each disconnect. It knows only which paths are watched; the waiters are here. An entry stays
+/// while the server (or the C client) watches, even without waiters.
 ///
-/// What concerns all watches at once is done in pieces, so that no number of watches stops the loop.
+/// What concerns all watches at once is done in pieces, so that no number of watches stops the
+/// loop.
 class watch_registry {
 public:
     /// A watch that the C client does not keep for us and that must be set again after a reconnect.
@@ -73,29 +74,27 @@ public:
     /// The server watches now; `node` may be null.
     void armed(watch_kind kind, const std::string& path, std::int64_t zxid, watch_node* node);
 
-    /// The server's watch of these lists fired (or is known to be gone): tells all who wait.
-    /// @return how many were told.
+    /// The server's watch fired, or is known to be gone. @return how many waiters were notified.
     std::size_t fire(watch_kind kind, std::string_view path, watch_event_type type);
 
-    /// Nothing will come any more: all are disarmed at once, and told by `tell_dropped`.
+    /// No event will come any more: disarms all at once; `notify_dropped` notifies their waiters.
     void drop_all(const error_code& reason);
 
-    /// Tells the next ones, about `count`, that they were dropped, and calls `forget` for each path
-    /// that the C client has.
-    void tell_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
+    /// Notifies about `count` waiters that were dropped, and calls `forget` for each path that the
+    /// C client has.
+    void notify_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
 
-    /// Whether somebody is still to be told.
-    bool telling() const noexcept { return !dropped_.empty(); }
+    /// Whether waiters are still to be notified.
+    bool notifying() const noexcept { return !dropped_.empty(); }
 
-    /// How many paths there still are whose waiters are to be told.
-    std::size_t untold() const noexcept;
+    /// Of how many paths.
+    std::size_t unnotified() const noexcept;
 
-    /// Whether somebody waits for this node.
     bool has_waiters(watch_kind kind, const std::string& path) const;
 
     bool contains(watch_kind kind, const std::string& path) const;
 
-    /// The server and the C client do not watch any more, and nobody waits.
+    /// The server and the C client do not watch any more, and there is no waiter.
     void forget(watch_kind kind, const std::string& path);
 
     /// Marks watches as not kept by the C client until what it keeps fits into `bytes`.
@@ -105,9 +104,9 @@ public:
     /// Setting this one again did not work: once more after the next reconnect.
     void detach_again(watch_kind kind, const std::string& path);
 
-    /// At most `count` of what the C client does not keep and somebody waits for; each only once.
-    /// Entries without waiters are forgotten.
-    std::vector<surplus> take_detached(std::size_t count);
+    /// The next one that the C client does not keep and that has waiters; each only once. Entries
+    /// without waiters are forgotten.
+    std::optional<surplus> take_detached();
 
     /// Whether `take_detached` has something to give.
     bool has_detached() const noexcept { return !tables_->detached.empty(); }

@@ -62,11 +62,9 @@ void watch_trimming::session_lost() {
 }
 
 std::optional<watch_registry::surplus> watch_trimming::take_surplus() {
-    auto next = take_detached(1);
-    if (next.empty())
-        return std::nullopt;
-    ++setting_again_;
-    return std::move(next.front());
+    auto next = take_detached();
+    setting_again_ += next ? 1 : 0;
+    return next;
 }
 
 std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const operation& answer) {

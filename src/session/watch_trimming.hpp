@@ -11,15 +11,15 @@
 
 namespace corozk::detail {
 
-/// The watches of a session, and which of them are removed from the server because they have no waiter
-/// any more, or set again because the C client could not keep them. Does no I/O: the owner sends the
-/// requests and reports their outcome.
+/// The watches of a session, and which of them are removed from the server because they have no
+/// waiter any more, or set again because the C client could not keep them. Does no I/O: the owner
+/// sends the requests and reports their outcome.
 class watch_trimming : public watch_registry {
 public:
     using key = std::pair<std::string, watch_kind>;
 
-    /// A watch has lost a waiter. @return whether to remove it from the server now. If that cannot be
-    /// done yet it comes up again in `read_ended` or `take_retry`.
+    /// A watch has lost a waiter. @return whether to remove it from the server now. If that cannot
+    /// be done yet it comes up again in `read_ended` or `take_retry`.
     bool unused(watch_kind kind, const std::string& path, bool connected);
 
     /// The request that `unused` asked for ended like this.
@@ -44,7 +44,7 @@ public:
     bool has_surplus() const noexcept { return has_detached() && setting_again_ < 512; }
     std::optional<surplus> take_surplus();
 
-    /// That read was answered. @return a watch that it left and nobody waits for.
+    /// That read was answered. @return a watch that it left without a waiter.
     std::optional<watch_kind> set_again(const surplus& watch, const operation& answer);
 
 private:

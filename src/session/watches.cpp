@@ -2,7 +2,6 @@
 // Watches without waiters are removed from the server. What concerns all watches at once is done in
 // pieces.
 #include "driver/request.hpp"
-#include "session/allowance.hpp"
 #include "session/session.hpp"
 
 #include <algorithm>
@@ -67,14 +66,14 @@ bool session::trim_watches() {
 // In pieces
 
 bool session::chores_left() const noexcept {
-    return watches_.telling() ||
+    return watches_.notifying() ||
            (connector_.open() && (watches_.has_surplus() || watches_.has_retry()));
 }
 
 void session::do_chores() {
     // Many users' handlers leave many small pieces, too.
     constexpr std::size_t many = 500;
-    if (agenda_.handled(many) || watches_.telling())
+    if (agenda_.handled(many) || watches_.notifying())
         join_free_memory();
     // A C client that has nothing to take apart is freed at once.
     std::function<void(const std::string&)> forget;
@@ -82,10 +81,10 @@ void session::do_chores() {
         forget = [this](const std::string& path) { link_.client()->forget_watches(path); };
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
-        if (watches_.telling()) {
+        if (watches_.notifying()) {
             constexpr std::size_t at_a_time = 4;
-            watches_.tell_dropped(at_a_time, forget);
-            if (!watches_.telling())
+            watches_.notify_dropped(at_a_time, forget);
+            if (!watches_.notifying())
                 complete_close_calls();
         } else if (watches_.has_surplus()) {
             if (auto watch = watches_.take_surplus())
