@@ -63,7 +63,7 @@ bool same(const election_leader& a, const election_leader& b) {
     return a.path == b.path && a.acknowledged == b.acknowledged;
 }
 
-/// Looks, and if something was seen before, again after every event until it has changed.
+/// Reads the leader once or, with `seen`, after every event until it differs.
 task<> watch_leader(detail::port& s,
                     std::shared_ptr<const contention_object> impl,
                     std::optional<election_leader> seen,
@@ -89,7 +89,7 @@ task<> watch_leader(detail::port& s,
         std::string leader = join_path(folder, view.leader);
         std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
-        // A leader that resigns deletes the acknowledgement first, so its absence may mean either.
+        // Remains acknowledged: a leader that resigns deletes the acknowledgement first.
         if (seen && seen->acknowledged && seen->path == leader)
             view.acknowledged = true;
         if (!ec && !view.leader.empty()) {
