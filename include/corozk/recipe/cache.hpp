@@ -48,8 +48,8 @@ struct cache_options {
     cache_options() = default;
 
     /// Called with the path of each descendant, on the client's executor. If it returns false, the
-    /// node and its descendants are neither read nor watched. Must always return the same for a path,
-    /// and must not throw. Empty: all nodes are cached.
+    /// node and its descendants are neither read nor watched. Must always return the same for a
+    /// path, and must not throw. Empty: all nodes are cached.
     std::function<bool(std::string_view path)> filter;
 };
 
