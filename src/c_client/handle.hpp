@@ -54,7 +54,7 @@ class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
-    /// Has no server yet. TLS and SASL are only asked for where `has_tls()` and `has_sasl()`.
+    /// Has no server yet. TLS and SASL require `has_tls()` and `has_sasl()`.
     /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
                                         const std::string& chroot,

@@ -27,9 +27,9 @@ void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler
     immediate_result<Values...>(executor, std::move(handler), ec, Values()...);
 }
 
-/// Refuses what cannot be sent, with a line in the log that says what is wrong with it.
-/// @param path_fault  what `path_problem` says
-/// @return whether the operation may go on; otherwise the handler has been completed.
+/// Rejects an invalid operation, logs the reason and completes the handler.
+/// @param path_fault the result of `path_problem`
+/// @return whether the operation is valid
 template <class... Values>
 bool acceptable(const session_ptr& s,
                 std::string_view operation,
@@ -48,8 +48,7 @@ bool acceptable(const session_ptr& s,
 
 constexpr auto nothing = [](operation&) {};
 
-/// Starts an operation: `fill` completes the request, `convert` makes the result of the answered
-/// one.
+/// Starts an operation: `fill` completes the request, `convert` makes the result from the response.
 template <class... Values, class Convert, class Fill = decltype(nothing)>
 void start_operation(const session_ptr& s,
                      op_code code,
@@ -63,7 +62,7 @@ void start_operation(const session_ptr& s,
     op->launch();
 }
 
-/// The same, if the path can be used.
+/// Same as above, if the path is valid.
 template <class... Values, class... Functions>
 void submit(const session_ptr& s,
             op_code code,
@@ -74,7 +73,7 @@ void submit(const session_ptr& s,
         start_operation(s, code, std::move(path), std::move(handler), std::move(functions)...);
 }
 
-/// The same for a read that leaves a watch.
+/// Same as above, for a read that sets a watch.
 template <class Result, class Convert>
 void submit_watching(const session_ptr& s,
                      std::string_view name,
@@ -100,7 +99,7 @@ void submit_watching(const session_ptr& s,
         [&node](operation& op) { op.attach(*node); });
 }
 
-// What is made of an answered request.
+// Conversions of responses.
 constexpr auto to_data = [](operation& op) {
     node_data result;
     result.data = std::move(op.answer);
@@ -129,7 +128,7 @@ bool has_ttl(create_mode mode) noexcept {
            mode == create_mode::persistent_sequential_with_ttl;
 }
 
-/// A client on its way to its first session, for `client::connect` without an object.
+/// A client that is being connected by the static `client::connect`.
 struct connecting {
     connecting(session_ptr s, any_handler<void(error_code, client)> handler)
         : made(std::move(s)), call(*made, std::move(handler)) {}
@@ -207,7 +206,7 @@ void client::start_new(executor_type executor, client_options options, handler_o
             self->call.fail(boost::asio::error::operation_aborted);
         }
     });
-    // Posted: with a future, the initiating thread is not one of the executor's.
+    // Posted, as the initiating thread may not belong to the executor (futures).
     boost::asio::post(executor, [c] {
         if (!c->call.waiting())
             return;
@@ -372,7 +371,7 @@ void client::start_set_acl(const impl_ptr& impl,
                            std::int32_t version,
                            handler_of<> handler) {
     if (impl && !path_problem(path) && entries.empty()) {
-        impl->log(log_level::warning, "set_acl: the list is empty; nobody could use the node");
+        impl->log(log_level::warning, "set_acl: the list is empty; no one could use the node");
         return fail(impl, std::move(handler), zk_errc::invalid_acl);
     }
     submit(

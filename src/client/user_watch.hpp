@@ -10,7 +10,7 @@
 
 namespace corozk::detail {
 
-/// What a `watch` holds: one event, kept until it is taken.
+/// The implementation of `watch`: stores the event until it is retrieved.
 class user_watch final : public watch_node, public std::enable_shared_from_this<user_watch> {
 public:
     user_watch(const std::shared_ptr<session>& s, std::string path, watch_kind kind)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session ends. The C client's own closing blocks for up to 4.5 s, so `closing_steps` does
-// it, and only then the C client frees what it holds. With TLS the C client says goodbye, on a
-// thread of its own.
+// Ending a session. As the C client's own closing blocks for up to 4.5 s, `closing_steps` replaces
+// it, and the C client only frees its resources. With TLS the C client sends the closing request on
+// another thread.
 #include "driver/cancellable.hpp"
 #include "session/session.hpp"
 
@@ -30,7 +30,7 @@ void session::release() noexcept {
     wake();
 }
 
-/// In the child of a fork the connection and the session are the parent's: they are left alone.
+/// In the child of a fork, connection and session belong to the parent and are left alone.
 void session::heed_fork() {
     if (agenda_.stopped() || !link_.leave_to_parent())
         return;
@@ -84,7 +84,7 @@ void session::go_on_closing() {
 void session::say_goodbye() {
     link_.socket().cork(false);
     if (options_.tls) {
-        // Only the C client can encrypt. It waits for the server's answer, elsewhere.
+        // Only the C client can encrypt. It waits for the server's response on another thread.
         link_.client()->part_when_destroyed();
         destroy_elsewhere(link_.take(), executor_);
     } else if (!link_.send_close_packet()) {
@@ -101,7 +101,7 @@ void session::finish_closing() {
     complete_close_calls();
 }
 
-/// After the waiters of watches.
+/// After notifying the waiters of watches.
 void session::complete_close_calls() {
     if (closing_.active() || watches_.notifying())
         return;
@@ -126,10 +126,10 @@ void session::retire_client() {
     auto last = link_.take();
     if (!last)
         return;
-    // What is inside is answered with `connection_loss`.
+    // Requests inside finish with `connection_loss`.
     last->abort();
     constexpr std::size_t many = 1024;
-    // After a failed authentication requests are still inside.
+    // After failed authentication there are still requests inside.
     bool answered = last->state() != handle_state::auth_failed;
     if (!agenda_.stopped() && answered && watches_.size() + watches_.unnotified() > many)
         destroy_elsewhere(std::move(last), executor_);

@@ -77,10 +77,10 @@ std::string parse(std::string_view text, host_list& list) {
         std::string_view chroot = text.substr(slash);
         text = text.substr(0, slash);
         if (const char* problem = path_problem(chroot))
-            return "names a folder " + quoted(chroot) + " that " + problem;
+            return "has a chroot " + quoted(chroot) + " that " + problem;
         if (chroot.find(',') != std::string_view::npos) {
-            return "names a folder " + quoted(chroot) +
-                   " that contains a comma: the folder stands once, behind the last host";
+            return "has a chroot " + quoted(chroot) +
+                   " that contains a comma: write the chroot once, after the last host";
         }
         if (chroot != "/")
             list.chroot = chroot;

@@ -24,7 +24,7 @@ namespace corozk::detail {
 
 namespace ip = boost::asio::ip;
 
-// A fork_guard is held wherever these are touched: a child must find them in order.
+// Accessed under a `fork_guard`, so that they are consistent in a child process.
 struct lookup_waiter {
     boost::asio::any_io_executor executor;
     name_lookup::callback then;
@@ -38,18 +38,18 @@ struct lookup_query {
 };
 using lookup_queries = std::map<std::string, std::shared_ptr<lookup_query>>;
 
-/// What is being looked up.
+/// The look-ups in progress.
 lookup_queries& queries_under_way() {
-    // Never destroyed: a thread may still be there when static objects go.
+    // Never destroyed: threads may outlive static objects.
     static auto& queries = *new lookup_queries;
     static unsigned process = forks();
-    // Threads are not inherited: nothing answers what a parent has asked.
+    // Threads are not inherited: the parent's look-ups never finish here.
     if (std::exchange(process, forks()) != forks())
         queries.clear();
     return queries;
 }
 
-/// A thread takes the mask of the one that makes it; the program's signals are not for this one.
+/// A new thread inherits the signal mask; the program's signals must not be delivered to it.
 class signals_blocked {
 public:
     signals_blocked() noexcept {
@@ -69,7 +69,7 @@ private:
     bool blocked_ = false;
 };
 
-/// @return what is wrong, or empty.
+/// @return the problem, or empty
 std::string look_up(const std::string& name, std::vector<ip::address>& addresses) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -78,7 +78,7 @@ std::string look_up(const std::string& name, std::vector<ip::address>& addresses
     int rc = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
     int error = errno;
     if (rc != 0) {
-        // Its own text for that is "System error".
+        // Its text would be "System error".
         if (rc == EAI_SYSTEM && error != 0)
             return std::generic_category().message(error);
         return ::gai_strerror(rc);
@@ -98,7 +98,7 @@ std::string look_up(const std::string& name, std::vector<ip::address>& addresses
     return addresses.empty() ? "it has no address" : "";
 }
 
-/// An executor's context cannot go meanwhile: what belongs to it withdraws its look-ups first.
+/// The executor's context exists, as objects that belong to it withdraw their look-ups first.
 void deliver(const lookup_query& query,
              const std::string& problem,
              const std::vector<ip::address>& addresses) {
@@ -113,12 +113,12 @@ void deliver(const lookup_query& query,
                     then(problem, addresses);
             });
         } catch (const std::exception&) {
-            // No memory. What waits for it has a time limit.
+            // Out of memory. The waiter has a time limit.
         }
     }
 }
 
-/// On a thread of its own.
+/// Runs on its own thread.
 void answer(const std::shared_ptr<lookup_query>& query) {
     std::vector<ip::address> addresses;
     std::string problem;
@@ -162,7 +162,7 @@ name_lookup::name_lookup(const std::string& name,
 }
 
 name_lookup::~name_lookup() {
-    lookup_waiter unwanted;  // destroyed with no lock held: it may own its owner
+    lookup_waiter unwanted;  // destroyed without the lock: it may own this object's owner
     fork_guard no_fork;
     std::swap(unwanted, *waiter_);
 }

@@ -13,16 +13,15 @@ namespace corozk::detail {
 
 struct lookup_waiter;
 
-/// A look-up of a host name that is never waited for: the C library's can neither be cancelled nor
-/// limited in time, and Asio's resolver joins the thread that is inside of it. This one runs on a
-/// detached thread, one for each name that is being looked up.
+/// A look-up of a host name on a detached thread, one per name. The C library's resolver can be
+/// neither cancelled nor limited in time, and Asio's resolver would join its thread.
 class name_lookup {
 public:
-    /// The addresses, or why there are none, in words.
+    /// The addresses, or a text that says why there are none.
     using callback =
         std::function<void(std::string problem, std::vector<boost::asio::ip::address> addresses)>;
 
-    /// Calls back on the executor, which has work until then.
+    /// Calls back on the executor, which has outstanding work until then.
     name_lookup(const std::string& name,
                 const boost::asio::any_io_executor& executor,
                 callback then);
@@ -30,7 +29,7 @@ public:
     name_lookup(const name_lookup&) = delete;
     name_lookup& operator=(const name_lookup&) = delete;
 
-    /// From now on nothing is called. On the executor, or when its context goes.
+    /// The callback is not called afterwards. On the executor, or when its context is destroyed.
     ~name_lookup();
 
 private:

@@ -15,7 +15,7 @@
 namespace corozk::detail {
 
 void quorum_question::ask(std::function<void(const endpoint&)> yes) {
-    // Asio's own way to open a socket would have it inherited by an exec.
+    // Sockets opened by Asio would be inherited by exec.
     auto protocol = server_.protocol();
     int descriptor =
         ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session from outside: what a port offers, and its states. Connecting, the turn of the loop,
-// watches and closing have files of their own.
+// The session's interface: the port, and its states. Connecting, the turn, watches and closing are
+// in other files.
 #include "session/session.hpp"
 
 #include "operation/step_path.hpp"
@@ -55,7 +55,7 @@ void session::abandon() noexcept {
     stop_connecting();
     stop_looking();
     {
-        // Handlers may own coroutines that own us: they are taken out before they are destroyed.
+        // Handlers may own coroutines that own the session: move them out before destroying them.
         auto calls = std::move(calls_);
         auto waiting = board_.take_calls();
         auto handlers = agenda_.take_handlers();
@@ -67,7 +67,7 @@ void session::abandon() noexcept {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a port offers
+// The port
 
 void session::start(operation& op) noexcept {
     op.state = operation::progress::queued;
@@ -77,10 +77,10 @@ void session::start(operation& op) noexcept {
         watches_.read_started(op.path);
     if (connector_.idle())
         return refuse(op, errc::closed);
-    // The server would close the connection, and again each time the request is repeated.
+    // The server would close the connection, again and again on each retry.
     if (request_size(op, connector_.hosts().chroot.size()) > options_.max_request_size)
         return refuse(op, errc::too_large);
-    // The C client would refuse it, too, and not free what it has made of the steps before.
+    // The C client would reject it, too, but leak its copies of the previous steps.
     auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
     if (std::any_of(op.steps.begin(), op.steps.end(), bad))
         return refuse(op, errc::bad_path);

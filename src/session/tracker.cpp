@@ -11,8 +11,9 @@ namespace corozk::detail {
 
 namespace {
 
-/// Knows the sessions of an execution context, so that their handlers can be destroyed with it.
-/// Handlers own coroutines, which own clients, which own sessions, which own handlers.
+/// Destroys the handlers of sessions together with their execution context, because there is an
+/// ownership cycle: handlers own coroutines, which own clients, which own sessions, which own
+/// handlers.
 class session_tracker final : public boost::asio::execution_context::service {
 public:
     using key_type = session_tracker;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
-/// A path in a packet: its length and its characters.
+/// The size of a path in a packet: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
     return path.size() + 4;
 }
@@ -30,7 +30,7 @@ void watch_registry::armed(watch_kind kind,
     e.zxid = zxid;
     if (!node)
         return;
-    node->unlink();  // it may still belong to an earlier session that has ended
+    node->unlink();  // it may still belong to an earlier session
     node->current_ = &tables_->current;
     e.nodes.push_back(*node);
 }
@@ -117,7 +117,7 @@ void watch_registry::forget(watch_kind kind, const std::string& path) {
     m.erase(it);
 }
 
-/// The C client forgets all kinds of watches on a path together.
+/// The C client forgets all kinds of watches on a path at once.
 void watch_registry::detach(const std::string& path) {
     for (watch_kind kind : all_kinds) {
         auto it = of(kind).find(path);
@@ -144,7 +144,7 @@ std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::
             detach(it->first);
         }
     }
-    next_kind_ = 0;  // and from the beginning, should there be more
+    next_kind_ = 0;  // restart if there are more
     return paths;
 }
 

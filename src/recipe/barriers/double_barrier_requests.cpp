@@ -73,7 +73,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
         return;
     if (port_.logs(log_level::warning)) {
         port_.log(log_level::warning,
-                  "double barrier: could not erase " + s.node + ": " + ec.message());
+                  "double barrier: could not delete " + s.node + ": " + ec.message());
     }
     end(s, ec);
 }

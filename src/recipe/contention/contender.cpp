@@ -55,7 +55,7 @@ void contender::wait_gone(user_call<> call) {
     more().gone = std::move(call);
 }
 
-/// Nothing of it is left.
+/// Its node does not exist any more.
 void contender::end() {
     state = stage_type::gone;
     if (extras_)
@@ -63,7 +63,7 @@ void contender::end() {
 }
 
 void contender::turn_announced(watch_event_type type) noexcept {
-    // Any other type says that something may have happened unnoticed.
+    // With any other type changes may have been missed.
     if (!queue_ || type != watch_event_type::created)
         return;
     queue_->view_.announced(*this);
@@ -83,7 +83,7 @@ void contender::expired() noexcept {
     // Still held after a while: notice if the node is deleted by another client.
     if (!watch_.armed())
         queue_->prove(*this);
-    // Others want it, too: the next one is to be known before it is released.
+    // Others wait for it: the next one should be known before the release.
     if (listens() && queue_->view_.look_behind(*this))
         queue_->list(false);
 }
@@ -114,9 +114,9 @@ void contender::drop() noexcept {
         queue_->release(*this);
 }
 
-/// What the own node's data says, each time that a watch is left on it: so no request is missed.
+/// Inspects the own node's data, each time a watch is set, so that no request is missed.
 void contender::inspect(const operation& look) {
-    // What we wrote ourselves is no request.
+    // Version 0 is the data of the create, not a request.
     if (look.record.version == 0)
         return;
     if (has_release_request(look.answer, settings_->release_request))

@@ -17,7 +17,7 @@ contention_object::contention_object(contention_settings settings,
       identity_(std::move(identity)),
       kinds_(std::move(kinds)),
       path_(path.empty() ? settings_.parent : std::move(path)) {
-    // The root itself cannot be used: the server keeps nodes of its own there.
+    // The root cannot be used, as it contains the server's own nodes.
     if (path_problem(path_) || path_ == "/")
         problem_ = errc::bad_path;
     else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)

@@ -8,13 +8,13 @@ namespace {
 using recipe = known_recipe;
 using library = compatibility;
 
-/// What stands between guid and sequence, by kind; and how the names are read.
+/// The text between guid and sequence, by kind, and variants accepted when parsing.
 struct format {
     recipe what;
     library whose;
     const char* first_kind;
     const char* second_kind = nullptr;
-    const char* without_guid = nullptr;  ///< before the sequence, where there is no guid
+    const char* without_guid = nullptr;  ///< before the sequence, if there is no guid
     bool weighted = false;
     bool counts_everything = false;
 };

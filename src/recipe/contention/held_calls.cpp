@@ -7,7 +7,7 @@
 
 namespace corozk::detail {
 
-/// Keeps a call that has to wait.
+/// Stores a pending call.
 template <class... Values>
 void held_calls::keep(user_call<Values...> call, std::shared_ptr<user_call<Values...>>& kept) {
     if (given_back_)

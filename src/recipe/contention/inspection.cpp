@@ -15,7 +15,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// Who holds, and who waits for whom: a range of one list, which begins with the last of the queue.
+/// Determines holders and blockers, as ranges of one list that begins with the last contender.
 void judge_queue(const contention_rule& rule,
                  const std::vector<contention_entry>& entries,
                  contention_survey& found) {
@@ -59,7 +59,7 @@ task<error_code> survey(port& p,
                 ec = errc::foreign_data;
         }
     }
-    // Nobody has ever come here, or nobody is here any more.
+    // The parent does not exist: there are no contenders.
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::pair<contention_entry, contender_info>> places;
@@ -76,7 +76,7 @@ task<error_code> survey(port& p,
         request& read = *owned_read;
         error_code problem = co_await read;
         if (problem == zk_errc::no_node)
-            continue;  // gone meanwhile
+            continue;  // deleted in the meantime
         if (problem) {
             ec = problem;
             continue;
@@ -122,7 +122,7 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
         error_code ec = co_await erase;
         co_return ec;
     }
-    // In this order: without its contender's node nobody makes a record.
+    // In this order, as no record is created without the contender's node.
     if (path.ends_with(suffix))
         path.resize(path.size() - suffix.size());
     request contender(p, op_code::erase, path);

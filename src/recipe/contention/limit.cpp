@@ -32,7 +32,7 @@ task<error_code> settle_limit(port& p,
             get.attach(*watch);
         error_code ec;
         if (!limit)
-            ec = co_await behind_sync(p, get);  // nothing is written where it is the same already
+            ec = co_await behind_sync(p, get);  // not written if it is already the same
         else
             ec = co_await get;
         if (is_recoverable(ec))
@@ -48,7 +48,7 @@ task<error_code> settle_limit(port& p,
         auto found = parse_limit(get.answer);
         if (!found && !get.answer.empty())
             co_return make_error_code(errc::foreign_data);
-        // Also if an earlier attempt wrote it.
+        // Also if it was written by an earlier attempt.
         if (found && (limit || *found == wanted)) {
             if (limit)
                 *limit = {*found, get.record.version};

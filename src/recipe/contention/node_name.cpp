@@ -13,7 +13,7 @@ bool is_hexadecimal(char c) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// The length of the guid at the beginning: 32 digits, or 36 with dashes; 0 if there is none.
+/// The length of a leading guid: 32 digits, or 36 with dashes; 0 if there is none.
 std::size_t guid_length(std::string_view text) noexcept {
     std::size_t digits = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -34,8 +34,7 @@ std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
         return {};
     bool negative = digits.front() == '-';
     std::string_view number = negative ? digits.substr(1) : digits;
-    // Filled up to ten characters, the sign included; more are needed only by large negative
-    // numbers.
+    // Padded to ten characters, including the sign; only large negative numbers have more.
     bool filled = digits.size() == sequence_width;
     bool overlong = negative && digits.size() == sequence_width + 1 && number.front() != '0';
     if (!filled && !overlong)

@@ -47,7 +47,7 @@ std::int64_t ownership::fencing_token() const noexcept {
 
 namespace {
 
-/// The call of a handler; or a call of nobody, and the handler completes, if nothing is owned.
+/// The call of a handler; if nothing is owned, completes the handler and returns an empty call.
 template <class... Values>
 user_call<Values...> call_of(const std::shared_ptr<owned>& impl,
                              any_handler<void(error_code, Values...)> handler) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates that were not simply answered: the parent was missing, or the answer was lost.
+// Creates that failed because the parent did not exist, or whose responses were lost.
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_queue.hpp"
@@ -40,13 +40,13 @@ task<> contention_queue::recover() {
     driver_ended();
 }
 
-/// The answers to some creates were lost. If there is a node with a contender's guid that belongs
-/// to our session, it is ours, wanted or not. One listing for all of them.
+/// Searches for the nodes of creates whose responses were lost, with one listing: nodes with a
+/// contender's guid that belong to this session.
 task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t session) {
     std::unordered_map<std::string, contender_ptr> lost;  // by stem
     for (auto& c : batch)
         lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), std::move(c));
-    // The new server may lag behind the one that got the create: let it catch up first.
+    // The new server may lag behind the one that got the create: sync first.
     request listing(port_, op_code::children, settings_->parent);
     listing.generation = session;
     error_code ec = co_await behind_sync(port_, listing);
@@ -84,7 +84,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     }
 }
 
-/// A lost create has left no node, so far.
+/// A lost create has not created a node so far.
 void contention_queue::not_created(contender& c) {
     port_.use_service<janitor>().erase_late(
         settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);

@@ -41,7 +41,7 @@ task<> write_acknowledgement(detail::port& s,
         if (!retry(s, generation).again(ec))
             break;
     }
-    // Nobody else gives it this name.
+    // The name is unique.
     if (ec == zk_errc::node_exists)
         ec = error_code();
     if (ec == zk_errc::no_node)
@@ -50,7 +50,7 @@ task<> write_acknowledgement(detail::port& s,
         if (term->stage() == contender::stage_type::granted) {
             term->attach(path);
         } else {
-            // It ended meanwhile.
+            // The term has ended.
             if (s.alive(generation))
                 s.use_service<janitor>().erase(path, generation);
             ec = errc::ownership_lost;
@@ -63,7 +63,7 @@ bool same(const election_leader& a, const election_leader& b) {
     return a.path == b.path && a.acknowledged == b.acknowledged;
 }
 
-/// Looks, and if something was seen before, again after every event until it has changed.
+/// Reads the leader once or, with `seen`, after every event until it differs.
 task<> watch_leader(detail::port& s,
                     std::shared_ptr<const contention_object> impl,
                     std::optional<election_leader> seen,
@@ -89,7 +89,7 @@ task<> watch_leader(detail::port& s,
         std::string leader = join_path(folder, view.leader);
         std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
-        // A leader's procedure has run for as long as it leads: who resigns erases that node first.
+        // Remains acknowledged: a leader that resigns deletes the acknowledgement first.
         if (seen && seen->acknowledged && seen->path == leader)
             view.acknowledged = true;
         if (!ec && !view.leader.empty()) {
@@ -112,7 +112,7 @@ task<> watch_leader(detail::port& s,
                     ec = exists_ec;
             }
             if (ec == zk_errc::no_node) {
-                // Gone between the two: look again.
+                // Deleted between the two requests: read again.
                 forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
                 continue;
             }
@@ -123,7 +123,7 @@ task<> watch_leader(detail::port& s,
             now.session_id = get.record.ephemeral_owner;
             now.acknowledged = view.acknowledged;
         } else if (seen && (!ec || no_folder) && same(now, *seen)) {
-            // Nobody leads: until somebody comes, or the folder does.
+            // No leader: wait for a candidate, or for the parent.
             kind = no_folder ? watch_kind::exists : watch_kind::children;
             request look(s, no_folder ? op_code::exists : op_code::children, folder);
             look.attach(node_watch);

@@ -7,14 +7,14 @@ namespace corozk::detail {
 
 /// A leader latch: a desired state, and a driver that establishes it.
 ///
-///  1. There is at most one term and one candidacy at a time, both at once only while resigning: the
-///     candidacy queues behind the term's node. A candidacy ends when its node is deleted.
+///  1. There is at most one term and one candidacy at a time, both at once only while resigning:
+///     the candidacy queues behind the term's node. A candidacy ends when its node is deleted.
 ///  2. It leads only while a grant of the election is valid, so that there are never two leaders.
-///  3. If a term or candidacy ends other than on request, a new candidacy starts as soon as there is
-///     a session. Loss of a connection and reconnects have no effect, so that unstable connections
-///     do not change the order of candidates.
-///  4. It ends only when nothing is left: no term, no candidacy, no release in flight, and no node of
-///     a withdrawn candidacy.
+///  3. If a term or candidacy ends other than on request, a new candidacy starts as soon as there
+///     is a session. Loss of a connection and reconnects have no effect, so that unstable
+///     connections do not change the order of candidates.
+///  4. It ends only when nothing is left: no term, no candidacy, no release in flight, and no node
+///     of a withdrawn candidacy.
 ///  5. A candidacy waits for a server with a quorum.
 
 struct latch_view {

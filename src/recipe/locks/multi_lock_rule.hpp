@@ -11,9 +11,9 @@ namespace corozk::detail {
 
 /// Several locks at once. Invariants:
 ///
-///  1. All participants acquire parts in the order of the paths, so that a participant waiting for a
-///     part holds only parts with smaller paths. Hence there is no cycle of waiters: the holder of
-///     the largest path in it would have to wait for an even larger one.
+///  1. All participants acquire parts in the order of the paths, so that a participant waiting for
+///     a part holds only parts with smaller paths. Hence there is no cycle of waiters: the holder
+///     of the largest path in it would have to wait for an even larger one.
 ///  2. Duplicate paths are rejected before anything is sent: two contenders of one owner at a path
 ///     can wait for each other if another client's contender is between them.
 ///  3. Either all parts are delivered, each of them valid at that moment, or none: after the first

@@ -36,7 +36,7 @@ contention_settings make_settings(const std::string& path,
     return settings;
 }
 
-/// The lock of the other library under which a lease is taken.
+/// The other library's lock, under which leases are acquired.
 std::optional<contention_settings> make_gate(const std::string& path,
                                              const semaphore_options& options) {
     if (options.compatibility == compatibility::native)
@@ -50,7 +50,7 @@ std::optional<contention_settings> make_gate(const std::string& path,
     return gate;
 }
 
-/// A call that waits until the limit has been compared.
+/// A call that waits for the comparison of the limit.
 struct comparing_call final : timer_node {
     explicit comparing_call(user_call<ownership> c) : call(std::move(c)) {}
     void expired() noexcept override { call.fail(errc::deadline_exceeded); }
@@ -65,7 +65,7 @@ public:
         : contention_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
           limit_(limit),
           gate_(make_gate(path, options)),
-          // Curator writes its limit nowhere.
+          // Curator does not store its limit.
           compared_(options.compatibility == compatibility::curator) {
         if (!problem_ && limit_ < 1)
             problem_ = errc::bad_option;
@@ -74,7 +74,7 @@ public:
     error_code refusal(const acquire_request& request) const override {
         if (request.weight < 1)
             return errc::bad_option;
-        // The others' leases are single, and taking them one by one is hold-and-wait.
+        // Other libraries have single leases; acquiring them one by one would be hold-and-wait.
         if (gate_ && request.weight > 1)
             return errc::not_supported;
         return {};
@@ -114,8 +114,7 @@ private:
         s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
     }
 
-    /// As the other libraries: a lease is taken, and waited for if need be, by the one who holds
-    /// their lock.
+    /// As in the other libraries, a lease is acquired by the holder of their lock.
     static task<> pass_gate(std::shared_ptr<const semaphore_object> self,
                             detail::port& s,
                             acquire_request request,
@@ -140,7 +139,7 @@ private:
         if (!call->waiting())
             co_return;
         if (!lease.done()) {
-            // Somebody else may be taking a lease by now: we must not.
+            // Another client may be acquiring a lease now.
             call->fail(gate_lost.value());
         } else if (lease.error()) {
             call->fail(lease.error());
@@ -149,7 +148,7 @@ private:
         }
     }
 
-    /// The first time: is the limit the one that we were configured with?
+    /// At the first use, compares the configured limit with the stored one.
     static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
                                  detail::port& s,
                                  acquire_request request,

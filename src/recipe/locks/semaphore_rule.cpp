@@ -21,13 +21,13 @@ void semaphore_rule::blockers(ahead_of& ahead,
 std::vector<blocking_range> semaphore_rule::blocking_ranges(const contention_entries& queue,
                                                             std::int32_t limit) const {
     std::vector<blocking_range> ranges(queue.size());
-    std::vector<std::int64_t> ahead;  // the sum of the weights ahead of each
+    std::vector<std::int64_t> ahead;  // for each entry, the sum of the weights ahead
     ahead.reserve(queue.size());
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < queue.size(); ++i) {
         ahead.push_back(sum);
         sum += queue[i].weight;
-        // With those from `first` on it is too much, and without the first of them it is not.
+        // Too much with the entries from `first` on, but not without the first of them.
         auto behind_first = std::lower_bound(ahead.begin(), ahead.end() - 1, sum - limit);
         if (behind_first == ahead.begin())
             continue;

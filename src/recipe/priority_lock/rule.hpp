@@ -32,9 +32,9 @@ namespace corozk::detail {
 ///  5. A blocked waiter watches one node that blocks it: the nearest blocking waiter ahead (which
 ///     still blocks when it holds), or else a holder. As these wait only for nodes ahead of them,
 ///     there are no cycles, and the first waiter is notified of the holder's release.
-///  6. With ageing a, newcomers whose priority is better by p overtake a waiter during at most p * a
-///     creations below the parent, so that none starves. All participants must use the same ageing,
-///     which is stored in the parent's data.
+///  6. With ageing a, newcomers whose priority is better by p overtake a waiter during at most
+///     p * a creations below the parent, so that none starves. All participants must use the same
+///     ageing, which is stored in the parent's data.
 ///  7. Fencing tokens are the records' czxid, so that they increase with each grant, regardless of
 ///     the order of the contenders' nodes.
 

@@ -23,7 +23,7 @@ task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
     error_code ec = co_await erase_surely(p, std::move(path), generation);
     if (ec && !is_session_lost(ec) && p.logs(log_level::warning)) {
-        p.log(log_level::warning, "could not erase " + name + ": " + ec.message());
+        p.log(log_level::warning, "could not delete " + name + ": " + ec.message());
     }
 }
 

@@ -51,9 +51,8 @@ public:
     retry(const port& p, std::uint64_t generation, retry_policy policy = in_session) noexcept
         : port_(p), policy_(policy), generation_(generation) {}
 
-    /// Whether to send a request again that failed so. Where only the end of the session or of the
-    /// client speaks against it, `ec` becomes that: a loop that was kept waiting hears of both in
-    /// one turn, and of the connection first.
+    /// Whether to send a failed request again. If only the end of the session or of the client
+    /// prevents that, `ec` is replaced by that error: a delayed loop may learn of both at once.
     bool again(error_code& ec) noexcept;
     bool again(error_code&& ec) noexcept { return again(ec); }
 
