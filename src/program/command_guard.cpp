@@ -27,14 +27,6 @@ namespace {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-ssize_t read_whole(int fd, void* into, std::size_t size) noexcept {
-    ssize_t count = 0;
-    do {
-        count = ::read(fd, into, size);
-    } while (count < 0 && errno == EINTR);
-    return count;
-}
-
 [[noreturn]] void become_command(const command_start& command, int problems) {
     restore_process();
     if (command.input >= 0)
@@ -85,11 +77,14 @@ private:
             command_ = ::fork();
         if (command_ == 0)
             become_command(command, problems[1]);
-        if (command_ < 0)
+        if (command_ < 0) {
             problem = errno;
-        else
+        } else {
             ::close(problems[1]);
-        if (command_ < 0 || read_whole(problems[0], &problem, sizeof problem) > 0) {
+            while (::read(problems[0], &problem, sizeof problem) < 0 && errno == EINTR) {
+            }
+        }
+        if (problem != 0) {
             report(guard_report::not_run, problem);
             ::_exit(0);
         }

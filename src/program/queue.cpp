@@ -115,6 +115,7 @@ private:
 
     template <class Queue>
     asio::awaitable<int> act(command_context& context, Queue& q) {
+        int code = done;
         if (words_.is("size")) {
             std::size_t size = co_await context.interrupts.race(q.size());
             context.out.result(std::to_string(size), size);
@@ -124,28 +125,18 @@ private:
         } else if (words_.is("put")) {
             for (std::string& item : items_)
                 co_await context.interrupts.race(put_one(q, std::move(item)));
-        }
-        if (!words_.is("take") && !words_.is("consume"))
-            co_return done;
-        for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
-            int code = co_await next_item(context, q);
-            if (code != 0)
-                co_return code;
-        }
-        co_return done;
-    }
-
-    template <class Queue>
-    asio::awaitable<int> next_item(command_context& context, Queue& q) {
-        int code = done;
-        if (words_.is("take")) {
-            auto operation = wait_.try_only ? q.try_take() : q.take_until(wait_.until());
-            queue_item item = co_await context.interrupts.race(std::move(operation));
-            co_await hand_over(context, item);
+        } else if (words_.is("take")) {
+            for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
+                auto operation = wait_.try_only ? q.try_take() : q.take_until(wait_.until());
+                queue_item item = co_await context.interrupts.race(std::move(operation));
+                co_await hand_over(context, item);
+            }
         } else {
-            auto operation = wait_.try_only ? q.try_consume() : q.consume_until(wait_.until());
-            queue_claim claim = co_await context.interrupts.race(std::move(operation));
-            code = co_await consume_one(context, claim);
+            for (std::uint64_t n = 0; code == done && (count_ == 0 || n < count_); ++n) {
+                auto operation = wait_.try_only ? q.try_consume() : q.consume_until(wait_.until());
+                queue_claim claim = co_await context.interrupts.race(std::move(operation));
+                code = co_await consume_one(context, claim);
+            }
         }
         co_return code;
     }
