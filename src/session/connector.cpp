@@ -322,6 +322,7 @@ void connector::established(milliseconds timeout, bool read_only, time_point now
 
 void connector::verified(bool read_only, time_point now) {
     verified_ = true;
+    problems_ = {};
     phase_ = phase_type::open;
     expect_nothing();
     ask_after_ = 0ms;
