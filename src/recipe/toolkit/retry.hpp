@@ -66,15 +66,4 @@ private:
     bool doubtful_ = false;
 };
 
-// For drivers without a `retry`.
-inline bool worth_another_try(const error_code& ec) noexcept {
-    return is_transient(ec);
-}
-inline bool worth_asking_again(const port& p, const error_code& ec) noexcept {
-    return retry(p).again(error_code(ec));
-}
-inline bool ask_again(const port& p, std::uint64_t generation, error_code& ec) noexcept {
-    return retry(p, generation).again(ec);
-}
-
 }  // namespace corozk::detail
