@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -54,6 +55,9 @@ child_process::child_process(const asio::any_io_executor& executor,
         start_guard({arguments.data(), &what.environment, input.native_handle()}, {lease_, grace_});
     reports_.assign(guard.reports);
     guard_ = guard.pid;
+    pollfd report{guard.reports, POLLIN, 0};
+    while (::poll(&report, 1, static_cast<int>(lease_.count() / 5)) == 0)
+        ::kill(guard_, SIGCONT);  // it may have been stopped
     guard_report first{guard_report::not_run, ESRCH};
     while (::read(guard.reports, &first, sizeof first) < 0 && errno == EINTR) {
     }

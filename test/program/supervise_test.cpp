@@ -287,10 +287,13 @@ TEST_CASE("corozk lock: a stopped process does not delay the end") {
     for (bool killed : {false, true}) {
         program_run run(under_lock(
             fresh_path(), "echo runs; read a < " + go + "; exit 7", {"--session-timeout", "2s"}));
-        run.says("runs");
+        run.says("runs");  // the guard may not have reported the start yet
         pid_t guard = guard_of(run.process().pid());
-        ::kill(guard, SIGSTOP);
-        eventually([&] { return state_of(guard) == 'T'; }, program_limit, "the guard to stop");
+        auto stopped = [&] {
+            ::kill(guard, SIGSTOP);  // the program resumes it again and again
+            return state_of(guard) == 'T';
+        };
+        eventually(stopped, program_limit, "the guard to stop");
         if (killed) {
             run.process().kill();
             all_end({guard});
