@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions per operation of the optimised library (counted.cpp), counted by callgrind in the process of
-// the client, against recorded.txt. They differ a little from run to run, by what arrives together.
+// the client, against recorded.txt. A round needs more where answers arrive in more pieces, so that the least
+// of several rounds is what counts.
 #include <corozk/testing/server.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -45,8 +47,13 @@ table count_instructions() {
     temporary_directory folder;
     std::string place = folder.path().native();
     std::string command = fmt::format(
-        "{} --quiet --tool=callgrind --instr-atstart=no --callgrind-out-file={}/dump {} {} >{}/sections",
-        COROZK_VALGRIND, place, COROZK_COUNTED, shared_server().hosts(), place);
+        "{} --quiet --tool=callgrind --instr-atstart=no --callgrind-out-file={}/dump {} {} "
+        ">{}/sections",
+        COROZK_VALGRIND,
+        place,
+        COROZK_COUNTED,
+        shared_server().hosts(),
+        place);
     INFO(command);
     REQUIRE(std::system(command.c_str()) == 0);
     table result;
@@ -55,7 +62,9 @@ table count_instructions() {
     std::uint64_t operations = 0;
     for (std::string name; sections >> operations && std::getline(sections >> std::ws, name);) {
         auto file = opened(fmt::format("{}/dump.{}", place, ++dump));
-        result[name] = number_behind("totals: ", file) / operations;
+        std::uint64_t each = number_behind("totals: ", file) / operations;
+        auto [at, first] = result.emplace(name, each);
+        at->second = std::min(at->second, each);
     }
     REQUIRE(dump > 0);
     return result;
@@ -76,8 +85,9 @@ table read_table(std::istream& from) {
 }
 
 std::string text_of(const table& t) {
-    std::string text = "# SPDX-License-Identifier: Apache-2.0\n"
-                       "# Instructions per operation; test/costs/README.md says how to record them anew.\n";
+    std::string text =
+        "# SPDX-License-Identifier: Apache-2.0\n"
+        "# Instructions per operation; test/costs/README.md says how to record them anew.\n";
     for (const auto& [name, instructions] : t)
         text += fmt::format("{:<68} | {:>7}\n", name, instructions);
     return text;
@@ -92,11 +102,13 @@ std::string differences(const table& recorded, const table& now) {
             text += fmt::format("{}\n  recorded: nothing\n  now: {}\n", name, instructions);
             continue;
         }
-        double change =
-            static_cast<double>(instructions) / static_cast<double>(at->second) - 1;
+        double change = static_cast<double>(instructions) / static_cast<double>(at->second) - 1;
         if (std::abs(change) > tolerance)
-            text += fmt::format("{}\n  recorded: {}\n  now: {} ({:+.1f} %)\n", name, at->second,
-                                instructions, change * 100);
+            text += fmt::format("{}\n  recorded: {}\n  now: {} ({:+.1f} %)\n",
+                                name,
+                                at->second,
+                                instructions,
+                                change * 100);
     }
     for (const auto& [name, instructions] : recorded) {
         if (!now.contains(name))
