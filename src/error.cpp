@@ -87,7 +87,7 @@ const char* text_of(zk_errc e) noexcept {
 const char* text_of(errc e) noexcept {
     switch (e) {
         case errc::closed:
-            return "the client is closed (see its status for the reason) or was never connected";
+            return "the client was closed (see its status for the reason) or never connected";
         case errc::not_connected:
             return "no connection within the time allowed; nothing was sent";
         case errc::bad_path:

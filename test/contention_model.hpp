@@ -47,7 +47,7 @@ inline std::vector<std::size_t> blockers_of(const detail::contention_rule& rule,
 
 inline detail::contention_settings settings_for(const detail::contention_rule& rule) {
     detail::contention_settings settings;
-    settings.directory = "/queue";
+    settings.parent = "/queue";
     settings.names = detail::naming("", {"-r-", "-w-"});
     settings.names.weighted = true;
     settings.rule = &rule;
@@ -97,7 +97,8 @@ public:
         m.name = node_name_of(settings_, static_cast<std::uint64_t>(e.order), e, m.sequence);
         std::copy_n(m.name.begin(), m.guid_text.size(), m.guid_text.begin());
         m.view.placed(m, m.name);
-        m.view.limit().answered({limit_, 0}, true);
+        if (limit_ > 0)
+            m.view.limit().answered({limit_, 0}, true);
         if (m.view.list())
             list(m);
         evaluate(m);
@@ -163,13 +164,29 @@ private:
         detail::decision_facts facts;
         facts.now += std::chrono::hours(1);  // patience is over
         facts.connected = facts.watched = true;
-        detail::queue_step step = m.view.next(facts);
-        if (step.list) {
-            list(m);
-            step = m.view.next(facts);
-        }
-        if (step.watch_blockers)
-            m.view.for_each_blocker([&m](detail::remote_node& n) { m.watched.insert(n.name); });
+        std::vector<detail::remote_node*> gone;
+        do {
+            for (detail::remote_node* n : gone)
+                m.view.answered(*n, zk_errc::no_node);
+            gone.clear();
+            detail::queue_step step = m.view.next(facts);
+            if (step.list) {
+                list(m);
+                step = m.view.next(facts);
+            }
+            if (step.watch_blockers)
+                m.view.for_each_blocker([&](detail::remote_node& n) {
+                    if (exists(n.name))
+                        m.watched.insert(n.name);
+                    else
+                        gone.push_back(&n);
+                });
+        } while (!gone.empty());
+    }
+
+    bool exists(const std::string& name) const {
+        return std::any_of(
+            members_.begin(), members_.end(), [&](const auto& m) { return m->name == name; });
     }
 
     detail::contention_settings settings_;

@@ -49,7 +49,7 @@ public:
         auto& shared = made<shared_lock>("s");
         shared.acquire_read_for(limit, answered("shared_lock.acquire_read_for"));
         shared.acquire_write_for(limit, answered("shared_lock.acquire_write_for"));
-        made<semaphore>("sem", 1).acquire_for(limit, 1, answered("semaphore.acquire_for"));
+        made<semaphore>("sem", 1).acquire_for(1, limit, answered("semaphore.acquire_for"));
         auto& urgent = made<priority_lock>("p");
         urgent.acquire_for(1, limit, answered("priority_lock.acquire_for"));
         urgent.acquire_read_for(1, limit, answered("priority_lock.acquire_read_for"));

@@ -128,4 +128,14 @@ inline admin observer() {
     return admin(shared_server().port());
 }
 
+/// Nothing of anybody's is left below a folder. The sessions are still there.
+inline boost::asio::awaitable<void> nothing_left(std::string folder) {
+    admin observer(shared_server().port());
+    co_await eventually_async([&] { return observer.children(folder).empty(); },
+                              std::chrono::seconds(15),
+                              "no node is left");
+    co_await eventually_async(
+        [&] { return watches_below(folder) == 0; }, std::chrono::seconds(15), "no watch is left");
+}
+
 }  // namespace corozk::testing

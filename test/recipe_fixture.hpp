@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of several recipes share: a server for the whole program, clients, and a loop that
-// puts a fault at every frame.
+// What the tests of several recipes share: a server for the whole program, and clients.
 #pragma once
 
 #include <corozk/client.hpp>
@@ -87,121 +86,6 @@ void with_proxy(Body body, std::chrono::milliseconds limit = run_limit) {
         },
         limit);
     run_to_idle(context);
-}
-
-/// What a scenario under faults gets.
-struct fault_run {
-    boost::asio::io_context& context;
-    client& zk;  ///< through the proxy
-    fault_proxy& proxy;
-    std::string path;
-    std::string fault;  ///< for messages
-};
-
-/// Runs a scenario once to count its requests, and then once for each request and each way to cut
-/// the connection there. The scenario checks its own results.
-template <class Scenario>
-void cut_at_every_frame(Scenario scenario) {
-    std::uint64_t frames = 0;
-    auto attempt = [&](std::string fault, auto arm) {
-        boost::asio::io_context context;
-        fault_proxy proxy(shared_server().port());
-        INFO("fault: " << fault);
-        run(context, [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(proxy.hosts()));
-            proxy.reset_numbering();
-            arm(proxy);
-            fault_run the_run{context, zk, proxy, fresh_path(), fault};
-            co_await scenario(the_run);
-            frames = std::max(frames, proxy.requests());
-            co_await zk.close(as_tuple());
-        });
-        run_to_idle(context);
-    };
-    attempt("none", [](fault_proxy&) {});
-    std::uint64_t count = frames;
-    REQUIRE(count > 0);
-    for (std::uint64_t k = 1; k <= count; ++k) {
-        std::string at = " at request " + std::to_string(k);
-        attempt("request dropped" + at,
-                [k](fault_proxy& p) { p.arm(at_request(k), drop_request_and_cut()); });
-        attempt("answer swallowed" + at,
-                [k](fault_proxy& p) { p.arm(at_request(k), swallow_reply_and_cut()); });
-    }
-}
-
-/// The same, with the session expired at each request: the server ends it before that request.
-template <class Scenario>
-void expire_at_every_frame(Scenario scenario) {
-    std::uint64_t frames = 0;
-    auto attempt = [&](std::string fault, std::uint64_t k) {
-        boost::asio::io_context context;
-        fault_proxy proxy(shared_server().port());
-        INFO("fault: " << fault);
-        run(context, [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(proxy.hosts()));
-            proxy.reset_numbering();
-            if (k > 0) {
-                session_record session = proxy.session();
-                proxy.arm(at_request(k), call_at_request([session](const frame_info&) {
-                              raw_session_options victim;
-                              victim.session_id = session.session_id;
-                              victim.password = session.password;
-                              try {
-                                  raw_session(shared_server().port(), victim).close();
-                              } catch (const std::exception&) {
-                              }
-                          }));
-            }
-            fault_run the_run{context, zk, proxy, fresh_path(), fault};
-            co_await scenario(the_run);
-            frames = std::max(frames, proxy.requests());
-            co_await zk.close(as_tuple());
-        });
-        run_to_idle(context);
-    };
-    attempt("none", 0);
-    std::uint64_t count = frames;
-    for (std::uint64_t k = 1; k <= count; ++k) {
-        attempt("session expired at request " + std::to_string(k), k);
-    }
-}
-
-/// Calls `start(slot)`-like code with a signal that is emitted when request k has been answered
-/// (and before the client knows). The scenario gets the signal's slot.
-template <class Scenario>
-void cancel_at_every_frame(Scenario scenario) {
-    std::uint64_t frames = 0;
-    auto attempt = [&](std::string fault, std::uint64_t k) {
-        boost::asio::io_context context;
-        fault_proxy proxy(shared_server().port());
-        INFO("fault: " << fault);
-        auto cancel = std::make_shared<boost::asio::cancellation_signal>();
-        run(context, [&]() -> boost::asio::awaitable<void> {
-            client zk = co_await client::connect(co_await boost::asio::this_coro::executor,
-                                                 options_for(proxy.hosts()));
-            proxy.reset_numbering();
-            if (k > 0) {
-                proxy.arm(at_request(k), call_at_reply([&context, cancel](const frame_info&) {
-                              boost::asio::post(context, [cancel] {
-                                  cancel->emit(boost::asio::cancellation_type::terminal);
-                              });
-                          }));
-            }
-            fault_run the_run{context, zk, proxy, fresh_path(), fault};
-            co_await scenario(the_run, cancel->slot());
-            frames = std::max(frames, proxy.requests());
-            co_await zk.close(as_tuple());
-        });
-        run_to_idle(context);
-    };
-    attempt("none", 0);
-    std::uint64_t count = frames;
-    for (std::uint64_t k = 1; k <= count; ++k) {
-        attempt("cancelled at request " + std::to_string(k), k);
-    }
 }
 
 }  // namespace corozk::testing

@@ -393,17 +393,17 @@ public:
     /**
      * @brief Deletes a node and all its descendants, children first, in pipelined requests.
      *
-     * Not atomic. Descendants that are created meanwhile are deleted as well.
+     * Not atomic. Descendants that are created in the meantime are deleted, too.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `zk_errc::no_node`: the node does not exist. After any other error a part of the branch may have
-     * been deleted.
+     * `zk_errc::no_node`: the node does not exist. After any other error part of the subtree may
+     * have been deleted.
      *
      * @par Cancellation
-     * All types: completes at once. Requests in flight are carried out; no further ones are sent.
+     * All types: completes at once. Requests in flight are applied; no further ones are sent.
      */
     template <class Token = default_token>
     auto erase_tree(std::string path, Token&& token = Token{}) {

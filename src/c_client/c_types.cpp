@@ -45,23 +45,15 @@ error_code to_answer_error(int rc) noexcept {
 }
 
 int to_c_mode(create_mode mode) noexcept {
-    switch (mode) {
-        case create_mode::persistent:
-            return ZOO_PERSISTENT;
-        case create_mode::persistent_sequential:
-            return ZOO_PERSISTENT_SEQUENTIAL;
-        case create_mode::ephemeral:
-            return ZOO_EPHEMERAL;
-        case create_mode::ephemeral_sequential:
-            return ZOO_EPHEMERAL_SEQUENTIAL;
-        case create_mode::container:
-            return ZOO_CONTAINER;
-        case create_mode::persistent_with_ttl:
-            return ZOO_PERSISTENT_WITH_TTL;
-        case create_mode::persistent_sequential_with_ttl:
-            return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
-    }
-    return ZOO_PERSISTENT;
+    static_assert(static_cast<int>(create_mode::persistent_sequential_with_ttl) == 6);
+    const int modes[] = {ZOO_PERSISTENT,
+                         ZOO_PERSISTENT_SEQUENTIAL,
+                         ZOO_EPHEMERAL,
+                         ZOO_EPHEMERAL_SEQUENTIAL,
+                         ZOO_CONTAINER,
+                         ZOO_PERSISTENT_WITH_TTL,
+                         ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL};
+    return modes[static_cast<std::size_t>(mode)];
 }
 
 handle_state to_handle_state(int s) noexcept {

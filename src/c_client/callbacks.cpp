@@ -16,7 +16,10 @@ operation& operation_of(const void* data) noexcept {
     return *static_cast<operation*>(const_cast<void*>(data));
 }
 
-void arrive(operation& op, int rc) {
+/// @param s  what the C client has read of the node, if it is of use
+void arrive(operation& op, int rc, const Stat* s = nullptr) {
+    if (rc == ZOK && s)
+        op.record = to_stat(*s);
     op.error = to_answer_error(rc);
     op.inbox->emplace_back(op);
 }
@@ -61,18 +64,14 @@ void on_created(int rc, const char* path, const Stat* s, const void* data) {
     rc = checked(rc, path && (!s || s->czxid != 0));
     if (rc == ZOK)
         op.answer = path;
-    if (rc == ZOK && s)
-        op.record = to_stat(*s);
-    arrive(op, rc);
+    arrive(op, rc, s);
 }
 
 void on_stat(int rc, const Stat* s, const void* data) {
     operation& op = operation_of(data);
     // The server's built-in nodes may have a stat of zeroes.
     rc = checked(rc, !s || s->mzxid != 0 || op.code != op_code::set);
-    if (rc == ZOK && s)
-        op.record = to_stat(*s);
-    arrive(op, rc);
+    arrive(op, rc, s);
 }
 
 void on_data(int rc, const char* value, int size, const Stat* s, const void* data) {
@@ -81,9 +80,7 @@ void on_data(int rc, const char* value, int size, const Stat* s, const void* dat
     rc = checked(rc, value || size == size_of_null);
     if (rc == ZOK && value && size > 0)
         op.answer.assign(value, static_cast<std::size_t>(size));
-    if (rc == ZOK && s)
-        op.record = to_stat(*s);
-    arrive(op, rc);
+    arrive(op, rc, s);
 }
 
 void on_children(int rc, const String_vector* names, const Stat* s, const void* data) {
@@ -100,9 +97,7 @@ void on_children(int rc, const String_vector* names, const Stat* s, const void* 
         for (std::size_t i = 0; i < count; ++i)
             op.names.push_back(list->data[i]);
     }
-    if (rc == ZOK && s)
-        op.record = to_stat(*s);
-    arrive(op, rc);
+    arrive(op, rc, s);
 }
 
 void on_acl(int rc, ACL_vector* list, Stat* s, const void* data) {
@@ -116,9 +111,7 @@ void on_acl(int rc, ACL_vector* list, Stat* s, const void* data) {
             op.entries.emplace_back(static_cast<permission>(a.perms), a.id.scheme, a.id.id);
         }
     }
-    if (rc == ZOK && s)
-        op.record = to_stat(*s);
-    arrive(op, rc);
+    arrive(op, rc, s);
 }
 
 void on_multi(int rc, const void* data) {

@@ -11,8 +11,8 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <limits>
 #include <mutex>
@@ -81,108 +81,85 @@ void on_log(const char* message) {
 
 }  // namespace
 
-struct handle::impl {
-    impl(std::vector<arrival>& inbox_, log_function log_, bool encrypted_)
-        : inbox(inbox_), log(std::move(log_)), encrypted(encrypted_) {}
+handle::handle(std::vector<arrival>& inbox, log_function log, bool encrypted) noexcept
+    : inbox_(inbox), log_(std::move(log)), encrypted_(encrypted) {}
 
-    std::vector<arrival>& inbox;
-    log_function log;
-    bool encrypted;
-    bool parts = false;  ///< the destructor ends the session
-    zhandle_t* zh = nullptr;
-    int descriptor = -1;  ///< of the last connection
-    int failure = 0;      ///< errno of the last connection
-#if COROZK_HAS_SASL
-    std::unique_ptr<sasl_answers> answers;  ///< referenced by the C client
-#endif
-
-    void make(const handle_settings& settings) {
-        std::string address = nowhere + settings.chroot;
-        int timeout = static_cast<int>(settings.session_timeout.count());
-        int flags = ZOO_NO_LOG_CLIENTENV | (settings.allow_read_only ? ZOO_READONLY : 0);
+void handle::initialize(const client_options& options, const std::string& address) {
+    int timeout = static_cast<int>(options.session_timeout.count());
+    int flags = ZOO_NO_LOG_CLIENTENV | (options.allow_read_only ? ZOO_READONLY : 0);
 #if COROZK_HAS_TLS
-        if (settings.tls) {
-            const tls_options& tls = *settings.tls;
-            std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file;
-            if (!tls.key_password.empty())
-                files += "," + tls.key_password;
-            zh = zookeeper_init_ssl(
-                address.c_str(), files.c_str(), &on_watch, timeout, nullptr, &inbox, flags);
-            if (zh)
-                zoo_set_log_callback(zh, &on_log);
-            return;
-        }
+    if (options.tls) {
+        const tls_options& tls = *options.tls;
+        std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file;
+        if (!tls.key_password.empty())
+            files += "," + tls.key_password;
+        zh_ = zookeeper_init_ssl(
+            address.c_str(), files.c_str(), &on_watch, timeout, nullptr, &inbox_, flags);
+        if (zh_)
+            zoo_set_log_callback(zh_, &on_log);
+        return;
+    }
 #endif
 #if COROZK_HAS_SASL
-        if (settings.sasl) {
-            const sasl_options& sasl = *settings.sasl;
-            answers = std::make_unique<sasl_answers>(sasl);
-            zoo_sasl_params_t parameters{};
-            parameters.service = sasl.service.c_str();
-            parameters.host = sasl.host.empty() ? nullptr : sasl.host.c_str();
-            parameters.mechlist = sasl.mechanisms.c_str();
-            parameters.callbacks = answers->callbacks();
-            zh = zookeeper_init_sasl(
-                address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log, &parameters);
-            return;
-        }
-#endif
-        zh = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox, flags, &on_log);
+    if (options.sasl) {
+        const sasl_options& sasl = *options.sasl;
+        auto answers = std::make_shared<sasl_answers>(sasl);
+        zoo_sasl_params_t parameters{};
+        parameters.service = sasl.service.c_str();
+        parameters.host = sasl.host.empty() ? nullptr : sasl.host.c_str();
+        parameters.mechlist = sasl.mechanisms.c_str();
+        parameters.callbacks = answers->callbacks();
+        sasl_ = std::move(answers);
+        zh_ = zookeeper_init_sasl(
+            address.c_str(), &on_watch, timeout, nullptr, &inbox_, flags, &on_log, &parameters);
+        return;
     }
-};
+#endif
+    zh_ = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox_, flags, &on_log);
+}
 
-handle::handle(std::unique_ptr<impl> p) noexcept : impl_(std::move(p)) {}
-
-std::unique_ptr<handle> handle::make(const handle_settings& settings,
+std::unique_ptr<handle> handle::make(const client_options& options,
+                                     const std::string& chroot,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
-    auto i = std::make_unique<impl>(inbox, std::move(log), settings.tls != nullptr);
+    std::unique_ptr<handle> made(new handle(inbox, std::move(log), options.tls.has_value()));
     leave_random_alone();
     fork_guard no_fork;
-    call_scope scope(i->log, i->encrypted);
-    i->make(settings);
-    if (!i->zh) {
+    call_scope scope(made->log_, made->encrypted_);
+    made->initialize(options, nowhere + chroot);
+    if (!made->zh_) {
         error = error_code(errno, boost::system::generic_category());
         return nullptr;
     }
     // No names: the C client's look-up would block.
-    zoo_set_servers_resolution_delay(i->zh, -1);
-    return std::unique_ptr<handle>(new handle(std::move(i)));
+    zoo_set_servers_resolution_delay(made->zh_, -1);
+    return made;
 }
 
 handle::~handle() {
-    call_scope scope(impl_->log, impl_->encrypted);
+    if (!zh_)
+        return;
+    call_scope scope(log_, encrypted_);
     // Without its socket the C client closes at once instead of waiting for the server.
-    if (!impl_->parts)
+    if (!parts_)
         abort();
-    zookeeper_close(impl_->zh);
+    zookeeper_close(zh_);
 }
 
 void handle::raise_log_level(log_level level) {
     static std::mutex mutex;
     static log_level highest = log_level::off;
-    static bool first = true;
     std::lock_guard lock(mutex);
-    if (!first && level <= highest)
-        return;
-    first = false;
-    highest = level;
-    switch (level) {
-        case log_level::debug:
-            zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG);
-            break;
-        case log_level::info:
-            zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-            break;
-        default:
-            zoo_set_debug_level(static_cast<ZooLogLevel>(0));
-            break;
-    }
+    highest = std::max(highest, level);
+    if (highest == log_level::debug)
+        zoo_set_debug_level(ZOO_LOG_LEVEL_DEBUG);
+    else
+        zoo_set_debug_level(highest == log_level::info ? ZOO_LOG_LEVEL_WARN : ZooLogLevel{});
 }
 
 handle_state handle::state() const noexcept {
-    return to_handle_state(zoo_state(impl_->zh));
+    return to_handle_state(zoo_state(zh_));
 }
 
 bool handle::connected() const noexcept {
@@ -207,8 +184,8 @@ handle::interest_type handle::interest() {
     if (state() == handle_state::read_only) {
         // zookeeper_interest would look for a server with a quorum (see `quorum_question`). Without
         // it, data is taken to be unsent if the socket cannot be written to.
-        pollfd room{impl_->descriptor, POLLOUT, 0};
-        result.descriptor = impl_->descriptor;
+        pollfd room{descriptor_, POLLOUT, 0};
+        result.descriptor = descriptor_;
         result.write = ::poll(&room, 1, 0) == 0;
         return result;
     }
@@ -216,16 +193,16 @@ handle::interest_type handle::interest() {
     std::optional<fork_guard> no_fork;
     if (!connected())
         no_fork.emplace();
-    call_scope scope(impl_->log, impl_->encrypted);
+    call_scope scope(log_, encrypted_);
     int descriptor = -1;
     int events = 0;
     timeval wait{};
     errno = 0;
-    int rc = zookeeper_interest(impl_->zh, &descriptor, &events, &wait);
+    int rc = zookeeper_interest(zh_, &descriptor, &events, &wait);
     if (rc != ZOK)
-        impl_->failure = errno;
+        failure_ = errno;
     if (rc == ZOK && open()) {
-        impl_->descriptor = descriptor;
+        descriptor_ = descriptor;
         if (no_fork)
             close_on_exec(descriptor);
         result.descriptor = descriptor;
@@ -235,27 +212,27 @@ handle::interest_type handle::interest() {
 }
 
 handle::progress handle::process(bool read, bool write) {
-    call_scope scope(impl_->log, impl_->encrypted);
+    call_scope scope(log_, encrypted_);
     // While connecting, the C client would start to read a response, and leak its buffer once it is
     // connected.
-    if (zoo_state(impl_->zh) == ZOO_CONNECTING_STATE)
+    if (zoo_state(zh_) == ZOO_CONNECTING_STATE)
         read = false;
     if (!read && !write)
         return progress::nothing;
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
     leave_zeroes_on_the_stack();
     errno = 0;
-    int rc = zookeeper_process(impl_->zh, events);
+    int rc = zookeeper_process(zh_, events);
     if (rc == ZOK)
         return progress::packet;
     if (rc == ZNOTHING)
         return progress::nothing;
-    impl_->failure = errno;
+    failure_ = errno;
     return progress::failed;
 }
 
 error_code handle::failure() const noexcept {
-    return {impl_->failure, boost::system::system_category()};
+    return {failure_, boost::system::system_category()};
 }
 
 void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
@@ -264,46 +241,45 @@ void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
     // cleaned up: connecting again would leak a partially read response.
     abort();
     fork_guard no_fork;
-    call_scope scope(impl_->log, impl_->encrypted);
-    impl_->failure = 0;
+    call_scope scope(log_, encrypted_);
+    failure_ = 0;
     // The address is everything before the last colon; brackets would become part of it.
     std::string text = server.address().to_string() + ":" + std::to_string(server.port());
-    zoo_set_servers(impl_->zh, text.c_str());
+    zoo_set_servers(zh_, text.c_str());
 }
 
 void handle::abort() {
     const log_function silence;  // errors are intended here
-    call_scope scope(silence, impl_->encrypted);
+    call_scope scope(silence, encrypted_);
     handle_state s = state();
     if (s == handle_state::expired || s == handle_state::auth_failed)
         return;
     // This closes the socket silently; the failing connect then cleans up and finishes requests.
     fork_guard no_fork;
-    zoo_set_servers(impl_->zh, nowhere);
+    zoo_set_servers(zh_, nowhere);
     for (int i = 0; i < 3; ++i) {
         int descriptor = -1;
         int events = 0;
         timeval wait{};
-        if (zookeeper_interest(impl_->zh, &descriptor, &events, &wait) != ZOK)
+        if (zookeeper_interest(zh_, &descriptor, &events, &wait) != ZOK)
             break;
     }
 }
 
 void handle::silence() noexcept {
-    impl_->log = nullptr;
+    log_ = nullptr;
 }
 
 void handle::part_when_destroyed() noexcept {
-    impl_->parts = true;
+    parts_ = true;
 }
 
 bool handle::submit(operation& op) {
-    call_scope scope(impl_->log, impl_->encrypted);
-    zhandle_t* zh = impl_->zh;
+    call_scope scope(log_, encrypted_);
     const void* data = &op;
-    op.inbox = &impl_->inbox;
+    op.inbox = &inbox_;
     watcher_fn watcher = op.watch ? &on_watch : nullptr;
-    void* context = &impl_->inbox;
+    void* context = &inbox_;
     const char* path = op.path.c_str();
     auto size = static_cast<int>(op.data.size());
     op.answer.clear();
@@ -315,42 +291,42 @@ bool handle::submit(operation& op) {
             int mode = to_c_mode(op.mode);
             std::int64_t ttl = op.ttl.count() > 0 ? op.ttl.count() : -1;
             rc = zoo_acreate2_ttl(
-                zh, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
+                zh_, path, op.data.data(), size, list.get(), mode, ttl, &on_created, data);
             break;
         }
         case op_code::erase:
-            rc = zoo_adelete(zh, path, op.version, &on_void, data);
+            rc = zoo_adelete(zh_, path, op.version, &on_void, data);
             break;
         case op_code::set:
-            rc = zoo_aset(zh, path, op.data.data(), size, op.version, &on_stat, data);
+            rc = zoo_aset(zh_, path, op.data.data(), size, op.version, &on_stat, data);
             break;
         case op_code::get:
-            rc = zoo_awget(zh, path, watcher, context, &on_data, data);
+            rc = zoo_awget(zh_, path, watcher, context, &on_data, data);
             break;
         case op_code::exists:
-            rc = zoo_awexists(zh, path, watcher, context, &on_stat, data);
+            rc = zoo_awexists(zh_, path, watcher, context, &on_stat, data);
             break;
         case op_code::children:
-            rc = zoo_awget_children2(zh, path, watcher, context, &on_children, data);
+            rc = zoo_awget_children2(zh_, path, watcher, context, &on_children, data);
             break;
         case op_code::sync:
-            rc = zoo_async(zh, path, &on_string, data);
+            rc = zoo_async(zh_, path, &on_string, data);
             break;
         case op_code::get_acl:
-            rc = zoo_aget_acl(zh, path, &on_acl, data);
+            rc = zoo_aget_acl(zh_, path, &on_acl, data);
             break;
         case op_code::set_acl: {
             c_acl list(op.entries);
             // The parameter is not const, but the C client only reads the list.
             rc = zoo_aset_acl(
-                zh, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
+                zh_, path, op.version, const_cast<ACL_vector*>(list.get()), &on_void, data);
             break;
         }
         case op_code::multi: {
             auto storage = std::make_shared<multi_storage>(op.steps);
             multi_storage& m = *storage;
             op.foreign = std::move(storage);
-            rc = zoo_amulti(zh,
+            rc = zoo_amulti(zh_,
                             static_cast<int>(m.ops.size()),
                             m.ops.data(),
                             m.results.data(),
@@ -359,16 +335,16 @@ bool handle::submit(operation& op) {
             break;
         }
         case op_code::add_auth:
-            rc = zoo_add_auth(zh, path, op.data.data(), size, &on_void, data);
+            rc = zoo_add_auth(zh_, path, op.data.data(), size, &on_void, data);
             break;
         case op_code::get_config:
-            rc = zoo_awgetconfig(zh, watcher, context, &on_data, data);
+            rc = zoo_awgetconfig(zh_, watcher, context, &on_data, data);
             break;
         case op_code::reconfigure: {
             auto text = [&](std::size_t i) -> const char* {
                 return op.arguments[i].empty() ? nullptr : op.arguments[i].c_str();
             };
-            rc = zoo_areconfig(zh, text(0), text(1), text(2), op.config_version, &on_data, data);
+            rc = zoo_areconfig(zh_, text(0), text(1), text(2), op.config_version, &on_data, data);
             break;
         }
         case op_code::remove_watches: {
@@ -376,7 +352,7 @@ bool handle::submit(operation& op) {
             // The completion parameter is declared as a pointer to a pointer to a function, but
             // called as a pointer to a function.
             rc = zoo_aremove_all_watches(
-                zh,
+                zh_,
                 path,
                 type,
                 0,
@@ -393,25 +369,19 @@ bool handle::submit(operation& op) {
 }
 
 void handle::forget_watches(const std::string& path) {
-    call_scope scope(impl_->log, impl_->encrypted);
-    zoo_aremove_all_watches(impl_->zh, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
+    call_scope scope(log_, encrypted_);
+    zoo_aremove_all_watches(zh_, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
 }
 
 std::int64_t handle::session_id() const noexcept {
-    return zoo_client_id(impl_->zh)->client_id;
-}
-
-session_password handle::password() const noexcept {
-    session_password result;
-    std::memcpy(result.data(), zoo_client_id(impl_->zh)->passwd, result.size());
-    return result;
+    return zoo_client_id(zh_)->client_id;
 }
 
 std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
     // The C client computes two thirds of it in 32 bits. On overflow it would not wait at all and
     // never connect again. No sane server grants such a timeout; treat it as elapsed.
     constexpr int longest = std::numeric_limits<int>::max() / 2;
-    int timeout = zoo_recv_timeout(impl_->zh);
+    int timeout = zoo_recv_timeout(zh_);
     return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
 }
 

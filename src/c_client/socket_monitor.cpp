@@ -54,7 +54,7 @@ void socket_monitor::close() {
 }
 
 void socket_monitor::leave_to_parent() noexcept {
-    // What is no descriptor any more cannot be found in the reactor that both share.
+    // A closed descriptor cannot be found in the reactor shared with the parent.
     for (auto* shared : {&descriptor_, &write_descriptor_}) {
         if (*shared && (*shared)->is_open())
             ::close((*shared)->native_handle());

@@ -17,12 +17,12 @@ namespace corozk::detail {
 
 /// Watches the C client's socket in the reactor.
 ///
-/// The socket is the C client's: it closes it and opens another, often with the same number, inside
-/// any call. So the reactor gets a duplicate, and a change is noticed by the socket's identity,
+/// The C client owns the socket: within any call it may close it and open another, often with the
+/// same number. So the reactor gets a duplicate, and a change is detected by the socket's identity,
 /// which cannot be reused while the duplicate is open.
 ///
-/// Waiting for room to write has a duplicate of its own, for as long as it lasts: a descriptor that
-/// was once waited on for that would make the reactor wake up for nothing ever after.
+/// Each wait for writability has its own duplicate: a descriptor that was once waited on for that
+/// would keep causing spurious wake-ups.
 class socket_monitor {
 public:
     using callback = std::function<void()>;
@@ -33,29 +33,29 @@ public:
           write_descriptor_(std::in_place, executor),
           ready_(std::move(ready)) {}
 
-    /// The C client's socket is this one now (-1: none). Closes the duplicate of the last one.
+    /// Sets the C client's current socket (-1: none). Closes the duplicate of the previous one.
     void follow(int descriptor);
 
     void close();
 
-    /// The execution context is being destroyed, and this may outlive it.
+    /// The execution context is being destroyed; this may outlive it.
     void abandon() {
         close();
         descriptor_.reset();
         write_descriptor_.reset();
     }
 
-    /// In the child of a fork: `close` would take the socket from the parent's reactor, too, unless
-    /// the child has one of its own.
+    /// In the child of a fork: `close` would remove the socket from the parent's reactor, too,
+    /// unless the child has its own.
     void leave_to_parent() noexcept;
 
-    /// Unless it is waited for, or ready, already. The wait keeps `owner`.
+    /// Unless already waiting or ready. The wait keeps `owner` alive.
     void wait_readable(const std::shared_ptr<void>& owner);
     void wait_writable(const std::shared_ptr<void>& owner);
 
     bool readable() const noexcept { return read_ == wait_type::ready; }
 
-    /// @return whether it was ready; it is not any more.
+    /// Resets readiness. @return whether it was ready
     bool take_readable() noexcept { return take(read_); }
     bool take_writable() noexcept { return take(write_); }
     void take_readiness() noexcept {
@@ -66,10 +66,10 @@ public:
     bool open() const noexcept { return descriptor_ && descriptor_->is_open(); }
     int native() noexcept { return open() ? descriptor_->native_handle() : -1; }
 
-    /// Holds small packets back until the next call with false.
+    /// Holds back small packets until the next call with false.
     void cork(bool on) noexcept;
 
-    /// Over all connections.
+    /// The total of all connections.
     byte_counts bytes() const noexcept;
 
 private:
@@ -89,7 +89,7 @@ private:
     callback ready_;
     dev_t device_ = 0;
     ino_t inode_ = 0;
-    std::uint64_t epoch_ = 0;  ///< a wait that belongs to an earlier socket is ignored
+    std::uint64_t epoch_ = 0;  ///< waits for earlier sockets are ignored
     wait_type read_ = wait_type::none;
     wait_type write_ = wait_type::none;
     byte_counts finished_;

@@ -27,85 +27,108 @@ void fail(const session_ptr& s, any_handler<void(error_code, Values...)> handler
     immediate_result<Values...>(executor, std::move(handler), ec, Values()...);
 }
 
-/// Refuses what cannot be sent, with a line in the log that says what is wrong with it.
-/// @param path_fault  what `path_problem` says
-/// @return whether the operation may go on; otherwise the handler has been completed.
+/// Rejects an invalid operation, logs the reason and completes the handler.
+/// @param path_fault the result of `path_problem`
+/// @return whether the operation is valid
 template <class... Values>
 bool acceptable(const session_ptr& s,
-                const char* operation,
+                std::string_view operation,
                 const std::string& path,
                 const char* path_fault,
                 any_handler<void(error_code, Values...)>& handler) {
-    error_code problem;
-    if (!s) {
-        problem = errc::closed;
-    } else if (path_fault) {
-        problem = errc::bad_path;
-        if (s->logs(log_level::warning)) {
-            s->log(log_level::warning,
-                   std::string(operation) + ": path \"" + path + "\" " + path_fault);
-        }
+    if (s && !path_fault)
+        return true;
+    if (s && s->logs(log_level::warning)) {
+        s->log(log_level::warning,
+               std::string(operation) + ": path \"" + path + "\" " + path_fault);
     }
-    if (problem)
-        fail<Values...>(s, std::move(handler), problem);
-    return !problem;
+    fail(s, std::move(handler), s ? errc::bad_path : errc::closed);
+    return false;
 }
 
-template <class... Values>
-bool acceptable(const session_ptr& s,
-                const char* operation,
-                const std::string& path,
-                any_handler<void(error_code, Values...)>& handler,
-                bool sequential = false) {
-    return acceptable(s, operation, path, path_problem(path, sequential), handler);
-}
+constexpr auto nothing = [](operation&) {};
 
-/// Starts an operation whose answer `convert` makes of the finished one.
-template <class... Values, class Fill, class Convert>
+/// Starts an operation: `fill` completes the request, `convert` makes the result from the response.
+template <class... Values, class Convert, class Fill = decltype(nothing)>
 void start_operation(const session_ptr& s,
                      op_code code,
                      std::string path,
                      any_handler<void(error_code, Values...)> handler,
-                     Fill fill,
-                     Convert convert) {
+                     Convert convert,
+                     Fill fill = {}) {
     auto* op = new user_operation<Convert, Values...>(
         s, code, std::move(path), std::move(handler), std::move(convert));
     fill(*op);
     op->launch();
 }
 
-constexpr auto nothing_more = [](operation&) {};
+/// Same as above, if the path is valid.
+template <class... Values, class... Functions>
+void submit(const session_ptr& s,
+            op_code code,
+            std::string path,
+            any_handler<void(error_code, Values...)> handler,
+            Functions... functions) {
+    if (acceptable(s, to_string(code), path, path_problem(path), handler))
+        start_operation(s, code, std::move(path), std::move(handler), std::move(functions)...);
+}
 
-/// Starts a reading operation that leaves a watch.
+/// Same as above, for a read that sets a watch.
 template <class Result, class Convert>
-void start_watching(const session_ptr& s,
-                    op_code code,
-                    std::string path,
-                    watch_kind kind,
-                    any_handler<void(error_code, Result)> handler,
-                    Convert convert) {
-    auto node = std::make_shared<user_watch>(s, path);
-    node->set_kind(kind);
-    start_operation<Result>(
+void submit_watching(const session_ptr& s,
+                     std::string_view name,
+                     op_code code,
+                     std::string path,
+                     watch_kind kind,
+                     any_handler<void(error_code, Result)> handler,
+                     Convert convert) {
+    if (!acceptable(s, name, path, path_problem(path), handler))
+        return;
+    auto node = std::make_shared<user_watch>(s, path, kind);
+    start_operation(
         s,
         code,
         std::move(path),
         std::move(handler),
-        [&node](operation& op) { op.attach(*node); },
-        [node, convert = std::move(convert)](operation& op) mutable {
+        [node, convert](operation& op) mutable {
             Result result;
             convert(op, result);
             result.changed = watch(std::move(node));
             return result;
-        });
+        },
+        [&node](operation& op) { op.attach(*node); });
 }
+
+// Conversions of responses.
+constexpr auto to_data = [](operation& op) {
+    node_data result;
+    result.data = std::move(op.answer);
+    result.stat = op.record;
+    return result;
+};
+constexpr auto to_children = [](operation& op) {
+    node_children result;
+    result.names = op.names.to_vector();
+    result.stat = op.record;
+    return result;
+};
+constexpr auto to_record = [](operation& op) { return op.record; };
+constexpr auto to_record_if_any = [](operation& op) {
+    bool missing = op.error == zk_errc::no_node;
+    auto result = op.error ? std::optional<stat>() : std::optional<stat>(op.record);
+    if (missing)
+        op.error = error_code();
+    return result;
+};
+
+constexpr const char* config_path = "/zookeeper/config";
 
 bool has_ttl(create_mode mode) noexcept {
     return mode == create_mode::persistent_with_ttl ||
            mode == create_mode::persistent_sequential_with_ttl;
 }
 
-/// A client on its way to its first session, for `client::connect` without an object.
+/// A client that is being connected by the static `client::connect`.
 struct connecting {
     connecting(session_ptr s, any_handler<void(error_code, client)> handler)
         : made(std::move(s)), call(*made, std::move(handler)) {}
@@ -183,7 +206,7 @@ void client::start_new(executor_type executor, client_options options, handler_o
             self->call.fail(boost::asio::error::operation_aborted);
         }
     });
-    // Posted: with a future, the initiating thread is not one of the executor's.
+    // Posted, as the initiating thread may not belong to the executor (futures).
     boost::asio::post(executor, [c] {
         if (!c->call.waiting())
             return;
@@ -198,13 +221,13 @@ void client::start_new(executor_type executor, client_options options, handler_o
 
 void client::start_connect(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
-        return fail<>(impl, std::move(handler), errc::closed);
+        return fail(impl, std::move(handler), errc::closed);
     impl->connect(user_call<>(*impl, std::move(handler)));
 }
 
 void client::start_close(const impl_ptr& impl, handler_of<> handler) {
     if (!impl)
-        return fail<>(impl, std::move(handler), error_code());
+        return fail(impl, std::move(handler), error_code());
     impl->close(user_call<>(*impl, std::move(handler)));
 }
 
@@ -212,7 +235,7 @@ void client::start_next_state(const impl_ptr& impl,
                               session_status seen,
                               handler_of<session_status> handler) {
     if (!impl)
-        return fail<session_status>(impl, std::move(handler), errc::closed);
+        return fail(impl, std::move(handler), errc::closed);
     impl->next_state(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
@@ -222,29 +245,29 @@ void client::start_create(const impl_ptr& impl,
                           create_options options,
                           acl entries,
                           handler_of<created_node> handler) {
-    if (!acceptable<created_node>(impl, "create", path, handler, is_sequential(options.mode))) {
+    const char* fault = path_problem(path, is_sequential(options.mode));
+    if (!acceptable(impl, "create", path, fault, handler))
         return;
-    }
     if (has_ttl(options.mode) != (options.ttl.count() > 0)) {
         impl->log(log_level::warning, "create: a TTL and a mode with a TTL go together");
-        return fail<created_node>(impl, std::move(handler), errc::bad_option);
+        return fail(impl, std::move(handler), errc::bad_option);
     }
-    start_operation<created_node>(
+    start_operation(
         impl,
         op_code::create,
         std::move(path),
         std::move(handler),
-        [&](operation& op) {
-            op.data = std::move(data);
-            op.mode = options.mode;
-            op.ttl = options.ttl;
-            op.entries = std::move(entries);
-        },
         [](operation& op) {
             created_node result;
             result.path = std::move(op.answer);
             result.stat = op.record;
             return result;
+        },
+        [&](operation& op) {
+            op.data = std::move(data);
+            op.mode = options.mode;
+            op.ttl = options.ttl;
+            op.entries = std::move(entries);
         });
 }
 
@@ -253,7 +276,7 @@ void client::start_ensure_path(const impl_ptr& impl,
                                create_options options,
                                acl entries,
                                handler_of<> handler) {
-    if (!acceptable<>(impl, "ensure_path", path, handler))
+    if (!acceptable(impl, "ensure_path", path, path_problem(path), handler))
         return;
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(ensure_path_driver(
@@ -261,38 +284,23 @@ void client::start_ensure_path(const impl_ptr& impl,
 }
 
 void client::start_erase_tree(const impl_ptr& impl, std::string path, handler_of<> handler) {
-    if (!acceptable<>(impl, "erase_tree", path, handler))
+    if (!acceptable(impl, "erase_tree", path, path_problem(path), handler))
         return;
     auto call = cancellable(user_call<>(*impl, std::move(handler)), any_cancellation);
     impl->spawn(detail::erase_tree(*impl, std::move(path), std::move(call)));
 }
 
 void client::start_get(const impl_ptr& impl, std::string path, handler_of<node_data> handler) {
-    if (!acceptable<node_data>(impl, "get", path, handler))
-        return;
-    start_operation<node_data>(
-        impl, op_code::get, std::move(path), std::move(handler), nothing_more, [](operation& op) {
-            node_data result;
-            result.data = std::move(op.answer);
-            result.stat = op.record;
-            return result;
-        });
+    submit(impl, op_code::get, std::move(path), std::move(handler), to_data);
 }
 
 void client::start_watch_data(const impl_ptr& impl,
                               std::string path,
                               handler_of<watched_data> handler) {
-    if (!acceptable<watched_data>(impl, "watch_data", path, handler))
-        return;
-    start_watching<watched_data>(impl,
-                                 op_code::get,
-                                 std::move(path),
-                                 watch_kind::data,
-                                 std::move(handler),
-                                 [](operation& op, watched_data& result) {
-                                     result.node.data = std::move(op.answer);
-                                     result.node.stat = op.record;
-                                 });
+    auto fill = [](operation& op, watched_data& result) { result.node = to_data(op); };
+    auto kind = watch_kind::data;
+    submit_watching(
+        impl, "watch_data", op_code::get, std::move(path), kind, std::move(handler), fill);
 }
 
 void client::start_set(const impl_ptr& impl,
@@ -300,129 +308,61 @@ void client::start_set(const impl_ptr& impl,
                        std::string data,
                        std::int32_t version,
                        handler_of<stat> handler) {
-    if (!acceptable<stat>(impl, "set", path, handler))
-        return;
-    start_operation<stat>(
-        impl,
-        op_code::set,
-        std::move(path),
-        std::move(handler),
-        [&](operation& op) {
-            op.data = std::move(data);
-            op.version = version;
-        },
-        [](operation& op) { return op.record; });
+    submit(impl, op_code::set, std::move(path), std::move(handler), to_record, [&](operation& op) {
+        op.data = std::move(data);
+        op.version = version;
+    });
 }
 
 void client::start_exists(const impl_ptr& impl,
                           std::string path,
                           handler_of<std::optional<stat>> handler) {
-    if (!acceptable<std::optional<stat>>(impl, "exists", path, handler))
-        return;
-    start_operation<std::optional<stat>>(impl,
-                                         op_code::exists,
-                                         std::move(path),
-                                         std::move(handler),
-                                         nothing_more,
-                                         [](operation& op) {
-                                             if (op.error == zk_errc::no_node) {
-                                                 op.error = error_code();
-                                                 return std::optional<stat>();
-                                             }
-                                             return op.error ? std::optional<stat>()
-                                                             : std::optional<stat>(op.record);
-                                         });
+    submit(impl, op_code::exists, std::move(path), std::move(handler), to_record_if_any);
 }
 
 void client::start_watch_exists(const impl_ptr& impl,
                                 std::string path,
                                 handler_of<watched_stat> handler) {
-    if (!acceptable<watched_stat>(impl, "watch_exists", path, handler))
-        return;
-    start_watching<watched_stat>(impl,
-                                 op_code::exists,
-                                 std::move(path),
-                                 watch_kind::exists,
-                                 std::move(handler),
-                                 [](operation& op, watched_stat& result) {
-                                     if (op.error == zk_errc::no_node) {
-                                         op.error = error_code();
-                                     } else if (!op.error) {
-                                         result.stat = op.record;
-                                     }
-                                 });
+    auto fill = [](operation& op, watched_stat& result) { result.stat = to_record_if_any(op); };
+    auto kind = watch_kind::exists;
+    submit_watching(
+        impl, "watch_exists", op_code::exists, std::move(path), kind, std::move(handler), fill);
 }
 
 void client::start_children(const impl_ptr& impl,
                             std::string path,
                             handler_of<node_children> handler) {
-    if (!acceptable<node_children>(impl, "children", path, handler))
-        return;
-    start_operation<node_children>(impl,
-                                   op_code::children,
-                                   std::move(path),
-                                   std::move(handler),
-                                   nothing_more,
-                                   [](operation& op) {
-                                       node_children result;
-                                       result.names = op.names.to_vector();
-                                       result.stat = op.record;
-                                       return result;
-                                   });
+    submit(impl, op_code::children, std::move(path), std::move(handler), to_children);
 }
 
 void client::start_watch_children(const impl_ptr& impl,
                                   std::string path,
                                   handler_of<watched_children> handler) {
-    if (!acceptable<watched_children>(impl, "watch_children", path, handler))
-        return;
-    start_watching<watched_children>(impl,
-                                     op_code::children,
-                                     std::move(path),
-                                     watch_kind::children,
-                                     std::move(handler),
-                                     [](operation& op, watched_children& result) {
-                                         result.children.names = op.names.to_vector();
-                                         result.children.stat = op.record;
-                                     });
+    auto fill = [](operation& op, watched_children& result) { result.children = to_children(op); };
+    auto kind = watch_kind::children;
+    submit_watching(
+        impl, "watch_children", op_code::children, std::move(path), kind, std::move(handler), fill);
 }
 
 void client::start_erase(const impl_ptr& impl,
                          std::string path,
                          std::int32_t version,
                          handler_of<> handler) {
-    if (!acceptable<>(impl, "erase", path, handler))
-        return;
-    start_operation<>(
-        impl,
-        op_code::erase,
-        std::move(path),
-        std::move(handler),
-        [&](operation& op) { op.version = version; },
-        nothing_more);
+    auto fill = [version](operation& op) { op.version = version; };
+    submit(impl, op_code::erase, std::move(path), std::move(handler), nothing, fill);
 }
 
 void client::start_sync(const impl_ptr& impl, std::string path, handler_of<> handler) {
-    if (!acceptable<>(impl, "sync", path, handler))
-        return;
-    start_operation<>(
-        impl, op_code::sync, std::move(path), std::move(handler), nothing_more, nothing_more);
+    submit(impl, op_code::sync, std::move(path), std::move(handler), nothing);
 }
 
 void client::start_get_acl(const impl_ptr& impl, std::string path, handler_of<node_acl> handler) {
-    if (!acceptable<node_acl>(impl, "get_acl", path, handler))
-        return;
-    start_operation<node_acl>(impl,
-                              op_code::get_acl,
-                              std::move(path),
-                              std::move(handler),
-                              nothing_more,
-                              [](operation& op) {
-                                  node_acl result;
-                                  result.entries = std::move(op.entries);
-                                  result.stat = op.record;
-                                  return result;
-                              });
+    submit(impl, op_code::get_acl, std::move(path), std::move(handler), [](operation& op) {
+        node_acl result;
+        result.entries = std::move(op.entries);
+        result.stat = op.record;
+        return result;
+    });
 }
 
 void client::start_set_acl(const impl_ptr& impl,
@@ -430,100 +370,66 @@ void client::start_set_acl(const impl_ptr& impl,
                            acl entries,
                            std::int32_t version,
                            handler_of<> handler) {
-    if (!acceptable<>(impl, "set_acl", path, handler))
-        return;
-    if (entries.empty()) {
-        impl->log(log_level::warning, "set_acl: the list is empty; nobody could use the node");
-        return fail<>(impl, std::move(handler), zk_errc::invalid_acl);
+    if (impl && !path_problem(path) && entries.empty()) {
+        impl->log(log_level::warning, "set_acl: the list is empty; no one could use the node");
+        return fail(impl, std::move(handler), zk_errc::invalid_acl);
     }
-    start_operation<>(
-        impl,
-        op_code::set_acl,
-        std::move(path),
-        std::move(handler),
-        [&](operation& op) {
+    submit(
+        impl, op_code::set_acl, std::move(path), std::move(handler), nothing, [&](operation& op) {
             op.entries = std::move(entries);
             op.version = version;
-        },
-        nothing_more);
+        });
 }
 
 void client::start_commit(const impl_ptr& impl,
                           transaction steps,
                           handler_of<std::vector<transaction_result>> handler) {
-    using results = std::vector<transaction_result>;
     if (!impl)
-        return fail<results>(impl, std::move(handler), errc::closed);
+        return fail(impl, std::move(handler), errc::closed);
     for (const auto& step : steps.steps()) {
         if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
         if (has_ttl(step.mode)) {
             impl->log(log_level::warning, "commit: no TTL nodes inside a transaction");
-            return fail<results>(impl, std::move(handler), errc::bad_option);
+            return fail(impl, std::move(handler), errc::bad_option);
         }
     }
-    start_operation<results>(
+    start_operation(
         impl,
         op_code::multi,
         std::string(),
         std::move(handler),
-        [&](operation& op) { op.steps = steps.steps(); },
-        [](operation& op) { return std::move(op.results); });
+        [](operation& op) { return std::move(op.results); },
+        [&](operation& op) { op.steps = steps.steps(); });
 }
 
 void client::start_add_auth(const impl_ptr& impl,
                             std::string scheme,
                             std::string credential,
                             handler_of<> handler) {
-    if (!impl)
-        return fail<>(impl, std::move(handler), errc::closed);
-    if (scheme.empty())
-        return fail<>(impl, std::move(handler), errc::bad_option);
-    auth_info auth(scheme, credential);
-    start_operation<>(
-        impl,
-        op_code::add_auth,
-        std::move(scheme),
-        std::move(handler),
-        [&](operation& op) { op.data = std::move(credential); },
-        [s = impl.get(), auth](operation& op) {
-            if (!op.error)
-                s->add_auth(auth);
-        });
-}
-
-namespace {
-constexpr const char* config_path = "/zookeeper/config";
+    if (!impl || scheme.empty())
+        return fail(impl, std::move(handler), impl ? errc::bad_option : errc::closed);
+    auto remember = [s = impl.get(), auth = auth_info(scheme, credential)](operation& op) {
+        if (!op.error)
+            s->add_auth(auth);
+    };
+    start_operation(impl,
+                    op_code::add_auth,
+                    std::move(scheme),
+                    std::move(handler),
+                    std::move(remember),
+                    [&](operation& op) { op.data = std::move(credential); });
 }
 
 void client::start_config(const impl_ptr& impl, handler_of<node_data> handler) {
-    if (!impl)
-        return fail<node_data>(impl, std::move(handler), errc::closed);
-    start_operation<node_data>(impl,
-                               op_code::get_config,
-                               config_path,
-                               std::move(handler),
-                               nothing_more,
-                               [](operation& op) {
-                                   node_data result;
-                                   result.data = std::move(op.answer);
-                                   result.stat = op.record;
-                                   return result;
-                               });
+    submit(impl, op_code::get_config, config_path, std::move(handler), to_data);
 }
 
 void client::start_watch_config(const impl_ptr& impl, handler_of<watched_data> handler) {
-    if (!impl)
-        return fail<watched_data>(impl, std::move(handler), errc::closed);
-    start_watching<watched_data>(impl,
-                                 op_code::get_config,
-                                 config_path,
-                                 watch_kind::data,
-                                 std::move(handler),
-                                 [](operation& op, watched_data& result) {
-                                     result.node.data = std::move(op.answer);
-                                     result.node.stat = op.record;
-                                 });
+    auto fill = [](operation& op, watched_data& result) { result.node = to_data(op); };
+    auto kind = watch_kind::data;
+    submit_watching(
+        impl, "watch_config", op_code::get_config, config_path, kind, std::move(handler), fill);
 }
 
 void client::start_reconfigure(const impl_ptr& impl,
@@ -532,23 +438,11 @@ void client::start_reconfigure(const impl_ptr& impl,
                                std::string members,
                                std::int64_t version,
                                handler_of<node_data> handler) {
-    if (!impl)
-        return fail<node_data>(impl, std::move(handler), errc::closed);
-    start_operation<node_data>(
-        impl,
-        op_code::reconfigure,
-        config_path,
-        std::move(handler),
-        [&](operation& op) {
-            op.arguments = {std::move(joining), std::move(leaving), std::move(members)};
-            op.config_version = version;
-        },
-        [](operation& op) {
-            node_data result;
-            result.data = std::move(op.answer);
-            result.stat = op.record;
-            return result;
-        });
+    auto fill = [&](operation& op) {
+        op.arguments = {std::move(joining), std::move(leaving), std::move(members)};
+        op.config_version = version;
+    };
+    submit(impl, op_code::reconfigure, config_path, std::move(handler), to_data, fill);
 }
 
 }  // namespace corozk

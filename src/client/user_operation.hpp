@@ -11,7 +11,7 @@
 
 namespace corozk::detail {
 
-/// One operation of the client for one completion handler. Owns itself from `launch` on.
+/// A client operation with its completion handler. Owns itself after `launch`.
 template <class Convert, class... Values>
 class user_operation final : public operation {
 public:
@@ -34,7 +34,7 @@ public:
 
 private:
     void cancel(cancellation_type type) {
-        // Sent and with an effect: whoever asks for no side effects waits for the answer.
+        // In flight and with an effect: total cancellation would promise none, so it is ignored.
         bool effect = changes_state(code) && state == progress::sent;
         bool total_only = (type & (cancellation_type::terminal | cancellation_type::partial)) ==
                           cancellation_type::none;

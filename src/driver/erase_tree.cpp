@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t pipelined = 100;
 
-/// Deletes some children of a znode, and remembers those that have children themselves.
+/// Deletes some children of a node, and records those that have children.
 task<error_code> erase_some(port& p,
                             const std::string& parent,
                             const name_list& names,
@@ -63,7 +63,7 @@ task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call) 
         } else if (is_outcome_unknown(ec)) {
             found = true;
         }
-        // It does not matter which of two requests has deleted a znode.
+        // Another request may have deleted the node.
         const bool goes_on = !ec || is_recoverable(ec) || (ec == zk_errc::no_node && found);
         if (!goes_on)
             call->fail(ec);

@@ -9,8 +9,8 @@
 
 namespace corozk::detail {
 
-/// Deletes a znode and all its descendants, children first, until the call is completed by its user
-/// or here. The pipeline and what is remembered are bounded by one listing per level.
+/// Deletes a node and its descendants, children first, until the call is completed by the user or
+/// here. Memory and requests in flight are bounded by one listing per level.
 task<> erase_tree(port& p, std::string path, std::shared_ptr<user_call<>> call);
 
 }  // namespace corozk::detail

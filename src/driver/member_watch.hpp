@@ -5,8 +5,8 @@
 
 namespace corozk::detail {
 
-/// A watch whose events call a member function of its owner. That it was dropped is reported by the
-/// end of the session.
+/// A watch whose events call a member function of its owner. A dropped watch is not reported: the
+/// owner observes the end of the session.
 template <class Owner, void (Owner::*Fired)(watch_event_type) noexcept>
 class member_watch final : public watch_node {
 public:

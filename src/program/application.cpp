@@ -3,8 +3,6 @@
 
 #include <corozk/version.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -18,66 +16,59 @@ constexpr const char* about =
     "Locks, elections, queues and the other recipes of ZooKeeper, for people and scripts.";
 
 constexpr const char* general =
-    "Each command explains itself: corozk COMMAND --help. What stands behind -- is run as it is,\n"
-    "without a shell. Durations are written 250ms, 30s, 5m or 2h; a hundred years and more mean "
-    "for\n"
-    "ever. A deadline counts from the program's start: connecting is part of it.\n"
-    "\n"
-    "With --json standard output has results, and standard error events, errors and log lines; "
-    "each\n"
-    "is one value in a line. Where a string is not UTF-8 there is a second member with _base64 "
-    "behind\n"
-    "its name, which has all the bytes.\n"
-    "\n"
-    "Credentials: --auth-file FILE with a line SCHEME:CREDENTIAL for each, such as\n"
-    "digest:user:password, or COROZK_AUTH_FILE, or COROZK_AUTH with one of them. They are never\n"
-    "shown or logged.\n"
-    "\n"
-    "Exit codes\n"
-    "  that of the command which was run, or 128 and the number of the signal that ended it\n"
-    "  1    the answer is no: nothing there, not set, a deadlock was found\n"
-    "  64   the command line makes no sense\n"
-    "  69   no server, or the connection or the session was lost\n"
-    "  70   another error\n"
-    "  74   standard output cannot be written\n"
-    "  75   --try or --deadline: somebody else has it, or there is nothing\n"
-    "  77   the access control list says no, or authentication failed\n"
-    "  79   what the command ran under was lost; the command was stopped\n"
-    "  126  the command cannot be run\n"
-    "  127  there is no such command\n"
-    "  128+ ended by that signal, if a shell is asked: the program itself ends by the signal it "
-    "got";
+    R"(See corozk COMMAND --help. What follows -- is run as it is, without a shell. Durations
+are written 250ms, 30s, 5m or 2h; a hundred years and more mean no limit. A deadline
+counts from the program's start, and includes connecting.
 
-/// CLI11 does not know what stands behind "--".
-class with_synopsis : public CLI::Formatter {
+With --json results (on standard output) and events, errors and log lines (on standard
+error) are JSON, one value per line. A string that is not UTF-8 is followed by a second
+member, whose name ends in _base64, with all bytes.
+
+Credentials: --auth-file FILE with lines such as digest:user:password, COROZK_AUTH_FILE,
+or COROZK_AUTH with one of them. They are never shown or logged.
+
+Exit codes
+  that of the command that was run, or 128 and the number of the signal that ended it
+  1    the answer is no: nothing there, not set, a deadlock was found
+  64   usage error
+  69   no server, or the connection or session was lost
+  70   another error
+  74   standard output cannot be written
+  75   --try or --deadline: held by another client, or nothing available
+  77   denied by an access control list, or authentication failed
+  79   what the command ran under was lost; the command was stopped
+  126  the command cannot be executed
+  127  there is no such command
+  128+ the number of the signal that ended this program, as a shell shows it)";
+
+/// CLI11 does not know what follows "--".
+class with_usage : public CLI::Formatter {
 public:
-    explicit with_synopsis(std::string text) : text_(std::move(text)) {}
+    explicit with_usage(std::string text) : text_(std::move(text)) {}
     std::string make_usage(const CLI::App*, std::string) const override { return text_; }
 
 private:
     std::string text_;
 };
 
-/// What is said when none of the words is a command's name.
 std::string no_command_in(const std::vector<std::string>& unknown) {
     std::string names;
     for (const command_entry& entry : all_commands())
         names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
-    std::string problem = "what to do is missing";
+    std::string problem = "there is no command";
     if (!unknown.empty()) {
-        bool option = unknown.front().starts_with('-');
-        problem =
-            fmt::format("there is no {} '{}'", option ? "option" : "command", unknown.front());
+        const char* kind = unknown.front().starts_with('-') ? "option" : "command";
+        problem = fmt::format("there is no {} '{}'", kind, unknown.front());
     }
     return fmt::format("{}; the commands are {}: see corozk --help", problem, names);
 }
 
-std::string one_too_many(const std::string& word) {
+std::string unexpected(const std::string& word) {
     if (!word.starts_with('-'))
-        return fmt::format("'{}' is one word too many; a command stands behind --", word);
+        return fmt::format("unexpected argument '{}'; a command follows --", word);
     return fmt::format(
-        "there is no option '{}'; another word that begins with a dash stands "
-        "behind --, or behind the '=' of its option",
+        "there is no option '{}'; other words that begin with a dash follow --, or "
+        "the '=' of their option",
         word);
 }
 
@@ -94,105 +85,95 @@ application::application() : app_(about, "corozk") {
     for (const command_entry& entry : all_commands()) {
         CLI::App* sub = app_.add_subcommand(entry.name, entry.summary);
         sub->fallthrough();
-        commands_.emplace_back(sub, entry.make());
-        commands_.back().second->describe(*sub);
-        auto usage = fmt::format(
-            "\nUsage: corozk {} [OPTIONS] {}\n", entry.name, commands_.back().second->synopsis());
-        sub->formatter(std::make_shared<with_synopsis>(usage));
+        sub->formatter(std::make_shared<with_usage>(
+            fmt::format("\nUsage: corozk {} [OPTIONS] {}\n", entry.name, entry.arguments)));
+        commands_.emplace(sub, entry.make(*sub));
     }
 }
 
 void application::add_settings() {
-    app_.add_option(
-        "--hosts",
-        settings_.hosts,
-        "the servers, such as a:2181,b:2181, and maybe a folder that is the root, as in "
-        "a:2181/app (default: COROZK_HOSTS, or 127.0.0.1:2181)");
-    auto auth = [this](const std::vector<std::string>& words) {
-        parse_word("--auth", [&] {
-            for (const std::string& word : words)
-                settings_.auth.push_back(parse_auth(word));
-        });
-    };
-    app_.add_option_function<std::vector<std::string>>(
-            "--auth", auth, "credentials; better in a file or the environment")
+    const char* hosts =
+        "the servers, such as a:2181,b:2181, optionally with a root, as in a:2181/app (default "
+        "127.0.0.1:2181)";
+    app_.add_option("--hosts", settings_.hosts, hosts)->envname("COROZK_HOSTS");
+    const std::string auth = "credentials; better in a file or the environment";
+    app_.add_option("--auth", auth)
         ->type_name("SCHEME:CREDENTIAL")
-        ->allow_extra_args(false);
-    auto auth_file = [this](const std::string& name) {
-        parse_word("--auth-file", [&] {
+        ->take_all()
+        ->each([this](const std::string& word) { settings_.auth.push_back(parse_auth(word)); });
+    const std::string auth_file = "a file with credentials";
+    app_.add_option("--auth-file", auth_file)
+        ->type_name("FILE")
+        ->each([this](const std::string& name) {
             auto found = parse_auth_file(name);
             settings_.auth.insert(settings_.auth.end(), found.begin(), found.end());
         });
-    };
-    app_.add_option_function<std::string>("--auth-file", auth_file, "a file with credentials")
-        ->type_name("FILE");
-    auto acl = [this](const std::string& text) {
-        parse_word("--acl", [&] { settings_.acl = parse_acl(text); });
-    };
-    app_.add_option_function<std::string>(
-            "--acl", acl, "of new nodes: open, creator, read-only, or SCHEME:ID:cdrwa")
-        ->type_name("ACL");
+    const std::string acl = "of new znodes: open, creator, read-only, or SCHEME:ID:cdrwa";
+    app_.add_option("--acl", acl)->type_name("ACL")->each([this](const std::string& text) {
+        settings_.acl = parse_acl(text);
+    });
     add_duration(app_,
                  "--session-timeout",
                  settings_.session_timeout,
-                 "asked of the servers; how long a dead holder blocks the others (default 10s)");
+                 "requested from the servers; how long a dead holder blocks others (default 10s)");
     add_duration(app_,
                  "--connect-timeout",
                  settings_.connect_timeout,
-                 "how long to try to connect; 0 for ever (default 10s, or --deadline; never longer "
-                 "than that)");
-    app_.add_option("--tls-ca", settings_.tls.ca_file, "certificates that servers are checked with")
-        ->type_name("FILE");
-    app_.add_option("--tls-certificate", settings_.tls.certificate_file, "our own certificate")
-        ->type_name("FILE");
-    app_.add_option("--tls-key", settings_.tls.key_file, "its key")->type_name("FILE");
-    app_.add_option("--sasl-user", settings_.sasl.user, "authenticate by SASL as this user")
-        ->type_name("USER");
-    app_.add_option("--sasl-password-file", settings_.sasl.password_file, "the user's password")
-        ->type_name("FILE");
-    app_.add_flag("--json", settings_.json, "results and events as JSON, one value a line");
-    app_.add_flag("-v,--verbose", settings_.verbose, "say what happens");
+                 "the time limit for connecting; 0: none (default 10s, or --deadline, which is "
+                 "never exceeded)");
+    auto add_file = [this](const char* name, std::string& into, const char* help) {
+        app_.add_option(name, into, help)->type_name("FILE");
+    };
+    add_file("--tls-ca", settings_.tls.ca_file, "the servers' certificate authorities");
+    add_file("--tls-certificate", settings_.tls.certificate_file, "our own certificate");
+    add_file("--tls-key", settings_.tls.key_file, "its key");
+    app_.add_option("--sasl-user", settings_.sasl.user, "authenticate by SASL as this user");
+    add_file("--sasl-password-file", settings_.sasl.password_file, "the user's password");
+    app_.add_flag("--json", settings_.json, "results and events as JSON, one value per line");
+    app_.add_flag("-v,--verbose", settings_.verbose, "report events in detail");
 }
 
 void application::parse(std::vector<std::string> words) {
-    // Also of what is wrong with the words.
-    settings_.json =
-        std::find(words.begin(), std::find(words.begin(), words.end(), "--"), "--json") !=
-        std::find(words.begin(), words.end(), "--");
-    // The command's words are not ours to read.
     auto dashes = std::find(words.begin(), words.end(), "--");
     bool has_command = dashes != words.end();
-    if (has_command) {
+    if (has_command)
         settings_.command.assign(dashes + 1, words.end());
-        words.erase(dashes, words.end());
-    }
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    words.erase(dashes, words.end());
+    // Holds for usage errors, too.
+    settings_.json = std::find(words.begin(), words.end(), "--json") != words.end();
+    std::reverse(words.begin(), words.end());  // as CLI11 expects them
     try {
         app_.parse(std::move(words));
     } catch (const CLI::RequiredError&) {
         if (app_.get_subcommands().empty())
-            throw bad_word(no_command_in(app_.remaining()));
+            throw usage_error(no_command_in(app_.remaining()));
         throw;
     } catch (const CLI::ExtrasError&) {
-        throw bad_word(one_too_many(app_.remaining(true).front()));
+        throw usage_error(unexpected(app_.remaining(true).front()));
     }
-    read_environment();
+    read_credentials();
     if (has_command && settings_.command.empty())
-        throw bad_word("there is no command behind --");
-    // The server decides between bounds of its own, which are minutes; the C client's arithmetic
-    // ends at twelve days.
+        throw usage_error("there is no command after --");
+    // The servers have bounds of their own, minutes; the C client's arithmetic ends at twelve days.
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 10);
     settings_.session_timeout = std::min(settings_.session_timeout, longest);
     if (settings_.session_timeout < std::chrono::milliseconds(100))
-        throw bad_word("--session-timeout must be at least 100ms");
-    selected().check(settings_);
+        throw usage_error("--session-timeout must be at least 100ms");
     check_command_line();
+    selected().check(settings_);
 }
 
-void application::read_environment() {
-    const char* hosts = std::getenv("COROZK_HOSTS");
-    if (hosts && *hosts && app_.get_option("--hosts")->empty())
-        settings_.hosts = hosts;
+void application::parse_for_completion(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());
+    try {
+        app_.parse(std::move(words));
+    } catch (const CLI::Error&) {
+        // Something may still be missing.
+    }
+    read_credentials();
+}
+
+void application::read_credentials() {
     if (!settings_.auth.empty())
         return;
     if (const char* name = std::getenv("COROZK_AUTH_FILE"); name && *name)
@@ -204,16 +185,9 @@ void application::read_environment() {
 void application::check_command_line() const {
     command_line takes = selected().takes_command();
     if (takes == command_line::required && settings_.command.empty())
-        throw bad_word("there is no command: write it behind --, as in corozk lock /a -- date");
+        throw usage_error("there is no command; it follows --, as in corozk lock /a -- date");
     if (takes == command_line::none && !settings_.command.empty())
-        throw bad_word("nothing is run here: what stands behind -- has no meaning");
-}
-
-command& application::selected() const {
-    auto found = std::find_if(commands_.begin(), commands_.end(), [](const auto& entry) {
-        return entry.first->parsed();
-    });
-    return *found->second;
+        throw usage_error("no command is run here: remove -- and what follows it");
 }
 
 void hide_credentials(int argc, char** argv) {

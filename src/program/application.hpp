@@ -2,44 +2,40 @@
 #pragma once
 
 #include "command.hpp"
-#include "option_types.hpp"
-#include "settings.hpp"
 
-#include <memory>
-#include <string>
-#include <vector>
+#include <map>
 
 namespace corozk::program {
 
-/// The command line: what there is to say, and what was said.
+/// The command line.
 class application {
 public:
     application();
 
-    /// Reads the words. @throws CLI::ParseError (also for --help), bad_word
+    /// Parses the arguments, and reads what the command needs from standard input.
+    /// @throws CLI::ParseError, also for --help
     void parse(std::vector<std::string> words);
 
-    const settings& options() const noexcept { return settings_; }
+    /// Parses arguments that may be incomplete, for the options of all commands.
+    void parse_for_completion(std::vector<std::string> words);
 
-    /// What the environment says, where the words do not. @throws bad_word
-    void read_environment();
+    const settings& options() const noexcept { return settings_; }
+    const CLI::App& app() const noexcept { return app_; }
 
     /// The command that was named.
-    command& selected() const;
-
-    const CLI::App& app() const noexcept { return app_; }
-    CLI::App& app() noexcept { return app_; }
+    command& selected() const { return *commands_.at(app_.get_subcommands().front()); }
 
 private:
     void add_settings();
+    void read_credentials();
     void check_command_line() const;
 
     CLI::App app_;
     settings settings_;
-    std::vector<std::pair<CLI::App*, std::unique_ptr<command>>> commands_;
+    std::map<const CLI::App*, std::unique_ptr<command>> commands_;
 };
 
-/// Overwrites credentials among a process's arguments, which everybody on the machine can read.
+/// Overwrites credentials among a process's arguments, which all users of the machine can read.
 void hide_credentials(int argc, char** argv);
 
 }  // namespace corozk::program

@@ -1,96 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
-#include "exit_code.hpp"
-#include "option_types.hpp"
 #include <corozk/recipe/any_line.hpp>
-
-#include <fmt/format.h>
 
 namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
-
 class break_command final : public command {
 public:
-    std::string synopsis() const override { return "NODE | --holder PATH"; }
-
-    void describe(CLI::App& app) override {
-        app.add_option("PATH",
-                       path_,
-                       "a contender's node, as 'corozk contenders' shows it; or, "
-                       "with --holder, the folder")
-            ->required();
-        app.add_flag("--holder", holders_, "whoever holds it now");
+    explicit break_command(CLI::App& app) {
+        app.add_option(
+               "PATH",
+               path_,
+               "a contender's znode, as shown by 'corozk contenders'; with --holder its parent")
+            ->required()
+            ->each(check_path);
+        app.add_flag("--holder", holders_, "break what is held now");
         add_duration(app,
                      "--ask",
                      ask_,
-                     "ask to release it first, and break it only if that did not happen in time");
+                     "request the release first, and break only what is held after this");
         app.footer(
-            "The owner is told that it has lost what it held, or that it waits no more, and the\n"
-            "next one proceeds. The owner may still be at work for a moment: break what a dead or\n"
-            "stopped process holds, or let what is protected refuse smaller fencing tokens.\n"
-            "\n"
-            "Exit code 1 if there was nothing to break.\n"
-            "\n"
-            "Examples\n"
-            "  corozk break --holder /backup\n"
-            "  corozk break --holder --ask 30s /backup\n"
-            "  corozk break /backup/5c0e...-lock-0000000042");
+            R"(The owner is notified that it has lost what it held, or that it waits no more, and the
+next contender proceeds. The owner may still be working for a moment: break what a dead
+or stopped process holds, or let the protected resource reject smaller fencing tokens.
+
+Exit code 1 if there was nothing to break.
+
+Examples
+  corozk break --holder /backup
+  corozk break --holder --ask 30s /backup
+  corozk break /backup/5c0e...-lock-0000000042)");
     }
 
     void check(const settings&) override {
-        check_path(path_);
-        auto slash = path_.rfind('/');
-        if (path_.empty() || path_.front() != '/' || path_.size() < 2)
-            throw bad_word(fmt::format("'{}' is no path of a node", path_));
-        if (!holders_ && slash == 0)
-            throw bad_word(fmt::format(
-                "{} is a folder; name a contender's node in it, or say --holder", path_));
+        if (path_ == "/")
+            throw usage_error("'/' is the root, and no contender");
+        if (!holders_ && path_.rfind('/') == 0)
+            throw usage_error(
+                fmt::format("{} has no parent: name a contender's znode, or use --holder", path_));
     }
 
-    asio::awaitable<int> run(surroundings& here) override {
-        int code = co_await here.interrupts.race<int>(break_all(here));
-        co_return code;
+    asio::awaitable<int> run(command_context& context) override {
+        return context.interrupts.race(break_all(context));
     }
 
 private:
-    asio::awaitable<int> break_all(surroundings& here) {
-        any_line line(here.zk, holders_ ? path_ : path_.substr(0, path_.rfind('/')));
+    asio::awaitable<int> break_all(command_context& context) {
+        any_line line(context.zk, holders_ ? path_ : path_.substr(0, path_.rfind('/')));
         std::vector<contender_info> contenders = co_await line.contenders();
-        int broken = 0;
+        int code = answer_is_no;
         for (const contender_info& c : contenders) {
             if (holders_ ? !c.holds : c.path != path_)
                 continue;
-            bool removed = true;
-            bool there = true;
-            try {
-                if (ask_)
-                    removed = co_await line.insist_on_release(c.path, *ask_);
-                else
-                    co_await line.break_contender(c.path);
-            } catch (const boost::system::system_error& e) {
-                if (e.code() != zk_errc::no_node)
-                    throw;
-                there = false;  // it went by itself
-            }
-            if (!there)
-                continue;
-            ++broken;
-            boost::json::object value;
-            value["node"] = c.path;
-            value["who"] = c.data;
-            value["broken"] = removed;
-            here.out.result(fmt::format("{} {}{}",
-                                        removed ? "broke" : "released",
-                                        printable(c.path),
-                                        c.data.empty() ? "" : " of " + printable(c.data)),
-                            value);
+            bool broken = true;
+            error_code ec;
+            if (ask_)
+                std::tie(ec, broken) = co_await line.insist_on_release(c.path, *ask_, as_tuple);
+            else
+                std::tie(ec) = co_await line.break_contender(c.path, as_tuple);
+            if (ec == zk_errc::no_node)
+                continue;  // released meanwhile
+            if (ec)
+                throw error(ec, "break", c.path);
+            code = done;
+            context.out.result(fmt::format("{} {}{}",
+                                           broken ? "broke" : "released",
+                                           printable(c.path),
+                                           c.data.empty() ? "" : " of " + printable(c.data)),
+                               {{"node", c.path}, {"who", c.data}, {"broken", broken}});
         }
-        if (broken == 0 && !here.options.json)
-            complain(fmt::format("{}: nobody there", path_), false);
-        co_return broken > 0 ? done : answer_is_no;
+        if (code == answer_is_no && !context.options.json)
+            complain(fmt::format("{}: no such contender", path_), false);
+        co_return code;
     }
 
     std::string path_;
@@ -100,8 +82,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_break() {
-    return std::make_unique<break_command>();
+std::unique_ptr<command> make_break(CLI::App& app) {
+    return std::make_unique<break_command>(app);
 }
 
 }  // namespace corozk::program

@@ -4,16 +4,7 @@
 #include "command_guard.hpp"
 #include "interruption.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
-
-#include <chrono>
-#include <optional>
 #include <string>
-#include <sys/types.h>
-#include <utility>
 #include <vector>
 
 namespace corozk::program {
@@ -22,24 +13,24 @@ namespace corozk::program {
 struct child_description {
     std::vector<std::string> words;
     /// Added to this process's environment.
-    std::vector<std::pair<std::string, std::string>> environment;
-    /// What stands on its standard input; without it, it has ours.
+    variables environment;
+    /// Its standard input; without it, it inherits ours.
     std::optional<std::string> input;
-    /// Between SIGTERM and SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     std::chrono::milliseconds grace{10'000};
-    /// It is stopped if this process does nothing for so long: as long as a session lives.
+    /// The command is stopped if this process is stopped for so long: the session's timeout.
     std::chrono::milliseconds lease{10'000};
 };
 
-/// A command, and all that descends from it: started and ended together.
+/// A command and all its descendants: started and ended together.
 ///
 /// It is in our process group, so that a terminal and its shell see one job, as with flock(1):
-/// Ctrl-C and Ctrl-Z go to both, and who may read from the terminal is the shell's affair. Its
-/// signal mask and what it ignores are those that we were started with.
+/// Ctrl-C and Ctrl-Z go to both, and the shell decides who reads from the terminal. Its signal mask
+/// and ignored signals are those that this program was started with.
 class child_process {
 public:
     /// Starts it. @throws std::system_error if it cannot be run.
-    child_process(const boost::asio::any_io_executor& executor,
+    child_process(const asio::any_io_executor& executor,
                   interruption& signals,
                   const child_description& what);
 
@@ -49,32 +40,31 @@ public:
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;
 
-    /// Waits for the command's end; what it started may still run. Can be cancelled, and waited for
-    /// again.
-    /// @return its exit code, or 128 and the number of the signal that ended it.
-    boost::asio::awaitable<int> ended();
+    /// Waits for the command's end; its descendants may still run. Can be cancelled and called again.
+    /// @return its exit code, or 128 and the number of the signal that ended it
+    asio::awaitable<int> ended();
 
-    /// Whether it was stopped because this process did nothing for too long.
+    /// Whether it was stopped because this process was stopped for too long.
     bool lapsed() const noexcept { return lapsed_; }
 
-    /// Passes a request on: one to end to all that descends from the command, as a terminal would,
-    /// and also to what is stopped; any other to the command alone.
-    void pass_on(const signal_request& request) const;
+    /// Forwards a signal: one that asks to end to the command and its descendants, as a terminal
+    /// would, and resumes those that are stopped; any other one to the command alone.
+    void forward(const signal_request& request) const;
 
-    /// SIGTERM for all, and SIGKILL after the grace time, or at once when we are asked to end
-    /// meanwhile. Cannot be cancelled.
-    /// @return whether all are gone: who belongs to somebody else, or hangs, may be left
-    boost::asio::awaitable<bool> stop();
+    /// Sends SIGTERM to all, and SIGKILL after the grace time, or when a signal asks this process to
+    /// end meanwhile. Cannot be cancelled.
+    /// @return whether all have ended: some may hang, or belong to another user
+    asio::awaitable<bool> stop();
 
-    /// The same for what has outlived the command, after half a second.
-    boost::asio::awaitable<bool> stop_what_is_left();
+    /// The same for descendants that have outlived the command, after half a second.
+    asio::awaitable<bool> stop_what_is_left();
 
 private:
-    boost::asio::awaitable<void> gone_or_asked_within(std::chrono::milliseconds limit);
-    boost::asio::awaitable<void> news();
-    boost::asio::awaitable<void> read_report();
+    asio::awaitable<void> wait_for_end(std::chrono::milliseconds limit);
+    asio::awaitable<void> next_report();
+    asio::awaitable<void> read_report();
     void look_without_guard();
-    void give_sign();
+    void renew_lease();
     pid_t root() const noexcept;
 
     interruption& signals_;
@@ -82,8 +72,8 @@ private:
     std::chrono::milliseconds lease_;
     pid_t guard_ = -1;
     pid_t command_ = -1;
-    boost::asio::posix::stream_descriptor reports_;
-    boost::asio::steady_timer sign_due_;
+    asio::posix::stream_descriptor reports_;
+    asio::steady_timer renewal_;
     bool guard_is_gone_ = false;
     bool lapsed_ = false;
     bool all_gone_ = false;

@@ -1,84 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "awaiting.hpp"
+#include "exit_code.hpp"
 #include "interruption.hpp"
+#include "option_types.hpp"
 #include "output.hpp"
 #include "settings.hpp"
+#include "wait_options.hpp"
 #include <corozk/client.hpp>
 
-#include <boost/asio/awaitable.hpp>
+#include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace corozk::program {
 
 /// What a command works with.
-struct surroundings {
-    surroundings(client& zk_, const settings& options_, interruption& interrupts_)
-        : zk(zk_), options(options_), interrupts(interrupts_), out(options_.json) {}
-
+struct command_context {
     client& zk;
     const settings& options;
     interruption& interrupts;
-    output out;
+    output out{options.json};
 };
 
-/// How a command treats what stands behind "--".
+/// Whether a command takes words after "--".
 enum class command_line { none, optional, required };
 
-/// One command of the program, such as `lock`.
+/// One command of the program, such as `lock`. Its constructor adds its options, its arguments, and
+/// the text below its help.
 class command {
 public:
     virtual ~command() = default;
 
-    /// What stands behind the options, such as "PATH -- COMMAND [ARGUMENT...]".
-    virtual std::string synopsis() const = 0;
-
-    /// Adds its options, its words, and the text below its help.
-    virtual void describe(CLI::App& app) = 0;
-
-    /// What is wrong with the words together; throws bad_word.
-    virtual void check(const settings&) {}
-
-    /// Reads what it takes from standard input: before there is a session that would have to live
-    /// meanwhile, and while signals still have their usual effect.
-    virtual void read_input(const settings&) {}
-
-    /// How long connecting may take at most.
-    virtual std::optional<std::chrono::milliseconds> patience() const { return std::nullopt; }
-
     virtual command_line takes_command() const { return command_line::none; }
 
-    /// @return the exit code.
-    virtual boost::asio::awaitable<int> run(surroundings& here) = 0;
+    /// Checks the arguments together, and reads standard input if it is one of them: before there is
+    /// a session to keep alive, and while signals still have their usual effect.
+    /// @throws usage_error
+    virtual void check(const settings&) {}
+
+    /// @return the exit code
+    virtual asio::awaitable<int> run(command_context& context) = 0;
+
+    /// How long connecting may take at most.
+    std::optional<std::chrono::milliseconds> patience() const { return wait_.patience(); }
+
+protected:
+    wait_options wait_;
 };
 
 struct command_entry {
     const char* name;
+    const char* arguments;
     const char* summary;
-    std::unique_ptr<command> (*make)();
+    std::unique_ptr<command> (*make)(CLI::App&);
 };
 
-/// Every command that there is.
+/// All commands, in the order of the help.
 std::span<const command_entry> all_commands();
 
-std::unique_ptr<command> make_lock();
-std::unique_ptr<command> make_elect();
-std::unique_ptr<command> make_semaphore();
-std::unique_ptr<command> make_barrier();
-std::unique_ptr<command> make_queue();
-std::unique_ptr<command> make_config();
-std::unique_ptr<command> make_contenders();
-std::unique_ptr<command> make_break();
-std::unique_ptr<command> make_deadlocks();
-std::unique_ptr<command> make_tree();
+std::unique_ptr<command> make_lock(CLI::App& app);
+std::unique_ptr<command> make_elect(CLI::App& app);
+std::unique_ptr<command> make_semaphore(CLI::App& app);
+std::unique_ptr<command> make_barrier(CLI::App& app);
+std::unique_ptr<command> make_queue(CLI::App& app);
+std::unique_ptr<command> make_config(CLI::App& app);
+std::unique_ptr<command> make_contenders(CLI::App& app);
+std::unique_ptr<command> make_break(CLI::App& app);
+std::unique_ptr<command> make_deadlocks(CLI::App& app);
+std::unique_ptr<command> make_tree(CLI::App& app);
 
 }  // namespace corozk::program

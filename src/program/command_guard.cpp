@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forked from a process that may have threads, and runs without an exec: no locks but malloc's,
-// which glibc leaves usable.
+// Runs after a fork without an exec, and there may have been threads: takes no locks but malloc's,
+// which glibc keeps usable, and setenv's, which nothing else takes.
 #include "command_guard.hpp"
 
 #include "descendants.hpp"
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -26,19 +27,13 @@ namespace {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-ssize_t read_whole(int fd, void* into, std::size_t size) noexcept {
-    ssize_t count = 0;
-    do {
-        count = ::read(fd, into, size);
-    } while (count < 0 && errno == EINTR);
-    return count;
-}
-
 [[noreturn]] void become_command(const command_start& command, int problems) {
     restore_process();
     if (command.input >= 0)
         ::dup2(command.input, STDIN_FILENO);
-    ::execvpe(command.arguments[0], command.arguments, command.environment);
+    for (const auto& [name, value] : *command.environment)
+        ::setenv(name.c_str(), value.c_str(), 1);
+    ::execvp(command.arguments[0], command.arguments);
     int problem = errno;
     static_cast<void>(!::write(problems, &problem, sizeof problem));
     ::_exit(127);
@@ -55,8 +50,8 @@ public:
         ::prctl(PR_SET_PDEATHSIG, SIGCONT);  // it may be stopped when the supervisor dies
         start(command);
         leave_surroundings();
-        heard_ = std::chrono::steady_clock::now();
-        // Once more without waiting: it may be us who did not get to run.
+        renewed_ = std::chrono::steady_clock::now();
+        // At the end once more without waiting: it may be the guard that was not scheduled.
         do {
             reap();
             wait(left_of_lease());
@@ -69,7 +64,7 @@ public:
 
 private:
     std::chrono::milliseconds left_of_lease() const noexcept {
-        auto left = heard_ + terms_.lease - std::chrono::steady_clock::now();
+        auto left = renewed_ + terms_.lease - std::chrono::steady_clock::now();
         bool none = supervisor_is_gone_ || left <= left.zero();
         return none ? std::chrono::milliseconds(0)
                     : std::chrono::ceil<std::chrono::milliseconds>(left);
@@ -82,18 +77,21 @@ private:
             command_ = ::fork();
         if (command_ == 0)
             become_command(command, problems[1]);
-        if (command_ < 0)
+        if (command_ < 0) {
             problem = errno;
-        else
+        } else {
             ::close(problems[1]);
-        if (command_ < 0 || read_whole(problems[0], &problem, sizeof problem) > 0) {
+            while (::read(problems[0], &problem, sizeof problem) < 0 && errno == EINTR) {
+            }
+        }
+        if (problem != 0) {
             report(guard_report::not_run, problem);
             ::_exit(0);
         }
         report(guard_report::started, command_);
     }
 
-    /// Away from the terminal and from every descriptor that somebody may wait for.
+    /// Releases the terminal, the directory, and all descriptors whose end others may wait for.
     void leave_surroundings() noexcept {
         sigset_t all;
         ::sigfillset(&all);
@@ -117,7 +115,7 @@ private:
         static_cast<void>(::send(supervisor_, &message, sizeof message, MSG_NOSIGNAL));
     }
 
-    /// Ends when there is nobody left.
+    /// Ends the guard when no descendant is left.
     void reap() const noexcept {
         int status = 0;
         pid_t pid = 0;
@@ -131,7 +129,7 @@ private:
         }
     }
 
-    /// For a child's end, or the supervisor's.
+    /// Waits for a child's end, a message, or the supervisor's end.
     void wait(std::chrono::milliseconds limit) noexcept {
         pollfd fds[2] = {{children_, POLLIN, 0},
                          {supervisor_is_gone_ ? -1 : supervisor_, POLLIN, 0}};
@@ -142,9 +140,9 @@ private:
         }
         if (fds[1].revents == 0)
             return;
-        char sign = 0;
-        if (::recv(supervisor_, &sign, 1, MSG_DONTWAIT) > 0)
-            heard_ = std::chrono::steady_clock::now();
+        char byte = 0;
+        if (::recv(supervisor_, &byte, 1, MSG_DONTWAIT) > 0)
+            renewed_ = std::chrono::steady_clock::now();
         else
             supervisor_is_gone_ = true;
     }
@@ -164,7 +162,7 @@ private:
     int supervisor_;
     int children_ = -1;
     guard_terms terms_;
-    std::chrono::steady_clock::time_point heard_;
+    std::chrono::steady_clock::time_point renewed_;
     pid_t command_ = -1;
     bool supervisor_is_gone_ = false;
 };
@@ -203,7 +201,7 @@ bool ask_to_end(pid_t root) {
 }
 
 void kill_below(pid_t root) {
-    // Some rounds at once: who forks quicker than it is found would get away.
+    // Several rounds: a process may fork faster than it is found.
     for (int round = 0; round < 10; ++round) {
         std::vector<descendant> found = descendants_of(root);
         if (found.empty())

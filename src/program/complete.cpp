@@ -3,11 +3,9 @@
 
 #include "application.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -16,25 +14,12 @@ namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
 using names = std::vector<std::string>;
 
 const CLI::App* command_among(const CLI::App& app, const names& words) {
-    for (const std::string& word : words) {
-        for (const CLI::App* sub : app.get_subcommands({})) {
-            if (sub->get_name() == word)
-                return sub;
-        }
-    }
-    return nullptr;
-}
-
-const CLI::Option* option_named(const CLI::App* app, const std::string& word) {
-    if (!app || word.size() < 2 || word.front() != '-')
-        return nullptr;
-    for (const CLI::Option* option : app->get_options()) {
-        if (option->check_name(word))
-            return option;
+    for (const CLI::App* sub : app.get_subcommands({})) {
+        if (std::find(words.begin(), words.end(), sub->get_name()) != words.end())
+            return sub;
     }
     return nullptr;
 }
@@ -61,7 +46,7 @@ names split_list(std::string text) {
     return result;
 }
 
-/// The words that an option takes, where these are a list.
+/// The values of an option that has a list of them.
 names values_of(const CLI::Option& option) {
     std::string type = option.get_type_name();
     auto open = type.find('{');
@@ -76,24 +61,23 @@ names actions_of(const CLI::App& command) {
     return action ? split_list(action->get_description()) : names();
 }
 
-/// The children of the folder that the word is in.
+/// The children of the znode before the last slash.
 names paths_for(const settings& s, const std::string& word) {
-    std::string folder = word.substr(0, word.rfind('/'));
-    std::string listed_path = folder.empty() ? "/" : folder;
+    std::string parent = word.substr(0, word.rfind('/'));
     names result;
     client_options options = to_client_options(s);
     options.connect_timeout = std::chrono::seconds(1);
     options.logger.level = log_level::off;
     asio::io_context context(1);
     auto look = [&]() -> asio::awaitable<void> {
-        auto tuple = asio::as_tuple(asio::use_awaitable);
-        auto [connected, zk] = co_await client::connect(options, tuple);
+        auto [connected, zk] = co_await client::connect(options, as_tuple);
         if (connected)
             co_return;
-        auto [ec, listed] = co_await zk.children(listed_path, tuple);
+        std::string listed_path = parent.empty() ? "/" : parent;
+        auto [ec, listed] = co_await zk.children(listed_path, as_tuple);
         for (const std::string& name : listed.names)
-            result.push_back(folder + "/" + name);
-        co_await zk.close(tuple);
+            result.push_back(parent + "/" + name);
+        co_await zk.close(as_tuple);
     };
     asio::co_spawn(context, look, asio::detached);
     context.run_for(std::chrono::seconds(3));
@@ -104,10 +88,10 @@ names candidates(application& known, const names& before, const std::string& wor
     const CLI::App* command = command_among(known.app(), before);
     names result;
     if (!before.empty()) {
-        const CLI::Option* option = option_named(command, before.back());
+        const CLI::Option* option = command ? command->get_option_no_throw(before.back()) : nullptr;
         if (!option)
-            option = option_named(&known.app(), before.back());
-        if (option && option->get_items_expected_max() > 0)
+            option = known.app().get_option_no_throw(before.back());
+        if (option && before.back().starts_with('-') && option->get_items_expected_max() > 0)
             return values_of(*option);
     }
     if (word.starts_with('-')) {
@@ -121,19 +105,13 @@ names candidates(application& known, const names& before, const std::string& wor
         return result;
     }
     if (word.starts_with('/')) {
-        settings s = known.options();
-        auto hosts = std::find(before.begin(), before.end(), "--hosts");
-        if (hosts != before.end() && hosts + 1 != before.end())
-            s.hosts = *(hosts + 1);
-        return paths_for(s, word);
+        known.parse_for_completion(before);
+        return paths_for(known.options(), word);
     }
     result = actions_of(*command);
-    bool said = std::any_of(result.begin(), result.end(), [&](const std::string& action) {
-        return std::find(before.begin(), before.end(), action) != before.end();
-    });
-    if (said)
-        result.clear();
-    return result;
+    bool given = std::find_first_of(before.begin(), before.end(), result.begin(), result.end()) !=
+                 before.end();
+    return given ? names() : result;
 }
 
 }  // namespace
@@ -141,10 +119,8 @@ names candidates(application& known, const names& before, const std::string& wor
 std::vector<std::string> complete(application& known, const std::vector<std::string>& words) {
     if (words.empty())
         return {};
-    names before(words.begin(), words.end() - 1);
-    std::string word = words.back();
-    known.read_environment();
-    names result = candidates(known, before, word);
+    const std::string& word = words.back();
+    names result = candidates(known, names(words.begin(), words.end() - 1), word);
     std::erase_if(result, [&](const std::string& c) { return !c.starts_with(word); });
     std::sort(result.begin(), result.end());
     return result;

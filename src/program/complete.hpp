@@ -8,8 +8,8 @@ namespace corozk::program {
 
 class application;
 
-/// What could be written in place of the last of these words: `corozk --complete WORD...`, for
-/// shells. Asks the servers for paths, for a second at most.
+/// The candidates for the last of these words: `corozk --complete WORD...`, for shells. Asks the
+/// servers for paths.
 std::vector<std::string> complete(application& known, const std::vector<std::string>& words);
 
 }  // namespace corozk::program

@@ -3,7 +3,7 @@
 
 #include "output.hpp"
 
-#include <boost/json/array.hpp>
+#include <boost/json/value_from.hpp>
 
 #include <fmt/format.h>
 
@@ -14,12 +14,11 @@ namespace corozk::program {
 
 namespace {
 
-constexpr std::size_t columns = 8;
-using row = std::array<std::string, columns>;
+using row = std::array<std::string, 8>;
 
-std::string address_of(const contender_info& c, const address_map& addresses) {
+const std::string* address_of(const contender_info& c, const address_map& addresses) {
     auto found = addresses.find(c.session_id);
-    return found == addresses.end() ? std::string() : found->second;
+    return found == addresses.end() ? nullptr : &found->second;
 }
 
 std::string kind_of(const contender_info& c) {
@@ -41,13 +40,13 @@ std::string contender_table(const std::string& path,
     std::size_t holders = 0;
     for (const contender_info& c : contenders) {
         holders += c.holds ? 1 : 0;
-        std::string from = address_of(c, addresses);
+        const std::string* from = address_of(c, addresses);
         rows.push_back({c.holds ? "holds" : "waits",
                         kind_of(c),
                         utc(c.since),
                         age(now - c.since),
                         session_name(c.session_id),
-                        from.empty() ? "-" : from,
+                        from ? *from : "-",
                         c.data.empty() ? "-" : printable(c.data),
                         printable(c.path)});
     }
@@ -55,51 +54,33 @@ std::string contender_table(const std::string& path,
         fmt::format("{}: {} holding, {} waiting\n", path, holders, contenders.size() - holders);
     if (contenders.empty())
         return text;
-    std::array<std::size_t, columns> widths{};
+    std::array<std::size_t, std::tuple_size_v<row>> widths{};
     for (const row& r : rows) {
-        for (std::size_t i = 0; i < columns; ++i)
-            widths[i] = std::max(widths[i], r[i].size());
+        for (std::size_t i = 0; i + 1 < r.size(); ++i)
+            widths[i] = std::max(widths[i], r[i].size() + 2);
     }
     for (const row& r : rows) {
-        for (std::size_t i = 0; i + 1 < columns; ++i)
-            text += fmt::format("{:{}}  ", r[i], widths[i]);
-        text += r.back() + "\n";
+        for (std::size_t i = 0; i < r.size(); ++i)
+            text += fmt::format("{:{}}", r[i], widths[i]);
+        text += "\n";
     }
     return text;
 }
 
 boost::json::object contender_value(const contender_info& c, const address_map& addresses) {
-    boost::json::object value;
-    value["node"] = c.path;
-    value["kind"] = c.kind;
-    value["holds"] = c.holds;
-    value["weight"] = c.weight;
-    value["priority"] = c.priority;
-    value["fencing_token"] = c.fencing_token;
-    value["session"] = session_name(c.session_id);
-    std::string from = address_of(c, addresses);
-    if (from.empty())
-        value["from"] = nullptr;
-    else
-        value["from"] = from;
-    value["who"] = c.data;
-    value["since"] = utc(c.since);
-    boost::json::array waits_for;
-    for (const std::string& path : c.waits_for)
-        waits_for.emplace_back(path);
-    value["waits_for"] = std::move(waits_for);
-    return value;
-}
-
-boost::json::object contender_value(const std::string& path,
-                                    const std::vector<contender_info>& contenders,
-                                    const address_map& addresses) {
-    boost::json::array all;
-    for (const contender_info& c : contenders)
-        all.push_back(contender_value(c, addresses));
-    boost::json::object value;
-    value["path"] = path;
-    value["contenders"] = std::move(all);
+    boost::json::object value{{"node", c.path},
+                              {"kind", c.kind},
+                              {"holds", c.holds},
+                              {"weight", c.weight},
+                              {"priority", c.priority},
+                              {"fencing_token", c.fencing_token},
+                              {"session", session_name(c.session_id)},
+                              {"from", nullptr},
+                              {"who", c.data},
+                              {"since", utc(c.since)},
+                              {"waits_for", boost::json::value_from(c.waits_for)}};
+    if (const std::string* from = address_of(c, addresses))
+        value["from"] = *from;
     return value;
 }
 

@@ -21,14 +21,14 @@ struct process {
 
 using by_parent = std::unordered_multimap<pid_t, process>;
 
-/// /proc/self leads to our number, unless somebody else's /proc is mounted there.
+/// Whether /proc/self is this process: /proc may be that of another PID namespace.
 bool proc_is_ours() {
     char target[32] = {};
     ssize_t size = ::readlink("/proc/self", target, sizeof target - 1);
     return size > 0 && std::atoi(target) == ::getpid();
 }
 
-/// "4711 (a name) S 1 4711 ...": the name may contain anything.
+/// "4711 (a name) S 1 4711 ...": the name may contain any characters.
 bool read_stat(const char* pid, pid_t& parent, process& found) {
     std::string name = std::string("/proc/") + pid + "/stat";
     int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
@@ -46,17 +46,17 @@ bool read_stat(const char* pid, pid_t& parent, process& found) {
 
 by_parent read_processes() {
     by_parent result;
-    DIR* folder = ::opendir("/proc");
-    if (!folder)
+    DIR* directory = ::opendir("/proc");
+    if (!directory)
         return result;
-    while (const dirent* entry = ::readdir(folder)) {
+    while (const dirent* entry = ::readdir(directory)) {
         pid_t parent = 0;
         process found;
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
             read_stat(entry->d_name, parent, found))
             result.emplace(parent, found);
     }
-    ::closedir(folder);
+    ::closedir(directory);
     return result;
 }
 
@@ -74,7 +74,7 @@ std::vector<descendant> descendants_of(pid_t root) {
         std::vector<process> children;
         for (auto entry = first; entry != last; ++entry)
             children.push_back(entry->second);
-        all.erase(first, last);  // read while all changes: there may be circles
+        all.erase(first, last);  // /proc is no snapshot: there may be cycles
         for (const process& child : children) {
             parents.push_back(child.self.pid);
             if (child.state != 'Z' && child.state != 'X')

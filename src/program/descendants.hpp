@@ -6,15 +6,15 @@
 
 namespace corozk::program {
 
-/// A process that descends from another one, as /proc says.
+/// A process that descends from another one, according to /proc.
 struct descendant {
     pid_t pid = 0;
     pid_t group = 0;
 };
 
-/// Everything that descends from a process and runs, whatever sessions and groups it has made: a
-/// process whose parent ended belongs to the nearest subreaper above it. Nothing where /proc is
-/// missing, or is that of other process numbers.
+/// All running descendants of a process, in any session and process group: a process whose parent has
+/// ended belongs to the nearest subreaper above it. Empty without /proc, or with that of another PID
+/// namespace.
 std::vector<descendant> descendants_of(pid_t root);
 
 }  // namespace corozk::program

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interruption.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <cerrno>
 #include <sys/signalfd.h>
@@ -14,8 +11,6 @@
 #include <system_error>
 
 namespace corozk::program {
-
-namespace asio = boost::asio;
 
 namespace {
 
@@ -38,11 +33,10 @@ interruption::interruption(const asio::any_io_executor& executor, const signal_s
 }
 
 asio::awaitable<void> interruption::read_requests() {
-    auto tuple = asio::as_tuple(asio::use_awaitable);
     signalfd_siginfo info{};
     for (;;) {
         auto [ec, size] =
-            co_await requests_.async_read_some(asio::buffer(&info, sizeof info), tuple);
+            co_await requests_.async_read_some(asio::buffer(&info, sizeof info), as_tuple);
         if (ec || size != sizeof info)
             co_return;
         signal_request request;
@@ -57,16 +51,15 @@ asio::awaitable<void> interruption::read_requests() {
 }
 
 asio::awaitable<void> interruption::reap_children() {
-    auto tuple = asio::as_tuple(asio::use_awaitable);
     signalfd_siginfo info{};
     for (;;) {
         int status = 0;
         for (pid_t pid = 0; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-            if (auto found = watched_.find(pid); found != watched_.end())
-                found->second = status;
+            if (pid == watched_)
+                status_ = status;
         }
         auto [ec, size] =
-            co_await children_.async_read_some(asio::buffer(&info, sizeof info), tuple);
+            co_await children_.async_read_some(asio::buffer(&info, sizeof info), as_tuple);
         if (ec || size != sizeof info)
             co_return;
     }
@@ -74,7 +67,7 @@ asio::awaitable<void> interruption::reap_children() {
 
 asio::awaitable<signal_request> interruption::next() {
     while (unseen_.empty()) {
-        co_await arrived_.async_wait(asio::as_tuple(asio::use_awaitable));
+        co_await arrived_.async_wait(as_tuple);
         auto cancelled = co_await asio::this_coro::cancellation_state;
         if (unseen_.empty() && cancelled.cancelled() != asio::cancellation_type::none)
             co_return signal_request{};
@@ -82,19 +75,6 @@ asio::awaitable<signal_request> interruption::next() {
     signal_request request = unseen_.front();
     unseen_.pop_front();
     co_return request;
-}
-
-bool interruption::got(int number) const noexcept {
-    return ::sigismember(&got_, number) == 1;
-}
-
-void interruption::watch(pid_t child) {
-    watched_.emplace(child, std::nullopt);
-}
-
-std::optional<int> interruption::status_of(pid_t child) const {
-    auto found = watched_.find(child);
-    return found == watched_.end() ? std::nullopt : found->second;
 }
 
 void interruption::close() noexcept {

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "awaiting.hpp"
 #include "process_state.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <deque>
 #include <exception>
-#include <map>
 #include <optional>
 #include <sys/types.h>
 #include <type_traits>
@@ -20,12 +17,12 @@
 
 namespace corozk::program {
 
-/// Thrown when the user (or whoever) tells the program to end.
+/// Thrown when a signal asks the program to end.
 struct interrupted {
     int signal = 0;
 };
 
-/// How something ended, as a value: what is raced must not throw, or the race would go on.
+/// The result or the exception of an operation, as a value: operator|| waits on after an exception.
 template <class Value>
 struct ending {
     using stored = std::conditional_t<std::is_void_v<Value>, std::monostate, Value>;
@@ -41,8 +38,7 @@ struct ending {
 };
 
 template <class Value>
-boost::asio::awaitable<void> run_to_end(boost::asio::awaitable<Value> operation,
-                                        ending<Value>& result) {
+asio::awaitable<void> run_to_end(asio::awaitable<Value> operation, ending<Value>& result) {
     try {
         if constexpr (std::is_void_v<Value>) {
             co_await std::move(operation);
@@ -55,35 +51,35 @@ boost::asio::awaitable<void> run_to_end(boost::asio::awaitable<Value> operation,
     }
 }
 
-/// A signal that somebody has sent.
+/// A signal that was received.
 struct signal_request {
     int number = 0;              ///< 0: none
-    bool from_terminal = false;  ///< our whole process group has got it
+    bool from_terminal = false;  ///< sent to our whole process group
 
-    /// Whether it asks to end; the others may mean anything to a command.
+    /// Whether it asks to end. The meaning of the others is up to the command.
     bool asks_to_end() const noexcept {
         return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
     }
 };
 
-/// The signals of this process, read from a descriptor: they find us where we wait, nowhere else.
+/// The signals of this process, read from descriptors: they interrupt only what waits for them.
 class interruption {
 public:
-    interruption(const boost::asio::any_io_executor& executor, const signal_sets& sets);
+    interruption(const asio::any_io_executor& executor, const signal_sets& sets);
 
-    /// Waits for the next request that nobody has seen. Number 0 if the wait was cancelled.
-    boost::asio::awaitable<signal_request> next();
+    /// Waits for the next request. Number 0 if the wait was cancelled.
+    asio::awaitable<signal_request> next();
 
-    /// Awaits something, unless a request comes first: then it is cancelled, and this throws. What
-    /// was obtained in the same instant is not lost. Once we were asked to end (also while a
-    /// command ran, which was told), nothing new is waited for.
+    /// Awaits an operation; a request cancels it, and this throws. A result that was obtained at the
+    /// same time is not lost. After a request to end (even one that was forwarded to a command),
+    /// nothing is awaited any more. @throws interrupted
     template <class Value>
-    boost::asio::awaitable<Value> race(boost::asio::awaitable<Value> operation) {
-        using namespace boost::asio::experimental::awaitable_operators;
+    asio::awaitable<Value> race(asio::awaitable<Value> operation) {
+        using namespace asio::experimental::awaitable_operators;
         if (asked_to_end_ != 0)
             throw interrupted{asked_to_end_};
         ending<Value> result;
-        auto first = co_await (run_to_end<Value>(std::move(operation), result) || next());
+        auto first = co_await (run_to_end(std::move(operation), result) || next());
         if (first.index() == 1) {
             int number = std::get<1>(first).number;
             if (!result.value)
@@ -93,27 +89,31 @@ public:
         co_return result.take();
     }
 
-    /// Whether this signal was a request to us.
-    bool got(int number) const noexcept;
+    /// Whether this signal was received.
+    bool got(int number) const noexcept { return ::sigismember(&got_, number) == 1; }
 
-    /// How this child ended, of which we became the parent. Who is interested says so before.
-    void watch(pid_t child);
-    std::optional<int> status_of(pid_t child) const;
+    /// Keeps the exit status of a process of which this one may become the parent.
+    void watch(pid_t process) {
+        watched_ = process;
+        status_.reset();
+    }
+    std::optional<int> watched_status() const { return status_; }
 
-    /// Reads no more, so that the loop can end.
+    /// Ends the reading, so that the event loop can end.
     void close() noexcept;
 
 private:
-    boost::asio::awaitable<void> read_requests();
-    boost::asio::awaitable<void> reap_children();
+    asio::awaitable<void> read_requests();
+    asio::awaitable<void> reap_children();
 
-    boost::asio::posix::stream_descriptor requests_;
-    boost::asio::posix::stream_descriptor children_;
-    boost::asio::steady_timer arrived_;
+    asio::posix::stream_descriptor requests_;
+    asio::posix::stream_descriptor children_;
+    asio::steady_timer arrived_;
     std::deque<signal_request> unseen_;
     sigset_t got_;
     int asked_to_end_ = 0;
-    std::map<pid_t, std::optional<int>> watched_;
+    pid_t watched_ = -1;
+    std::optional<int> status_;
 };
 
 }  // namespace corozk::program

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON is text, and what is in a node may be anything.
+// JSON is UTF-8, but the data of a znode may be any bytes.
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -9,15 +9,15 @@
 
 namespace corozk::program {
 
-bool is_utf8(std::string_view bytes) noexcept;
+bool is_utf8(std::string_view bytes);
 
-/// As it is, or with U+FFFD in place of every byte that is part of no character.
+/// Replaces each byte that is not part of a character by U+FFFD.
 std::string valid_text(std::string_view bytes);
 
 std::string base64(std::string_view bytes);
 
-/// Makes every string valid. Of those that were not, all the bytes are in another member of the
-/// object, with "_base64" behind the name: a string, or an array where it was in one.
+/// Makes every string valid. For each member that was not, adds another one, whose name ends in
+/// "_base64", with all bytes.
 void make_valid(boost::json::value& value);
 
 }  // namespace corozk::program

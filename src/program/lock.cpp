@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acquire_again.hpp"
-#include "option_types.hpp"
+#include "acquiring_command.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/shared_lock.hpp>
@@ -9,155 +8,96 @@ namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
-
-class lock_command final : public command {
+class lock_command final : public acquiring_command {
 public:
-    std::string synopsis() const override { return "PATH -- COMMAND [ARGUMENT...]"; }
-
-    void describe(CLI::App& app) override {
-        app.add_option("PATH", path_, "the lock's folder; created when it is needed")->required();
-        auto* shared = app.add_flag(
-            "-s,--shared", shared_, "a reader: together with other readers, never with a writer");
-        app.add_flag("-x,--exclusive", exclusive_, "a writer, alone, of a lock that has readers")
-            ->excludes(shared);
-        auto* priority = add_number<std::int32_t>(
+    explicit lock_command(CLI::App& app)
+        : acquiring_command(
+              app,
+              "lock",
+              "native, curator or kazoo: to exclude programs that use these libraries") {
+        app.add_flag("-s,--shared", shared_, "for reading: together with other readers");
+        add_number<std::int32_t>(
             app,
             "-p,--priority",
             priority_,
-            "a lock by priority: the lower number comes first, never before one who "
-            "holds");
-        add_compatibility(app,
-                          compatibility_,
-                          "native, curator or kazoo: to exclude programs that use these libraries")
-            ->excludes(priority);
-        wait_.describe(app,
-                       "do not wait: end with 75 if somebody else has it, with 69 if no "
-                       "server answers within a second");
-        wait_.describe_conflict_code(app);
-        run_.describe(app);
+            "a lock by priority: a lower number is granted first, but preempts no holder")
+            ->excludes("--compatibility");
+        app.add_flag("-x,--exclusive", exclusive_, "for writing, alone; the lock has readers, too")
+            ->excludes("--shared", "--priority");
         app.footer(
-            "Waits for the lock, runs the command, gives the lock back. Nothing is left behind, \n"
-            "whatever happens: the lock goes with the session of a program that was killed.\n"
-            "\n"
-            "The command finds in its environment\n"
-            "  COROZK_FENCING_TOKEN  grows with every holder: hand it to what the lock protects,\n"
-            "                        and let that refuse smaller numbers\n"
-            "  COROZK_PATH           the lock's folder\n"
-            "  COROZK_NODE           the node that stands for the lock\n"
-            "  COROZK_HOSTS          the servers\n"
-            "When the lock is lost (the session expired, or somebody broke the lock) the command\n"
-            "and all that descends from it, whatever sessions and process groups it has made, get\n"
-            "SIGTERM, after --grace SIGKILL, and the exit code is 79. A signal that asks this\n"
-            "program to end brings SIGKILL at once then. The same happens when this program is\n"
-            "killed, be it with SIGKILL. What the command has left running when it ends goes, "
-            "too,\n"
-            "before the lock is given back: it gets half a second, then SIGTERM, then SIGKILL.\n"
-            "What another service was asked to start (at, systemd-run, docker) does not descend\n"
-            "from the command.\n"
-            "\n"
-            "SIGINT, SIGTERM and SIGQUIT are passed on to the command and its descendants, "
-            "SIGHUP,\n"
-            "SIGUSR1, SIGUSR2 and SIGALRM to the command alone. If it ends by the signal, so does\n"
-            "this program. On a terminal both are one job, as with flock: Ctrl-C and Ctrl-Z go to\n"
-            "both, and bg and fg work. Who is stopped keeps no session: if this program is "
-            "stopped\n"
-            "for longer than --session-timeout, its command is ended as for a lost lock.\n"
-            "\n"
-            "When the servers are away for longer than that, a waiting program goes on waiting.\n"
-            "\n"
-            "All who use one PATH have to agree on the kind: plain, --shared and --exclusive, or\n"
-            "--priority.\n"
-            "\n"
-            "Examples\n"
-            "  corozk lock /backup -- pg_dump -f /backup/db.sql app\n"
-            "  corozk lock --try /cron/report -- make-report || [ $? = 75 ]\n"
-            "  corozk lock --deadline 30s --priority 1 /printer -- lp urgent.pdf\n"
-            "  corozk lock --shared /data -- sh -c 'rsync -a /data/ copy/'");
+            R"(Waits for the lock, runs the command, releases the lock. Nothing is left behind in any
+case: the lock of a program that was killed ends with its session.
+
+The command's environment contains
+  COROZK_FENCING_TOKEN  increases with every holder: pass it to the protected resource,
+                        and let that reject smaller numbers
+  COROZK_PATH           the lock's parent znode
+  COROZK_NODE           the znode that represents the lock
+  COROZK_HOSTS          the servers
+When the lock is lost (the session expired, or somebody broke the lock) the command and
+all its descendants, in any session and process group, get SIGTERM, after --grace
+SIGKILL, and the exit code is 79. A signal that asks this program to end during that
+time sends SIGKILL at once. The same happens when this program is killed, even by
+SIGKILL. What the command has left running at its end is ended before the lock is
+released: after half a second by SIGTERM, then by SIGKILL. What another service was
+asked to start (at, systemd-run, docker) does not descend from the command.
+
+SIGINT, SIGTERM and SIGQUIT are forwarded to the command and its descendants, SIGHUP,
+SIGUSR1, SIGUSR2 and SIGALRM to the command only. If it ends by the signal, so does
+this program. On a terminal both are one job, as with flock: Ctrl-C and Ctrl-Z go to
+both, and bg and fg work. A stopped program keeps no session: if this one is stopped
+for longer than --session-timeout, its command is ended as for a lost lock.
+
+If the servers are away for longer than that, a waiting program continues to wait.
+
+All clients of one PATH have to agree on its kind: plain, --shared and --exclusive, or
+--priority.
+
+Examples
+  corozk lock /backup -- pg_dump -f /backup/db.sql app
+  corozk lock --try /cron/report -- make-report || [ $? = 75 ]
+  corozk lock --deadline 30s --priority 1 /printer -- lp urgent.pdf
+  corozk lock --shared /data -- sh -c 'rsync -a /data/ copy/')");
     }
 
-    void check(const settings&) override {
-        check_recipe_path(path_);
-        if (priority_ && exclusive_)
-            throw bad_word("--priority is exclusive anyway, unless --shared is said");
-    }
-
-    command_line takes_command() const override { return command_line::required; }
-
-    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
-
-    asio::awaitable<int> run(surroundings& here) override {
-        if (priority_) {
-            int code = co_await by_priority(here);
-            co_return code;
-        }
-        if (shared_ || exclusive_) {
-            int code = co_await by_kind(here);
-            co_return code;
-        }
-        int code = co_await plain(here);
-        co_return code;
+    asio::awaitable<int> run(command_context& context) override {
+        if (priority_)
+            return by_priority(context);
+        if (shared_ || exclusive_)
+            return by_kind(context);
+        return run_owning<lock, lock_options>(context, [this](lock& l, time_point until) {
+            return wait_.try_only ? l.try_acquire() : l.acquire_until(until);
+        });
     }
 
 private:
-    template <class Options>
-    Options options_for(const surroundings& here) const {
-        Options options(run_.identity_for(here.options));
-        options.acl = here.options.acl;
-        return options;
-    }
-
-    asio::awaitable<int> plain(surroundings& here) {
-        auto options = options_for<lock_options>(here);
-        options.compatibility = compatibility_;
-        lock l(here.zk, path_, options);
-        auto until = wait_.until();
-        auto once = [&] { return wait_.try_only ? l.try_acquire() : l.acquire_until(until); };
-        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return ended.code;
-    }
-
-    asio::awaitable<int> by_kind(surroundings& here) {
-        auto options = options_for<shared_lock_options>(here);
-        options.compatibility = compatibility_;
-        shared_lock l(here.zk, path_, options);
-        auto until = wait_.until();
-        auto once = [&] {
+    asio::awaitable<int> by_kind(command_context& context) {
+        auto begin = [this](shared_lock& l, time_point until) {
             if (shared_)
                 return wait_.try_only ? l.try_acquire_read() : l.acquire_read_until(until);
             return wait_.try_only ? l.try_acquire_write() : l.acquire_write_until(until);
         };
-        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return ended.code;
+        return run_owning<shared_lock, shared_lock_options>(context, begin);
     }
 
-    asio::awaitable<int> by_priority(surroundings& here) {
-        priority_lock l(here.zk, path_, options_for<priority_lock_options>(here));
-        auto until = wait_.until();
-        auto once = [&] {
-            if (shared_) {
-                return wait_.try_only ? l.try_acquire_read(*priority_)
-                                      : l.acquire_read_until(*priority_, until);
-            }
-            return wait_.try_only ? l.try_acquire(*priority_) : l.acquire_until(*priority_, until);
+    asio::awaitable<int> by_priority(command_context& context) {
+        auto begin = [this, p = *priority_](priority_lock& l, time_point until) {
+            if (shared_)
+                return wait_.try_only ? l.try_acquire_read(p) : l.acquire_read_until(p, until);
+            return wait_.try_only ? l.try_acquire(p) : l.acquire_until(p, until);
         };
-        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return ended.code;
+        return run_owning<priority_lock, priority_lock_options>(context, begin);
     }
 
-    std::string path_;
     bool shared_ = false;
     bool exclusive_ = false;
     std::optional<std::int32_t> priority_;
-    compatibility compatibility_ = compatibility::native;
-    wait_options wait_;
-    run_options run_;
 };
 
 }  // namespace
 
-std::unique_ptr<command> make_lock() {
-    return std::make_unique<lock_command>();
+std::unique_ptr<command> make_lock(CLI::App& app) {
+    return std::make_unique<lock_command>(app);
 }
 
 }  // namespace corozk::program

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application.hpp"
 #include "complete.hpp"
-#include "exit_code.hpp"
 #include "manual.hpp"
 #include "process_state.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -19,12 +17,12 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// A deadline holds for connecting, too.
+/// A deadline includes connecting.
 corozk::client_options options_for(const command& chosen, const settings& s) {
     corozk::client_options options = to_client_options(s);
     if (auto patience = chosen.patience()) {
-        bool said = s.connect_timeout.has_value() && s.connect_timeout->count() > 0;
-        options.connect_timeout = said ? std::min(*patience, *s.connect_timeout) : *patience;
+        bool given = s.connect_timeout.has_value() && s.connect_timeout->count() > 0;
+        options.connect_timeout = given ? std::min(*patience, *s.connect_timeout) : *patience;
     }
     return options;
 }
@@ -35,16 +33,16 @@ asio::awaitable<int> with_client(command& chosen, const settings& s, interruptio
     int code = failed;
     try {
         corozk::client_options options = options_for(chosen, s);
-        zk = co_await interrupts.race<corozk::client>(corozk::client::connect(options));
-        surroundings here(zk, s, interrupts);
-        code = co_await chosen.run(here);
+        zk = co_await interrupts.race(corozk::client::connect(options));
+        command_context context{zk, s, interrupts};
+        code = co_await chosen.run(context);
     } catch (...) {
         failure = std::current_exception();
     }
     if (failure)
         code = complain_about(failure, s.json);
-    // What is still ours goes with the session.
-    co_await zk.close(asio::as_tuple(asio::use_awaitable));
+    // Deletes the ephemeral znodes that are left.
+    co_await zk.close(as_tuple);
     interrupts.close();
     co_return code;
 }
@@ -53,31 +51,12 @@ int run(command& chosen, const settings& s) {
     signal_sets signals = block_signals();
     asio::io_context context(1);
     interruption interrupts(context.get_executor(), signals);
-    int code = failed;
-    std::exception_ptr failure;
-    asio::co_spawn(
-        context, with_client(chosen, s, interrupts), [&](std::exception_ptr e, int result) {
-            failure = e;
-            code = result;
-        });
+    auto result = asio::co_spawn(context, with_client(chosen, s, interrupts), asio::use_future);
     context.run();
-    if (failure)
-        code = complain_about(failure, s.json);
+    int code = result.get();
     if (code > by_signal && interrupts.got(code - by_signal))
         end_by(code - by_signal);
     return code;
-}
-
-/// What is wrong with the command line, or the help that it asks for.
-int answer(const application& known, const CLI::ParseError& e) {
-    std::ostringstream out;
-    std::ostringstream err;
-    if (known.app().exit(e, out, err) != 0) {
-        complain(e.what(), known.options().json);
-        return bad_usage;
-    }
-    print(out.str());
-    return done;
 }
 
 int run_words(application& known, std::vector<std::string> words) {
@@ -97,9 +76,13 @@ int run_words(application& known, std::vector<std::string> words) {
     try {
         known.parse(std::move(words));
     } catch (const CLI::ParseError& e) {
-        return answer(known, e);
+        std::ostringstream help;
+        std::ostringstream problem;
+        if (known.app().exit(e, help, problem) != 0)
+            throw usage_error(e.what());
+        print(help.str());
+        return done;
     }
-    known.selected().read_input(known.options());
     return run(known.selected(), known.options());
 }
 

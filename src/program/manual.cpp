@@ -12,7 +12,7 @@ namespace corozk::program {
 
 namespace {
 
-/// As it stands: no word of it is a request of man(7).
+/// Escapes the requests of man(7).
 std::string plain(std::string_view text) {
     std::string result;
     bool line_begins = true;
@@ -30,7 +30,6 @@ std::string plain(std::string_view text) {
     return result;
 }
 
-/// A text whose lines stay as they are.
 std::string preformatted(std::string_view text) {
     return fmt::format(".nf\n{}\n.fi\n", plain(text));
 }
@@ -68,7 +67,7 @@ std::string manual(const CLI::App& app) {
         version(),
         plain(app.get_description()));
     text += preformatted(app.get_footer());
-    text += ".SH OPTIONS\nOf every command.\n" + options_of(app);
+    text += ".SH OPTIONS\nThese are common to all commands.\n" + options_of(app);
     text += ".SH COMMANDS\n";
     for (const CLI::App* sub : app.get_subcommands({})) {
         text += fmt::format(".SS corozk {}\n{}.\n.PP\n{}{}.PP\n{}",
@@ -80,9 +79,9 @@ std::string manual(const CLI::App& app) {
     }
     text +=
         ".SH ENVIRONMENT\n"
-        ".TP\n\\fBCOROZK_HOSTS\\fR\nthe servers, where \\-\\-hosts is not said\n"
-        ".TP\n\\fBCOROZK_AUTH_FILE\\fR, \\fBCOROZK_AUTH\\fR\ncredentials, where neither "
-        "\\-\\-auth\\-file nor \\-\\-auth is said\n";
+        ".TP\n\\fBCOROZK_HOSTS\\fR\nthe servers, unless \\-\\-hosts is given\n"
+        ".TP\n\\fBCOROZK_AUTH_FILE\\fR, \\fBCOROZK_AUTH\\fR\ncredentials, unless "
+        "\\-\\-auth\\-file or \\-\\-auth is given\n";
     return text;
 }
 

@@ -9,7 +9,7 @@ class App;
 
 namespace corozk::program {
 
-/// The manual page, in the language of man(7), made of the help of all commands.
+/// The manual page in the format of man(7), generated from the help of all commands.
 std::string manual(const CLI::App& app);
 
 }  // namespace corozk::program

@@ -25,7 +25,7 @@ namespace corozk::program {
 
 namespace {
 
-/// A signal that asks us to end and that nobody has read yet: 0 if there is none.
+/// A pending signal that asks to end; 0 if there is none.
 int waiting_signal() noexcept {
     sigset_t pending;
     ::sigpending(&pending);
@@ -36,8 +36,8 @@ int waiting_signal() noexcept {
     return 0;
 }
 
-/// In pieces that a pipe takes whole, so that a reader who does not read holds nothing up.
-/// @return errno, or 0; EAGAIN if it cannot be written now and `wait` says no
+/// Writes in pieces that a pipe accepts whole, so that a reader that does not read blocks nothing.
+/// @return errno, or 0; EAGAIN if it cannot be written now and `wait` returns false
 template <class Wait>
 int write_all(int fd, std::string_view text, Wait wait) {
     while (!text.empty()) {
@@ -67,49 +67,39 @@ std::string serialized(boost::json::value value) {
     return boost::json::serialize(value);
 }
 
-/// What the library says in words of its own that are not those of the command line.
-const char* words_for(const error_code& ec) noexcept {
+/// Messages in terms of the command line, in place of the library's.
+const char* message_for(const error_code& ec) noexcept {
     if (ec == zk_errc::no_auth)
-        return "not allowed: the node's access control list forbids it; authenticate with --auth "
-               "or "
-               "--auth-file, or have the list changed";
+        return "denied by the znode's access control list; authenticate with --auth or --auth-file";
     if (ec == zk_errc::session_closed_require_sasl_auth)
-        return "the server serves nobody without credentials of a scheme that it demands: give "
-               "them with --auth, --auth-file or --sasl-user";
+        return "the server requires authentication: use --auth, --auth-file or --sasl-user";
     if (ec == zk_errc::invalid_acl)
-        return "invalid access control list: --acl names a scheme or an id that the server does "
-               "not "
-               "know, or says 'creator' without --auth";
+        return "invalid access control list: --acl has a scheme or id that the server does not "
+               "know, or is 'creator' without --auth";
     if (ec == errc::limit_mismatch)
-        return "the others use another --limit or --bound: say the same one (or change it for all, "
-               "with semaphore --change-limit)";
+        return "other clients use another --limit or --bound: use the same one (or change it for "
+               "all, with semaphore --change-limit)";
     if (ec == errc::too_large)
-        return "too large for one request: raise jute.maxbuffer at the servers, or split it";
+        return "too large for one request: increase jute.maxbuffer at the servers, or split it";
     if (ec == errc::bad_path)
-        return "this cannot be done at this path: begin with '/', and name a folder of its own";
+        return "not possible at this path: it must begin with '/', and not be the root";
     if (ec == errc::not_connected)
-        return "no connection to a server within the time allowed";
+        return "no connection to a server in time";
     return nullptr;
 }
 
-/// "lock.acquire /a: ..." without the name of the library's operation.
+/// "/a: ...", without the name of the library's operation.
 std::string explain(const boost::system::system_error& e) {
-    const char* own = words_for(e.code());
-    std::string message = own ? std::string(own) : e.code().message();
-    std::string where;
-    if (const auto* ours = dynamic_cast<const error*>(&e)) {
-        bool call = ours->operation().find_first_of("._") != std::string::npos;
-        where = call ? ours->path() : fmt::format("{} {}", ours->operation(), ours->path());
-    } else if (own) {
-        where = e.what();
-        auto text = where.rfind(e.code().message());
-        where.resize(text == std::string::npos ? 0 : text);
-    } else {
-        return e.what();
-    }
-    while (!where.empty() && (where.back() == ' ' || where.back() == ':'))
+    const char* own = message_for(e.code());
+    const auto* ours = dynamic_cast<const error*>(&e);
+    if (!ours)
+        return own ? own : e.what();
+    bool of_library = ours->operation().find_first_of("._") != std::string::npos;
+    std::string where =
+        of_library ? ours->path() : fmt::format("{} {}", ours->operation(), ours->path());
+    while (where.ends_with(' '))
         where.pop_back();
-    return where.empty() ? message : where + ": " + message;
+    return fmt::format("{}{}{}", where, where.empty() ? "" : ": ", own ? own : e.code().message());
 }
 
 int code_for(const error_code& ec) {
@@ -134,9 +124,13 @@ void output::result(std::string_view text, const boost::json::value& value) cons
     print(json_ ? serialized(value) : std::string(text));
 }
 
-void output::event(std::string_view text, const boost::json::object& value) const {
+void output::event(const char* name,
+                   std::string_view text,
+                   const boost::json::object& members) const {
+    boost::json::object value{{"event", name}};
+    value.insert(members.begin(), members.end());
     std::string line = line_of(json_ ? serialized(value) : fmt::format("corozk: {}", text));
-    // What it tells of matters more than that somebody reads it.
+    // The event itself matters more than its report.
     static_cast<void>(write_all(STDERR_FILENO, line, [] { return false; }));
 }
 
@@ -153,30 +147,36 @@ output_failure::output_failure(int problem)
                                 std::error_code(problem, std::generic_category()).message())) {}
 
 void complain(std::string_view text, bool json) {
-    boost::json::object value;
-    value["event"] = "error";
-    value["message"] = boost::json::string(text);
-    output(json).event(text, value);
+    output(json).event("error", text, {{"message", text}});
+}
+
+std::string message_of(std::exception_ptr failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const boost::system::system_error& e) {
+        return explain(e);
+    } catch (const std::exception& e) {
+        return e.what();
+    }
 }
 
 int complain_about(std::exception_ptr failure, bool json) {
+    int code = failed;
     try {
         std::rethrow_exception(failure);
     } catch (const interrupted& i) {
         return by_signal + i.signal;
-    } catch (const bad_word& e) {
-        complain(e.what(), json);
-        return bad_usage;
-    } catch (const output_failure& e) {
-        complain(e.what(), json);
-        return output_failed;
+    } catch (const usage_error&) {
+        code = bad_usage;
+    } catch (const output_failure&) {
+        code = output_failed;
     } catch (const boost::system::system_error& e) {
-        complain(explain(e), json);
-        return code_for(e.code());
-    } catch (const std::exception& e) {
-        complain(e.what(), json);
-        return failed;
+        code = code_for(e.code());
+    } catch (const std::exception&) {
+        // has no code of its own
     }
+    complain(message_of(failure), json);
+    return code;
 }
 
 std::string session_name(std::int64_t id) {

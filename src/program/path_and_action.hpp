@@ -2,38 +2,33 @@
 #pragma once
 
 #include "option_types.hpp"
-
-#include <string>
-#include <vector>
+#include "settings.hpp"
 
 namespace corozk::program {
 
-/// The two words of `queue put PATH`, which may as well be said as `queue PATH put`: a path begins
-/// with a slash.
+/// The arguments of commands like `queue put PATH ITEM...`. Action and path may change places: a
+/// path begins with a slash.
 class path_and_action {
 public:
-    path_and_action(std::string command, std::vector<std::string> actions)
-        : command_(std::move(command)), actions_(std::move(actions)) {}
-
-    void describe(CLI::App& app);
-
-    /// Tells them apart; throws bad_word.
-    void check();
+    /// @param taking_words the action that takes more words
+    path_and_action(CLI::App& app,
+                    std::vector<std::string> actions,
+                    std::string taking_words = std::string());
 
     const std::string& path() const noexcept { return path_; }
-    const std::string& action() const noexcept { return action_; }
+    bool is(std::string_view action) const noexcept { return action_ == action; }
 
-    /// The words behind these two.
-    const std::vector<std::string>& rest() const noexcept { return rest_; }
+    /// The words behind these two, before and after "--".
+    std::vector<std::string> words(const settings& s) const;
 
 private:
-    std::string command_;
+    void check();
+
     std::vector<std::string> actions_;
-    std::string first_;
-    std::string second_;
+    std::string taking_words_;
     std::string action_;
     std::string path_;
-    std::vector<std::string> rest_;
+    std::vector<std::string> words_;
 };
 
 }  // namespace corozk::program

@@ -25,8 +25,7 @@ found& at_start() noexcept {
     return state;
 }
 
-/// Reads fail from what is open for writing, and the other way round: as if it were closed. An exec
-/// closes it.
+/// Opened in the wrong direction, so that reads and writes fail as on a closed one. Closed by exec.
 void occupy_closed_streams() noexcept {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
         if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
@@ -44,7 +43,7 @@ void set_up_process() noexcept {
     struct sigaction action {};
     action.sa_handler = SIG_IGN;
     ::sigaction(SIGPIPE, &action, &at_start().pipe);
-    // Who ignores it never gets to know how a child ended.
+    // If it is ignored, the exit status of children is discarded.
     action.sa_handler = SIG_DFL;
     ::sigaction(SIGCHLD, &action, &at_start().child);
 }
@@ -71,7 +70,7 @@ void restore_process() noexcept {
 }
 
 void end_by(int signal) noexcept {
-    ::prctl(PR_SET_DUMPABLE, 0);  // the core that might be of interest is the command's
+    ::prctl(PR_SET_DUMPABLE, 0);  // the core dump of interest is the command's
     std::signal(signal, SIG_DFL);
     sigset_t set;
     ::sigemptyset(&set);

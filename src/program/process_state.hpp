@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program inherits from its caller and must hand on to a command as it found it: signals
-// that are ignored, the signal mask, and standard streams that are closed.
+// What a program inherits from its caller and must pass on to a command unchanged: ignored signals,
+// the signal mask, and closed standard streams.
 #pragma once
 
 #include <csignal>
 
 namespace corozk::program {
 
-/// The signals that are waited for instead of being delivered. Requests are those of them that the
-/// caller does not ignore (nohup, a shell's background jobs): what was ignored stays so.
+/// The signals that are read from descriptors. Requests do not include those that the caller ignores
+/// (nohup, background jobs of a shell): they stay ignored.
 struct signal_sets {
-    sigset_t requests;  ///< somebody asks us to end, or means the command
+    sigset_t requests;  ///< to end, or for the command
     sigset_t children;  ///< SIGCHLD
 };
 
-/// The first thing that the program does. Without SIGPIPE a reader that went away is an error of
-/// the write; a standard stream that is closed is occupied, so that no socket becomes one.
+/// Must be called first. Ignores SIGPIPE, so that writes fail instead; occupies closed standard
+/// streams, so that no socket becomes one.
 void set_up_process() noexcept;
 
-/// Blocks these signals in this thread and those that it starts, to be read from a descriptor.
+/// Blocks these signals in this thread and those that it starts.
 signal_sets block_signals() noexcept;
 
-/// Between fork and exec: everything as it was when the program began.
+/// Restores what the program was started with; between fork and exec.
 void restore_process() noexcept;
 
-/// Ends by this signal, as who waits for this process expects it. Returns if that is impossible:
-/// for the first process of a container.
+/// Ends this process by the signal, as its parent expects. Returns if that is impossible: in the
+/// first process of a container.
 void end_by(int signal) noexcept;
 
 }  // namespace corozk::program

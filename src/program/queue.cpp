@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exit_code.hpp"
-#include "option_types.hpp"
 #include "outage.hpp"
 #include "path_and_action.hpp"
 #include "run_under.hpp"
-#include "wait_options.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/queue.hpp>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <fmt/format.h>
 
 #include <sstream>
 
@@ -19,302 +11,248 @@ namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
-using clock = std::chrono::steady_clock;
-
 class queue_command final : public command {
 public:
-    std::string synopsis() const override {
-        return "put|take|consume|peek|size PATH [ITEM...] [-- COMMAND...]";
-    }
-
-    void describe(CLI::App& app) override {
-        words_.describe(app);
-        auto* priority =
-            add_number<std::int32_t>(app,
-                                     "-p,--priority",
-                                     priority_,
-                                     "put: the items' priority; the lower number is taken first");
-        auto* prioritized =
-            app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
-        auto* delay = add_duration(
-            app, "--delay", delay_, "put: nobody takes the items before so long has passed");
-        auto* delayed = app.add_flag(
-            "--delayed", delayed_, "the queue's items have a time each, and come by it");
-        for (auto* option : {priority, prioritized})
-            option->excludes(delay)->excludes(delayed);
-        app.add_flag("--whole", whole_, "put: standard input is one item, not one in each line");
+    explicit queue_command(CLI::App& app)
+        : words_(app, {"put", "take", "consume", "peek", "size"}, "put") {
+        add_number<std::int32_t>(app,
+                                 "-p,--priority",
+                                 priority_,
+                                 "put: the items' priority; lower numbers are taken first");
+        app.add_flag("--prioritized", prioritized_, "the queue's items have priorities");
+        add_duration(app, "--delay", delay_, "put: the items are available after this time");
+        app.add_flag("--delayed", delayed_, "the queue's items are available from a time on");
+        for (const char* name : {"--priority", "--prioritized"})
+            app.get_option(name)->excludes("--delay", "--delayed");
+        app.add_flag("--whole", whole_, "put: standard input is one item, not one per line");
         add_number<std::uint64_t>(
-            app, "-c,--count", count_, "take, consume: so many items (default 1; 0: for ever)");
-        wait_.describe(app,
-                       "do not wait: end with 75 if there is no item, with 69 if no server answers "
-                       "within a second");
+            app, "-c,--count", count_, "take, consume: how many items (default 1; 0: no limit)");
+        wait_.describe(app, "there is no item");
         add_number<std::size_t>(
-            app, "--bound", bound_, "put: wait while so many items are in the queue");
+            app, "--bound", bound_, "put: wait while this many items are in the queue");
         add_compatibility(app, compatibility_, "native, curator or kazoo: how items are named");
         run_.describe(app);
-        app.footer(
-            "Actions\n"
-            "  put      appends each of WORDS as an item, or each line of standard input\n"
-            "  take     removes the first item and prints it\n"
-            "  consume  claims the first item and runs the command with it on standard input; the\n"
-            "           item is removed when the command ends with 0, and goes back otherwise\n"
-            "  peek     prints the first item and leaves it\n"
-            "  size     prints how many items there are\n"
-            "\n"
-            "take gives each item to exactly one taker; if that one dies with it, it is gone. If\n"
-            "standard output fails, it goes back to its place.\n"
-            "consume gives it to another one then. Its command finds COROZK_ITEM (the item's "
-            "name),\n"
-            "COROZK_PRIORITY, COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and\n"
-            "COROZK_HOSTS (and of a delayed item COROZK_DUE) in its environment; it is stopped\n"
-            "when the claim is lost (exit code 79). Signals are passed on to it, as by corozk "
-            "lock;\n"
-            "after one that asks to end, no further item is taken.\n"
-            "\n"
-            "Examples\n"
-            "  corozk queue put /jobs 'resize a.png' 'resize b.png'\n"
-            "  find . -name '*.png' | corozk queue put /jobs\n"
-            "  corozk queue take --deadline 30s /jobs\n"
-            "  corozk queue put --delay 10min /reminders 'the tea is ready'\n"
-            "  corozk queue consume --delayed --count 0 /reminders -- notify\n"
-            "  corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it \"$job\"'");
+        app.footer(R"(Actions
+  put      appends each of WORDS, or each line of standard input, as an item
+  take     removes the first item and prints it
+  consume  claims the first item and runs the command with it as standard input; removes
+           the item if the command's exit code is 0, and returns it to the queue otherwise
+  peek     prints the first item and leaves it
+  size     prints the number of items
+
+take gives each item to exactly one client; if that dies with it, the item is gone. If
+standard output fails, the item is put back. consume gives it to another client then.
+The command's environment contains COROZK_ITEM (the item's name), COROZK_PRIORITY,
+COROZK_FENCING_TOKEN, COROZK_NODE (the claim), COROZK_PATH and COROZK_HOSTS (and
+COROZK_DUE for a delayed item). The command is stopped when the claim is lost (exit code
+79). Signals are forwarded, as by corozk lock; after one that asks to end, no further
+item is taken.
+
+Examples
+  corozk queue put /jobs 'resize a.png' 'resize b.png'
+  find . -name '*.png' | corozk queue put /jobs
+  corozk queue take --deadline 30s /jobs
+  corozk queue put --delay 10min /reminders 'the tea is ready'
+  corozk queue consume --delayed --count 0 /reminders -- notify
+  corozk queue consume --count 0 /jobs -- sh -c 'read job; do-it "$job"')");
     }
 
-    void check(const settings&) override {
-        words_.check();
+    void check(const settings& s) override {
         check_recipe_path(words_.path());
-        if (!words_.rest().empty() && words_.action() != "put")
-            throw bad_word(fmt::format("'{}' is one word too many", words_.rest().front()));
-        if (priority_ && words_.action() != "put")
-            throw bad_word("--priority belongs to 'put'; say --prioritized");
-        if (delay_ && words_.action() != "put")
-            throw bad_word("--delay belongs to 'put'; say --delayed");
+        if (priority_ && !words_.is("put"))
+            throw usage_error("--priority belongs to 'put'; use --prioritized");
+        if (delay_ && !words_.is("put"))
+            throw usage_error("--delay belongs to 'put'; use --delayed");
         if ((delay_ || delayed_) && compatibility_ != compatibility::native)
-            throw bad_word("only a queue of the native format has delayed items");
+            throw usage_error("only the native format has delayed items");
+        if (words_.is("put"))
+            items_ = items_to_put(s);
     }
 
     command_line takes_command() const override {
-        if (words_.action() == "consume")
+        if (words_.is("consume"))
             return command_line::required;
         // Items that begin with a dash.
-        return words_.action() == "put" ? command_line::optional : command_line::none;
+        return words_.is("put") ? command_line::optional : command_line::none;
     }
 
-    void read_input(const settings& s) override {
-        if (words_.action() == "put")
-            items_ = items_to_put(s.command);
-    }
-
-    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
-
-    asio::awaitable<int> run(surroundings& here) override {
-        queue_options options;
-        options.acl = here.options.acl;
-        options.bound = bound_;
-        options.compatibility = compatibility_;
-        int code = 0;
-        if (priority_ || prioritized_) {
-            priority_queue q(here.zk, words_.path(), options);
-            code = co_await work(here, q);
-        } else if (delay_ || delayed_) {
-            delay_queue q(here.zk, words_.path(), options);
-            code = co_await work(here, q);
-        } else {
-            queue q(here.zk, words_.path(), options);
-            code = co_await work(here, q);
-        }
-        co_return code;
+    asio::awaitable<int> run(command_context& context) override {
+        if (priority_ || prioritized_)
+            return work<priority_queue>(context);
+        return delay_ || delayed_ ? work<delay_queue>(context) : work<queue>(context);
     }
 
 private:
-    /// That there is nothing, or no room, is an answer in words of its own.
+    /// An empty or full queue is reported in this command's words.
     template <class Queue>
-    asio::awaitable<int> work(surroundings& here, Queue& q) {
+    asio::awaitable<int> work(command_context& context) {
+        queue_options options;
+        options.acl = context.options.acl;
+        options.bound = bound_;
+        options.compatibility = compatibility_;
+        Queue q(context.zk, words_.path(), options);
         int code = done;
         try {
-            code = co_await act(here, q);
+            code = co_await act(context, q);
         } catch (const boost::system::system_error& e) {
             if (e.code() != errc::would_block && e.code() != errc::deadline_exceeded)
                 throw;
-            complain(answer_no(e.code() == errc::deadline_exceeded), here.options.json);
+            complain(refusal(e.code() == errc::deadline_exceeded), context.options.json);
             code = not_acquired;
         }
         co_return code;
     }
 
-    std::string answer_no(bool waited) const {
-        const std::string& action = words_.action();
-        if (action == "put") {
+    std::string refusal(bool waited) const {
+        if (words_.is("put")) {
             return fmt::format(
                 "{} {} full: --bound {}", words_.path(), waited ? "stayed" : "is", bound_);
         }
-        std::string item = action == "consume" ? "item that nobody has claimed" : "item";
-        if (waited)
-            return fmt::format("no {} came to {} in time", item, words_.path());
-        return fmt::format("there is no {} in {}", item, words_.path());
+        const char* item = words_.is("consume") ? "unclaimed item" : "item";
+        return waited ? fmt::format("no {} came to {} in time", item, words_.path())
+                      : fmt::format("there is no {} in {}", item, words_.path());
     }
 
     template <class Queue>
-    asio::awaitable<int> act(surroundings& here, Queue& q) {
-        const std::string& action = words_.action();
-        if (action == "size") {
-            std::size_t size = co_await here.interrupts.race<std::size_t>(q.size());
-            here.out.result(std::to_string(size), size);
-        } else if (action == "peek") {
-            queue_item item = co_await here.interrupts.race<queue_item>(q.peek());
-            show(here, item);
-        } else if (action == "put") {
+    asio::awaitable<int> act(command_context& context, Queue& q) {
+        int code = done;
+        if (words_.is("size")) {
+            std::size_t size = co_await context.interrupts.race(q.size());
+            context.out.result(std::to_string(size), size);
+        } else if (words_.is("peek")) {
+            queue_item item = co_await context.interrupts.race(q.peek());
+            show(context, item);
+        } else if (words_.is("put")) {
             for (std::string& item : items_)
-                co_await here.interrupts.race<void>(put_one(q, std::move(item)));
-        } else if (action == "take") {
+                co_await context.interrupts.race(put_one(q, std::move(item)));
+        } else if (words_.is("take")) {
             for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
                 auto operation = wait_.try_only ? q.try_take() : q.take_until(wait_.until());
-                queue_item item = co_await here.interrupts.race<queue_item>(std::move(operation));
-                co_await hand_over(here, item);
+                queue_item item = co_await context.interrupts.race(std::move(operation));
+                co_await hand_over(context, item);
             }
         } else {
-            for (std::uint64_t n = 0; count_ == 0 || n < count_; ++n) {
+            for (std::uint64_t n = 0; code == done && (count_ == 0 || n < count_); ++n) {
                 auto operation = wait_.try_only ? q.try_consume() : q.consume_until(wait_.until());
-                queue_claim claim =
-                    co_await here.interrupts.race<queue_claim>(std::move(operation));
-                int code = co_await consume_one(here, claim);
-                if (code != 0)
-                    co_return code;
+                queue_claim claim = co_await context.interrupts.race(std::move(operation));
+                code = co_await consume_one(context, claim);
             }
         }
-        co_return 0;
+        co_return code;
     }
 
-    asio::awaitable<void> put_one(queue& q, std::string item) {
-        return wait_.try_only ? q.try_put(std::move(item))
-                              : q.put_until(std::move(item), wait_.until());
+    template <class Queue, class... Place>
+    asio::awaitable<void> put_at(Queue& q, std::string item, Place... place) {
+        return wait_.try_only ? q.try_put(std::move(item), place...)
+                              : q.put_until(std::move(item), place..., wait_.until());
     }
-
+    asio::awaitable<void> put_one(queue& q, std::string item) { return put_at(q, std::move(item)); }
     asio::awaitable<void> put_one(priority_queue& q, std::string item) {
-        std::int32_t priority = priority_.value_or(0);
-        return wait_.try_only ? q.try_put(std::move(item), priority)
-                              : q.put_until(std::move(item), priority, wait_.until());
+        return put_at(q, std::move(item), priority_.value_or(0));
     }
-
     asio::awaitable<void> put_one(delay_queue& q, std::string item) {
-        due_time when = delay_.value_or(std::chrono::milliseconds(0));
-        return wait_.try_only ? q.try_put(std::move(item), when)
-                              : q.put_until(std::move(item), when, wait_.until());
+        return put_at(q, std::move(item), due_time(delay_.value_or(std::chrono::milliseconds(0))));
     }
 
-    asio::awaitable<int> consume_one(surroundings& here, queue_claim& claim) {
-        child_description what;
-        what.words = here.options.command;
-        what.grace = run_.grace;
+    asio::awaitable<int> consume_one(command_context& context, queue_claim& claim) {
+        child_description what = run_.command_at(words_.path(), context.options);
         what.input = claim.data();
-        what.environment = {{"COROZK_HOSTS", here.options.hosts},
-                            {"COROZK_PATH", words_.path()},
-                            {"COROZK_NODE", claim.path()},
-                            {"COROZK_ITEM", claim.name()},
-                            {"COROZK_PRIORITY", std::to_string(claim.priority())},
-                            {"COROZK_FENCING_TOKEN", std::to_string(claim.fencing_token())}};
+        what.environment.insert(what.environment.end(),
+                                {{"COROZK_NODE", claim.path()},
+                                 {"COROZK_ITEM", claim.name()},
+                                 {"COROZK_PRIORITY", std::to_string(claim.priority())},
+                                 {"COROZK_FENCING_TOKEN", std::to_string(claim.fencing_token())}});
         if (delayed_)
             what.environment.emplace_back("COROZK_DUE", utc(claim.due()));
-        std::function<asio::awaitable<std::string>()> lost =
-            [&claim]() -> asio::awaitable<std::string> {
+        loss_wait lost = [&claim]() -> asio::awaitable<std::string> {
             co_await claim.wait_lost();
-            co_return std::string("the claim is gone: the session was lost, or somebody erased it");
+            co_return "the session was lost, or another client deleted the claim";
         };
-        run_result ended = co_await run_under(here, std::move(what), claim.name(), lost);
-        if (ended.lost)
-            co_return ended.code;
-        if (ended.code == 0)
-            co_await acknowledge(here, claim);
-        else
+        run_result ended = co_await run_under(context, what, claim.name(), lost);
+        if (!ended.lost && ended.code == 0)
+            co_await acknowledge(context, claim);
+        else if (!ended.lost)
             co_await claim.release();
         co_return ended.code;
     }
 
-    /// The work is done: that a server is away for a moment does not undo it.
-    static asio::awaitable<void> acknowledge(surroundings& here, queue_claim& claim) {
+    /// The work is done: waits for a server rather than doing it twice.
+    static asio::awaitable<void> acknowledge(command_context& context, queue_claim& claim) {
         for (;;) {
-            auto [ec] =
-                co_await claim.acknowledge(transaction(), asio::as_tuple(asio::use_awaitable));
+            auto [ec] = co_await claim.acknowledge(transaction(), as_tuple);
             if (!ec)
                 co_return;
             if (ec != errc::not_connected || !claim.valid())
                 throw error(ec, "acknowledge", claim.name());
-            co_await connected_again(here, clock::time_point::max());
+            co_await connected_again(context, time_point::max());
         }
     }
 
-    /// Whoever asks us to end waits for some seconds more: something would be lost.
-    static asio::awaitable<void> connected_at_last(surroundings& here) {
+    /// Waits for some seconds more if a signal asks to end: an item would be lost.
+    static asio::awaitable<void> connected_at_last(command_context& context) {
         ending<void> connected;
-        co_await run_to_end<void>(connected_again(here, clock::time_point::max()), connected);
+        co_await run_to_end(connected_again(context, time_point::max()), connected);
         if (connected.failure)
-            co_await connected_or_late(here.zk, clock::now() + std::chrono::seconds(10));
+            co_await connected_until(context.zk,
+                                     std::chrono::steady_clock::now() + std::chrono::seconds(10));
     }
 
-    /// Prints an item that was removed. If that cannot be done it goes back to its old place.
-    asio::awaitable<void> hand_over(surroundings& here, const queue_item& item) const {
+    /// Prints an item that was removed. If that fails the item is put back in its place.
+    asio::awaitable<void> hand_over(command_context& context, const queue_item& item) const {
         std::exception_ptr failure;
         try {
-            show(here, item);
+            show(context, item);
         } catch (...) {
             failure = std::current_exception();
         }
         if (!failure)
             co_return;
         create_options options;
-        if (!here.options.acl.empty())
-            options.acl = &here.options.acl;
+        if (!context.options.acl.empty())
+            options.acl = &context.options.acl;
         std::string node = words_.path() + "/" + item.name;
         for (;;) {
-            auto [ec, made] = co_await here.zk.create(
-                node, item.data, options, asio::as_tuple(asio::use_awaitable));
+            auto [ec, made] = co_await context.zk.create(node, item.data, options, as_tuple);
             if (!ec || ec == zk_errc::node_exists)
                 break;
             ending<void> connected;
             if (is_outage(ec))
-                co_await run_to_end<void>(connected_at_last(here), connected);
+                co_await run_to_end(connected_at_last(context), connected);
             if (!is_outage(ec) || connected.failure) {
-                complain(fmt::format("{} is lost: {}", node, ec.message()), here.options.json);
+                complain(fmt::format("{} is lost: {}", node, ec.message()), context.options.json);
                 break;
             }
         }
         std::rethrow_exception(failure);
     }
 
-    std::vector<std::string> items_to_put(const std::vector<std::string>& behind) const {
-        std::vector<std::string> items = words_.rest();
-        items.insert(items.end(), behind.begin(), behind.end());
+    std::vector<std::string> items_to_put(const settings& s) const {
+        std::vector<std::string> items = words_.words(s);
         if (!items.empty())
             return items;
         std::string input = read_standard_input();
-        if (whole_) {
-            items.push_back(std::move(input));
-            return items;
-        }
+        if (whole_)
+            return {input};
         std::istringstream lines(input);
         for (std::string line; std::getline(lines, line);)
             items.push_back(line);
         return items;
     }
 
-    void show(surroundings& here, const queue_item& item) const {
-        boost::json::object value;
-        value["name"] = item.name;
-        value["priority"] = item.priority;
+    void show(command_context& context, const queue_item& item) const {
+        boost::json::object value{{"name", item.name}, {"priority", item.priority}};
         if (delayed_)
             value["due"] = utc(item.due);
         value["data"] = item.data;
-        here.out.result(item.data, value);
+        context.out.result(item.data, value);
     }
 
-    path_and_action words_{"queue", {"put", "take", "consume", "peek", "size"}};
+    path_and_action words_;
     std::optional<std::int32_t> priority_;
     bool prioritized_ = false;
     std::optional<std::chrono::milliseconds> delay_;
     bool delayed_ = false;
     bool whole_ = false;
-    wait_options wait_;
     std::uint64_t count_ = 1;
     std::size_t bound_ = 0;
     std::vector<std::string> items_;
@@ -324,8 +262,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_queue() {
-    return std::make_unique<queue_command>();
+std::unique_ptr<command> make_queue(CLI::App& app) {
+    return std::make_unique<queue_command>(app);
 }
 
 }  // namespace corozk::program

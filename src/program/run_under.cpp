@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_under.hpp"
 
-#include "exit_code.hpp"
-#include "option_types.hpp"
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <pwd.h>
 #include <system_error>
@@ -18,18 +8,14 @@
 
 namespace corozk::program {
 
-namespace asio = boost::asio;
 using namespace asio::experimental::awaitable_operators;
 
 void run_options::describe(CLI::App& app) {
     add_duration(
-        app,
-        "--grace",
-        grace,
-        "how long what is stopped may take to end after SIGTERM, before SIGKILL (default 10s)");
+        app, "--grace", grace, "the time between SIGTERM and SIGKILL for a command (default 10s)");
     app.add_option("--identity",
                    identity,
-                   "who we are, for those who look (default: USER@HOST pid PID PROGRAM)");
+                   "what 'contenders' shows of us (default: USER@HOST pid PID PROGRAM)");
 }
 
 std::string run_options::identity_for(const settings& s) const {
@@ -38,42 +24,32 @@ std::string run_options::identity_for(const settings& s) const {
     char host[256] = "?";
     ::gethostname(host, sizeof host - 1);
     const passwd* user = ::getpwuid(::geteuid());
-    // The program alone: its arguments are nobody's business.
+    // Without its arguments, which may be confidential.
     std::string_view program = s.command.empty() ? std::string_view() : s.command.front();
     program.remove_prefix(program.rfind('/') + 1);
     return fmt::format("{}@{} pid {} {}", user ? user->pw_name : "?", host, ::getpid(), program);
 }
 
-namespace {
-
-void say_lost(surroundings& here, const std::string& of_what, ending<std::string>& loss) {
-    std::string reason;
-    try {
-        reason = loss.take();
-    } catch (const std::exception& e) {
-        reason = e.what();
-    }
-    boost::json::object event;
-    event["event"] = "lost";
-    event["path"] = of_what;
-    event["reason"] = reason;
-    here.out.event(fmt::format("lost {}: {}; stopping the command", of_what, reason), event);
+child_description run_options::command_at(const std::string& path, const settings& s) const {
+    child_description what;
+    what.words = s.command;
+    what.grace = grace;
+    what.environment = {{"COROZK_HOSTS", s.hosts}, {"COROZK_PATH", path}};
+    return what;
 }
 
-}  // namespace
-
-asio::awaitable<run_result> run_under(surroundings& here,
+asio::awaitable<run_result> run_under(command_context& context,
                                       child_description what,
-                                      std::string of_what,
-                                      std::function<asio::awaitable<std::string>()> lost) {
+                                      std::string of,
+                                      const loss_wait& lost) {
     run_result result;
     auto executor = co_await asio::this_coro::executor;
     std::optional<child_process> child;
-    what.lease = std::max(here.zk.negotiated_timeout(), std::chrono::milliseconds(100));
+    what.lease = std::max(context.zk.negotiated_timeout(), std::chrono::milliseconds(100));
     try {
-        child.emplace(executor, here.interrupts, what);
+        child.emplace(executor, context.interrupts, what);
     } catch (const std::system_error& e) {
-        complain(fmt::format("cannot run {}", e.what()), here.options.json);
+        complain(fmt::format("cannot run {}", e.what()), context.options.json);
         bool missing = e.code() == std::errc::no_such_file_or_directory;
         result.code = missing ? no_such_command : cannot_run_command;
         co_return result;
@@ -81,64 +57,59 @@ asio::awaitable<run_result> run_under(surroundings& here,
     ending<std::string> loss;
     std::size_t first = 2;
     while (first == 2) {
-        auto raced = co_await (child->ended() || run_to_end<std::string>(lost(), loss) ||
-                               here.interrupts.next());
+        auto raced =
+            co_await (child->ended() || run_to_end(lost(), loss) || context.interrupts.next());
         first = raced.index();
         if (first == 0)
             result.code = std::get<0>(raced);
         else if (first == 2)
-            child->pass_on(std::get<2>(raced));
+            child->forward(std::get<2>(raced));
     }
-    bool gone = false;
     if (first == 0 && child->lapsed()) {
-        // We were stopped, and are told of it before the session's end is.
+        // After a stop the guard's report arrives before the session's end is known.
         loss.value = "this program was stopped for too long";
         first = 1;
     }
+    bool gone = false;
     if (first == 1) {
         result.code = ownership_was_lost;
         result.lost = true;
-        say_lost(here, of_what, loss);
+        std::string reason = loss.failure ? message_of(loss.failure) : *loss.value;
+        context.out.event("lost",
+                          fmt::format("lost {}: {}; stopping the command", of, reason),
+                          {{"path", of}, {"reason", reason}});
         gone = co_await child->stop();
     } else {
         gone = co_await child->stop_what_is_left();
     }
     if (!gone)
-        complain("some of what the command has started could not be ended", here.options.json);
+        complain("some of the command's descendants could not be ended", context.options.json);
     co_return result;
 }
 
-asio::awaitable<run_result> run_under(surroundings& here,
+asio::awaitable<run_result> run_under(command_context& context,
                                       const run_options& options,
-                                      std::string folder,
+                                      std::string path,
                                       ownership& held) {
-    child_description what;
-    what.words = here.options.command;
-    what.grace = options.grace;
-    what.environment = {{"COROZK_HOSTS", here.options.hosts},
-                        {"COROZK_PATH", folder},
-                        {"COROZK_NODE", held.path()},
-                        {"COROZK_FENCING_TOKEN", std::to_string(held.fencing_token())}};
-    if (here.options.verbose || here.options.json) {
-        boost::json::object event;
-        event["event"] = "acquired";
-        event["path"] = folder;
-        event["node"] = held.path();
-        event["fencing_token"] = held.fencing_token();
-        here.out.event(
+    child_description what = options.command_at(path, context.options);
+    what.environment.emplace_back("COROZK_NODE", held.path());
+    what.environment.emplace_back("COROZK_FENCING_TOKEN", std::to_string(held.fencing_token()));
+    if (context.options.verbose || context.options.json) {
+        context.out.event(
+            "acquired",
             fmt::format("holds {} with fencing token {}", held.path(), held.fencing_token()),
-            event);
+            {{"path", path}, {"node", held.path()}, {"fencing_token", held.fencing_token()}});
     }
-    std::function<asio::awaitable<std::string>()> lost = [&held]() -> asio::awaitable<std::string> {
+    loss_wait lost = [&held]() -> asio::awaitable<std::string> {
         error_code reason = co_await held.wait_lost();
         co_return reason.message();
     };
-    run_result ended = co_await run_under(here, std::move(what), std::move(folder), lost);
+    run_result ended = co_await run_under(context, std::move(what), std::move(path), lost);
     if (!ended.lost) {
-        auto [ec] = co_await held.release(asio::as_tuple(asio::use_awaitable));
-        // The command has ended: that it was lost just now, or the connection, changes nothing.
-        if (ec && here.options.verbose)
-            complain(fmt::format("release: {}", ec.message()), here.options.json);
+        auto [ec] = co_await held.release(as_tuple);
+        // The command has ended: a loss now, or of the connection, changes nothing.
+        if (ec && context.options.verbose)
+            complain(fmt::format("release: {}", ec.message()), context.options.json);
     }
     co_return ended;
 }

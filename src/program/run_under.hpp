@@ -6,23 +6,21 @@
 #include <corozk/ownership.hpp>
 
 #include <functional>
-#include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace corozk::program {
 
-/// The options that every command has which runs another one.
+/// The options of commands that run another one.
 struct run_options {
     std::chrono::milliseconds grace{10'000};
-    std::string identity;  ///< empty: who and where we are
+    std::string identity;  ///< empty: user, host, process and program
 
     void describe(CLI::App& app);
 
-    /// "anna@db1 pid 4711 backup": who runs what, and where.
+    /// "anna@db1 pid 4711 backup", unless --identity says otherwise.
     std::string identity_for(const settings& s) const;
+
+    /// The command that was given, with COROZK_HOSTS and COROZK_PATH in its environment.
+    child_description command_at(const std::string& path, const settings& s) const;
 };
 
 /// How a command ended that ran under something.
@@ -31,19 +29,21 @@ struct run_result {
     bool lost = false;
 };
 
-/// Runs a command until it ends, or what it runs under is lost: then it is stopped. In either case
-/// nothing that it has started goes on. Signals that we get meanwhile are passed on to it.
-/// @param lost completes with the reason when it is lost; called anew after each signal
-boost::asio::awaitable<run_result> run_under(
-    surroundings& here,
-    child_description what,
-    std::string of_what,
-    std::function<boost::asio::awaitable<std::string>()> lost);
+/// Waits for a loss, and returns its reason. It is cancelled and called again at each signal.
+using loss_wait = std::function<asio::awaitable<std::string>()>;
 
-/// The same under an ownership, which is released at the end. Its variables are added.
-boost::asio::awaitable<run_result> run_under(surroundings& here,
-                                             const run_options& options,
-                                             std::string folder,
-                                             ownership& held);
+/// Runs a command until it ends or the loss occurs, which stops it. In either case all its
+/// descendants are ended. Signals are forwarded to it.
+/// @param of what may be lost, for messages
+asio::awaitable<run_result> run_under(command_context& context,
+                                      child_description what,
+                                      std::string of,
+                                      const loss_wait& lost);
+
+/// The same under an ownership, which is released at the end. Adds its variables.
+asio::awaitable<run_result> run_under(command_context& context,
+                                      const run_options& options,
+                                      std::string path,
+                                      ownership& held);
 
 }  // namespace corozk::program

@@ -1,104 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "acquire_again.hpp"
-#include "option_types.hpp"
+#include "acquiring_command.hpp"
 #include <corozk/recipe/semaphore.hpp>
-
-#include <fmt/format.h>
 
 namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
-
-class semaphore_command final : public command {
+class semaphore_command final : public acquiring_command {
 public:
-    std::string synopsis() const override { return "--limit N PATH -- COMMAND [ARGUMENT...]"; }
-
-    void describe(CLI::App& app) override {
-        app.add_option("PATH", path_, "the semaphore's folder; created when it is needed")
-            ->required();
+    explicit semaphore_command(CLI::App& app)
+        : acquiring_command(app,
+                            "semaphore",
+                            "native, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)") {
         add_number<std::int32_t>(
-            app, "-l,--limit", limit_, "how many permits there are; the same for everybody", 1)
+            app, "-l,--limit", limit_, "how many permits there are; the same for all clients", 1)
             ->required();
         add_number<std::int32_t>(
             app, "-k,--permits", permits_, "how many the command needs (default 1)", 1);
         app.add_flag(
-            "--change-limit", change_, "make --limit the limit for everybody, and run nothing");
-        app.add_flag("--available", show_, "print how many permits are free, and run nothing");
-        add_compatibility(
-            app, compatibility_, "native, curator (InterProcessSemaphoreV2) or kazoo (Semaphore)");
-        wait_.describe(app,
-                       "do not wait: end with 75 if somebody else has it, with 69 if no "
-                       "server answers within a second");
-        wait_.describe_conflict_code(app);
-        run_.describe(app);
+            "--change-limit", change_, "make --limit the limit for all clients, and run nothing");
+        app.add_flag("--available", show_, "print how many permits are free, and run nothing")
+            ->excludes("--change-limit");
         app.footer(
-            "Waits for the permits, runs the command, gives them back. All at once: who waits\n"
-            "for three holds none of them meanwhile. First come, first served.\n"
-            "\n"
-            "The environment, the signals and what happens when the permits are lost: as for\n"
-            "corozk lock.\n"
-            "\n"
-            "Examples\n"
-            "  corozk semaphore --limit 4 /gpus -- ./train           # one of four\n"
-            "  corozk semaphore --limit 4 --permits 3 /gpus -- ./train-big\n"
-            "  corozk semaphore --limit 4 --available /gpus\n"
-            "  corozk semaphore --limit 8 --change-limit /gpus");
+            R"(Waits for the permits, runs the command, releases them. Permits are acquired all at
+once: a client that waits for three holds none of them meanwhile. First come, first
+served.
+
+The environment, signals, and the loss of permits: see corozk lock --help.
+
+Examples
+  corozk semaphore --limit 4 /gpus -- ./train           # one of four
+  corozk semaphore --limit 4 --permits 3 /gpus -- ./train-big
+  corozk semaphore --limit 4 --available /gpus
+  corozk semaphore --limit 8 --change-limit /gpus)");
     }
 
     void check(const settings&) override {
-        check_recipe_path(path_);
         if (permits_ > limit_)
-            throw bad_word(
+            throw usage_error(
                 fmt::format("{} permits are never free: the limit is {}", permits_, limit_));
-        if (change_ && show_)
-            throw bad_word("--change-limit and --available are two different things");
     }
 
     command_line takes_command() const override {
         return change_ || show_ ? command_line::none : command_line::required;
     }
 
-    std::optional<std::chrono::milliseconds> patience() const override { return wait_.patience(); }
-
-    asio::awaitable<int> run(surroundings& here) override {
-        semaphore_options options(run_.identity_for(here.options));
-        options.acl = here.options.acl;
-        options.compatibility = compatibility_;
-        semaphore s(here.zk, path_, limit_, options);
-        if (change_) {
-            co_await here.interrupts.race<void>(s.set_limit(limit_));
-            co_return 0;
-        }
-        if (show_) {
-            std::int32_t free = co_await here.interrupts.race<std::int32_t>(s.available());
-            here.out.result(std::to_string(free), free);
-            co_return 0;
-        }
-        auto until = wait_.until();
-        auto once = [&] {
-            return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(until, permits_);
+    asio::awaitable<int> run(command_context& context) override {
+        if (change_ || show_)
+            return look(context);
+        auto begin = [this](semaphore& s, time_point until) {
+            return wait_.try_only ? s.try_acquire(permits_) : s.acquire_until(permits_, until);
         };
-        run_result ended = co_await acquire_and_run(here, wait_, run_, path_, once);
-        co_return ended.code;
+        return run_owning<semaphore, semaphore_options>(context, begin, limit_);
     }
 
 private:
-    std::string path_;
+    asio::awaitable<int> look(command_context& context) {
+        semaphore s(context.zk, path_, limit_, recipe_options<semaphore_options>(context));
+        if (change_) {
+            co_await context.interrupts.race(s.set_limit(limit_));
+            co_return done;
+        }
+        std::int32_t free = co_await context.interrupts.race(s.available());
+        context.out.result(std::to_string(free), free);
+        co_return done;
+    }
+
     std::int32_t limit_ = 0;
     std::int32_t permits_ = 1;
     bool change_ = false;
     bool show_ = false;
-    compatibility compatibility_ = compatibility::native;
-    wait_options wait_;
-    run_options run_;
 };
 
 }  // namespace
 
-std::unique_ptr<command> make_semaphore() {
-    return std::make_unique<semaphore_command>();
+std::unique_ptr<command> make_semaphore(CLI::App& app) {
+    return std::make_unique<semaphore_command>(app);
 }
 
 }  // namespace corozk::program

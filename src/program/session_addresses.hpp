@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace corozk::program {
 
-/// From where each session is connected, as the servers say: asks each of them for its connections
-/// (the word `cons`). Those that do not answer within a second, or do not allow the word
-/// (`4lw.commands.whitelist`), know nothing.
-boost::asio::awaitable<std::map<std::int64_t, std::string>> session_addresses(std::string hosts);
+/// From session to address.
+using address_map = std::map<std::int64_t, std::string>;
 
-/// The answer to `cons`: session to address. Adds to what is there.
-void parse_connections(std::string_view answer, std::map<std::int64_t, std::string>& found);
+/// Asks each server for the addresses of its sessions (the command `cons`). Those that do not respond
+/// within a second, or do not allow the command (`4lw.commands.whitelist`), are skipped.
+boost::asio::awaitable<address_map> session_addresses(std::string hosts);
 
 }  // namespace corozk::program

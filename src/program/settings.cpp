@@ -3,8 +3,6 @@
 
 #include "output.hpp"
 
-#include <string>
-
 namespace corozk::program {
 
 client_options to_client_options(const settings& s) {
@@ -17,12 +15,10 @@ client_options to_client_options(const settings& s) {
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;
     auto write = [out = output(s.json)](log_level level, std::string_view line) {
-        std::string name(to_string(level));
-        boost::json::object event;
-        event["event"] = "log";
-        event["level"] = name;
-        event["message"] = boost::json::string(line);
-        out.event(name.append(": ").append(line), event);
+        std::string_view name = to_string(level);
+        out.event("log",
+                  std::string(name).append(": ").append(line),
+                  {{"level", name}, {"message", line}});
     };
     options.logger = logger(s.verbose ? log_level::info : log_level::error, write);
     return options;

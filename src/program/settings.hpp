@@ -11,11 +11,11 @@
 
 namespace corozk::program {
 
-/// What the options say that every command takes.
+/// The values of the options that all commands have.
 struct settings {
     std::string hosts = "127.0.0.1:2181";
     std::vector<auth_info> auth;
-    corozk::acl acl;  ///< of new nodes; empty: open
+    corozk::acl acl;  ///< of new znodes; empty: open
     std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::chrono::milliseconds> connect_timeout;
     tls_options tls;
@@ -23,7 +23,7 @@ struct settings {
     bool json = false;
     bool verbose = false;
 
-    /// The command line behind "--".
+    /// The words after "--".
     std::vector<std::string> command;
 };
 

@@ -1,69 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
-#include "exit_code.hpp"
-#include "option_types.hpp"
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/json/array.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <limits>
 
 namespace corozk::program {
 
 namespace {
 
-namespace asio = boost::asio;
-
 class tree_command final : public command {
 public:
-    std::string synopsis() const override { return "[PATH]"; }
-
-    void describe(CLI::App& app) override {
-        app.add_option("PATH", path_, "where to begin (default /)");
+    explicit tree_command(CLI::App& app) {
+        app.add_option("PATH", path_, "where to begin (default /)")->each(check_path);
         add_number<std::size_t>(
             app, "-d,--depth", depth_, "how many levels below it (default: all)");
-        app.add_flag("--data", data_, "show what is in the nodes");
+        app.add_flag("--data", data_, "show the data of the znodes");
         app.footer(
-            "A node that goes with a session shows which one. Nodes that may not be read are\n"
-            "shown with a question mark.\n"
-            "\n"
-            "Exit code 1 if there is no such node.\n"
-            "\n"
-            "Examples\n"
-            "  corozk tree /app\n"
-            "  corozk tree --depth 1 --data /app/config\n"
-            "  corozk tree --json / | jq '.children[].name'");
+            R"(Ephemeral znodes show their session, unreadable ones a question mark. Exit code 1 if
+there is no such znode.
+
+Examples
+  corozk tree /app
+  corozk tree --depth 1 --data /app/config
+  corozk tree --json / | jq '.children[].name')");
     }
 
-    void check(const settings&) override { check_path(path_); }
-
-    asio::awaitable<int> run(surroundings& here) override {
+    asio::awaitable<int> run(command_context& context) override {
         boost::json::object root;
         std::string text;
         bool there =
-            co_await here.interrupts.race<bool>(read(here.zk, path_, path_, 0, root, text));
-        if (!there) {
-            complain(fmt::format("{}: no such node", path_), here.options.json);
-            co_return answer_is_no;
-        }
-        here.out.result(text, root);
-        co_return done;
+            co_await context.interrupts.race(read(context.zk, path_, path_, 0, root, text));
+        if (there)
+            context.out.result(text, root);
+        else
+            complain(fmt::format("{}: no such znode", path_), context.options.json);
+        co_return there ? done : answer_is_no;
     }
 
 private:
-    /// Adds a node and what is below it. @return whether there was one
+    /// Adds a znode and its descendants. @return whether it exists
     asio::awaitable<bool> read(client& zk,
                                std::string path,
                                std::string name,
                                std::size_t level,
                                boost::json::object& value,
                                std::string& text) {
-        auto tuple = asio::as_tuple(asio::use_awaitable);
-        auto [ec, node] = co_await zk.get(path, tuple);
+        auto [ec, node] = co_await zk.get(path, as_tuple);
         if (ec == zk_errc::no_node)
             co_return false;
         if (ec && ec != zk_errc::no_auth)
@@ -80,7 +63,7 @@ private:
         describe_node(node, value, text);
         if (level >= depth_ || node.stat.num_children == 0)
             co_return true;
-        auto [listed, below] = co_await zk.children(path, tuple);
+        auto [listed, below] = co_await zk.children(path, as_tuple);
         if (listed == zk_errc::no_node) {
             text.resize(before);
             co_return false;
@@ -94,7 +77,7 @@ private:
         std::sort(below.names.begin(), below.names.end());
         boost::json::array children;
         for (const std::string& child : below.names) {
-            std::string child_path = path == "/" ? "/" + child : path + "/" + child;
+            std::string child_path = (path == "/" ? "" : path) + "/" + child;
             boost::json::object child_value;
             bool there =
                 co_await read(zk, std::move(child_path), child, level + 1, child_value, text);
@@ -130,8 +113,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_tree() {
-    return std::make_unique<tree_command>();
+std::unique_ptr<command> make_tree(CLI::App& app) {
+    return std::make_unique<tree_command>(app);
 }
 
 }  // namespace corozk::program

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -10,33 +11,25 @@ class App;
 
 namespace corozk::program {
 
-/// How long to wait for something: the options of everything that waits. One budget, from the
-/// program's start on, connecting included.
+/// How long to wait. One budget, from the program's start on, which includes connecting.
 struct wait_options {
     bool try_only = false;
     std::optional<std::chrono::milliseconds> deadline;
-    int conflict_code = 0;  ///< 0: the documented one
+    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 
-    /// -w
-    void describe_deadline(CLI::App& app, const char* help);
-    /// -n and -w
-    void describe(CLI::App& app, const char* try_help);
-    /// -E
-    void describe_conflict_code(CLI::App& app);
+    /// Adds -w.
+    void describe_deadline(CLI::App& app);
 
-    /// The moment until which to wait.
+    /// Adds -n and -w. @param in_vain when -n ends with 75
+    void describe(CLI::App& app, const std::string& in_vain);
+
     std::chrono::steady_clock::time_point until() const;
 
-    /// What is left of the deadline; it must be set.
-    std::chrono::milliseconds left() const;
-
-    /// How long connecting may take; nothing where the option of that name decides.
+    /// How long connecting may take; nothing where --connect-timeout alone decides.
     std::optional<std::chrono::milliseconds> patience() const;
 
-    /// Another round, with a budget of its own.
+    /// Starts another round, with a budget of its own.
     void restart() { begin = std::chrono::steady_clock::now(); }
-
-    std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
 }  // namespace corozk::program

@@ -1,61 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single words of the command line mean. All throw bad_word.
+// The syntax of single arguments. All functions throw usage_error.
 #pragma once
 
 #include <corozk/options.hpp>
 #include <corozk/types.hpp>
 
-#include <fmt/format.h>
-
-#include <charconv>
 #include <chrono>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 namespace corozk::program {
 
-/// The text says what would have been right. It never quotes a credential.
-class bad_word : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
+/// Its text says what would be right. It never quotes a credential.
+using usage_error = CLI::ValidationError;
 
-/// A hundred years: whoever adds it to a moment still gets one.
+/// A hundred years: still valid when added to a time point.
 inline constexpr std::chrono::milliseconds for_ever{3'155'760'000'000};
 
-/// "250ms", "30s", "5m", "2h", "1.5"; a bare number means seconds. At most `for_ever`; what is more
-/// than nothing is a millisecond at least.
-std::chrono::milliseconds parse_duration(std::string_view text);
+/// "250ms", "30s", "5m", "2h", "1.5"; a bare number is in seconds. At most `for_ever`, and at least a
+/// millisecond unless it is 0.
+std::chrono::milliseconds parse_duration(const std::string& text);
 
-/// Whether this can be a node's path; the text says why not.
-void check_path(std::string_view path);
+/// Refuses what cannot be a znode's path.
+void check_path(const std::string& path);
 
-/// The same for the folder of a recipe, which cannot be the root.
-void check_recipe_path(std::string_view path);
+/// The same for a recipe, whose parent znode cannot be the root.
+void check_recipe_path(const std::string& path);
 
-/// A whole number between these two.
-template <class Number>
-Number parse_number(std::string_view text, Number least, Number most) {
-    Number number{};
-    const char* behind = text.data() + text.size();
-    auto [end, ec] = std::from_chars(text.data(), behind, number);
-    if (ec != std::errc() || end != behind || number < least || number > most)
-        throw bad_word(fmt::format("'{}' is no whole number from {} to {}", text, least, most));
-    return number;
-}
-
-/// "digest:user:password"; the credential is what stands behind the first colon.
+/// "digest:user:password"; the credential follows the first colon.
 auth_info parse_auth(std::string_view text);
 
-/// One per line; empty lines and lines that begin with '#' do not count.
+/// One per line; empty lines and lines that begin with '#' are ignored.
 std::vector<auth_info> parse_auth_file(const std::string& name);
 
 /// "open", "creator", "read-only", or "SCHEME:ID:cdrwa".
 corozk::acl parse_acl(std::string_view text);
 
-/// "NAME=VALUE", or "NAME=@FILE" for what is in the file.
+/// "NAME=VALUE", or "NAME=@FILE" for the contents of a file.
 std::pair<std::string, std::string> parse_part(std::string_view text);
 
 std::string read_file(const std::string& name);

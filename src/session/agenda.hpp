@@ -9,28 +9,41 @@
 
 namespace corozk::detail {
 
-/// What is to run in the turns of a session, and whether one is due: deferred work, users' handlers,
-/// and the state of the turn. Does no I/O.
+/// Limits the duration of one part of a turn. Some work is always done.
+class allowance {
+public:
+    bool spent() noexcept {
+        constexpr unsigned steps_between_looks = 16;
+        return ++steps_ % steps_between_looks == 0 && steady_clock::now() >= end_;
+    }
+
+private:
+    unsigned steps_ = 0;
+    time_point end_ = steady_clock::now() + std::chrono::milliseconds(1);
+};
+
+/// The work for the turns of a session: deferred functions, users' handlers, and whether a turn is
+/// due. Does no I/O.
 class agenda {
 public:
     // The turn.
-    /// A turn is wanted. @return whether to post one; otherwise one is posted already, or under way.
+    /// Requests a turn. @return whether to post one; otherwise one is posted or running
     bool want_turn() noexcept {
-        if (state_ == state_type::running || state_ == state_type::stopped)
+        if (running() || stopped())
             return false;
         state_ = state_type::wanted;
         return !std::exchange(posted_, true);
     }
 
-    /// The posted handler runs. @return whether its turn has not been done by another one meanwhile.
+    /// The posted handler runs. @return whether its turn is still due
     bool take_posted() noexcept {
         posted_ = false;
         return state_ == state_type::wanted;
     }
 
-    /// @return false in a turn, and when stopped.
+    /// @return false within a turn, or if stopped
     bool begin_turn() noexcept {
-        if (state_ == state_type::running || state_ == state_type::stopped)
+        if (running() || stopped())
             return false;
         state_ = state_type::running;
         return true;
@@ -40,9 +53,8 @@ public:
             state_ = state_type::idle;
     }
 
-    /// Around users' handlers: what they complete themselves is not called inside of them.
-    void begin_handlers() noexcept { end_turn(); }
-    void end_handlers() noexcept {
+    /// After `end_turn` for users' handlers, so that handlers are not called within others.
+    void resume_turn() noexcept {
         if (!stopped())
             state_ = state_type::running;
     }
@@ -51,7 +63,7 @@ public:
     bool running() const noexcept { return state_ == state_type::running; }
     bool stopped() const noexcept { return state_ == state_type::stopped; }
 
-    // What it runs.
+    // Work.
     void defer(deferred& d) {
         if (!d.is_linked())
             deferred_.push_back(d);
@@ -73,7 +85,7 @@ public:
     }
     std::list<completion> take_handlers() { return std::exchange(handlers_, {}); }
 
-    /// How many handlers have run since this was last asked and was `many` or more.
+    /// @return whether this many handlers have run since it last returned true
     bool handled(std::size_t many) noexcept {
         return handled_ >= many && std::exchange(handled_, 0) > 0;
     }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session ends. The C client's own closing blocks for up to 4.5 s, so `closing_steps` does it, and
-// only then the C client frees what it holds. With TLS the C client says goodbye, on a thread of its own.
-#include "c_client/handle_reaper.hpp"
+// Ending a session. As the C client's own closing blocks for up to 4.5 s, `closing_steps` replaces
+// it, and the C client only frees its resources. With TLS the C client sends the closing request on
+// another thread.
 #include "driver/cancellable.hpp"
 #include "session/session.hpp"
-
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/query.hpp>
 
 #include <utility>
 
@@ -33,7 +30,7 @@ void session::release() noexcept {
     wake();
 }
 
-/// In the child of a fork the connection and the session are the parent's: they are left alone.
+/// In the child of a fork, connection and session belong to the parent and are left alone.
 void session::heed_fork() {
     if (agenda_.stopped() || !link_.leave_to_parent())
         return;
@@ -69,7 +66,7 @@ void session::begin_closing() {
 void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
-    connection.settled = traffic_.in_flight() == 0 && !watches_.telling();
+    connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
     connection.half_packet =
         connection.connected && connection.settled && link_.client()->interest().write;
     switch (closing_.next(connection, now())) {
@@ -87,9 +84,9 @@ void session::go_on_closing() {
 void session::say_goodbye() {
     link_.socket().cork(false);
     if (options_.tls) {
-        // Only the C client can encrypt. It waits for the server's answer, elsewhere.
+        // Only the C client can encrypt. It waits for the server's response on another thread.
         link_.client()->part_when_destroyed();
-        reap(link_.take());
+        destroy_elsewhere(link_.take(), executor_);
     } else if (!link_.send_close_packet()) {
         closing_.fail();
         return finish_closing();
@@ -104,9 +101,9 @@ void session::finish_closing() {
     complete_close_calls();
 }
 
-/// Whoever waited for a watch is told before whoever waits for the end.
+/// After notifying the waiters of watches.
 void session::complete_close_calls() {
-    if (closing_.active() || watches_.telling())
+    if (closing_.active() || watches_.notifying())
         return;
     for (auto& call : std::exchange(calls_.closing, {}))
         call->complete(closing_.result());
@@ -129,20 +126,15 @@ void session::retire_client() {
     auto last = link_.take();
     if (!last)
         return;
-    // What is inside is answered with `connection_loss`.
+    // Requests inside finish with `connection_loss`.
     last->abort();
     constexpr std::size_t many = 1024;
-    // After a failed authentication requests are still inside.
+    // After failed authentication there are still requests inside.
     bool answered = last->state() != handle_state::auth_failed;
-    if (!agenda_.stopped() && answered && watches_.size() + watches_.untold() > many)
-        reap(std::move(last));
+    if (!agenda_.stopped() && answered && watches_.size() + watches_.unnotified() > many)
+        destroy_elsewhere(std::move(last), executor_);
     last.reset();
     traffic_.drop_session_events();
-}
-
-void session::reap(std::unique_ptr<handle> last) {
-    auto& context = boost::asio::query(executor_, boost::asio::execution::context);
-    boost::asio::use_service<handle_reaper>(context).take(std::move(last));
 }
 
 }  // namespace corozk::detail

@@ -7,9 +7,9 @@
 
 namespace corozk::detail {
 
-/// The steps of closing a session: wait for the last responses, say goodbye, wait for the server to
-/// hang up, all before a deadline. Does no I/O: the owner reports what there is and carries out what
-/// `next` returns.
+/// The steps of closing a session, with a deadline: wait for the last responses, send the closing
+/// request, wait until the server closes the connection. Does no I/O: the owner reports events and
+/// carries out the steps that `next` returns.
 class closing_steps {
 public:
     enum class phase_type : std::uint8_t { none, draining, parting, over };
@@ -21,11 +21,11 @@ public:
 
     struct connection_type {
         bool connected = false;
-        bool settled = false;      ///< every response has come, and no waiter is to be called
-        bool half_packet = false;  ///< of the C client's, still to be sent
+        bool settled = false;      ///< all responses have arrived and all waiters were called
+        bool half_packet = false;  ///< the C client has a partially sent packet
     };
 
-    /// @param had_session  whether a session exists at the server, connected or not
+    /// @param had_session whether a session exists at the server, connected or not
     void begin(bool connected, bool had_session, time_point deadline) noexcept {
         phase_ = phase_type::draining;
         deadline_ = deadline;
@@ -36,8 +36,8 @@ public:
     action next(const connection_type& c, time_point now) noexcept {
         if (active() && now >= deadline_)
             end(left_to_expire());
-        // The C client aborts the program when it gets a response that it does not expect: none of
-        // ours may be on its way that it does not know of.
+        // The C client aborts the program on unexpected responses: there must be no requests in
+        // flight that it does not know.
         if (phase_ == phase_type::draining && c.settled) {
             if (!c.connected) {
                 end(left_to_expire());

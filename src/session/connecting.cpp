@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a session comes to a connection, loses it, and comes to another.
+// Connecting, losing the connection, and reconnecting.
 #include "driver/request.hpp"
 #include "session/session.hpp"
 #if COROZK_HAS_SASL
@@ -9,6 +9,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,33 +19,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What is wrong with the options, or nothing.
+/// The C client takes all of them in one comma-separated text.
+bool files_usable(const tls_options& tls) {
+    const std::string* files[] = {&tls.ca_file, &tls.certificate_file, &tls.key_file};
+    return std::all_of(std::begin(files), std::end(files), [](const std::string* file) {
+        return !file->empty() && file->find(',') == file->npos;
+    });
+}
+
+/// Why the options are invalid, or empty.
 std::string option_problem(const client_options& options) {
-    // The C client allows a connection a third of it to be made.
-    if (options.session_timeout < 100ms)
-        return "session_timeout must be at least 100 ms";
-    if (options.session_timeout > std::chrono::hours(24 * 10)) {
-        return "session_timeout must be at most 10 days";
-    }
-    if (options.connect_timeout < 0ms)
-        return "connect_timeout must not be negative (0: for ever)";
-    if (options.close_timeout < 0ms)
-        return "close_timeout must not be negative";
-    if (options.queue_timeout < 0ms)
-        return "queue_timeout must not be negative";
-    if (options.max_request_size < 1024)
-        return "max_request_size must be at least 1024 bytes";
-    if (options.tls && options.sasl)
-        return "tls and sasl: the C client cannot do both";
-    if (options.tls) {
-        // The C client takes them as one text, separated by commas, and wants all of them.
-        for (const std::string& file :
-             {options.tls->ca_file, options.tls->certificate_file, options.tls->key_file}) {
-            if (file.empty() || file.find(',') != file.npos)
-                return "tls needs ca_file, certificate_file and key_file, without commas";
-        }
-        if (options.tls->key_password.find(',') != std::string::npos)
-            return "tls: key_password must have no comma";
+    const auto& tls = options.tls;
+    const std::pair<bool, const char*> problems[] = {
+        // The C client limits connecting to a third of it.
+        {options.session_timeout < 100ms, "session_timeout must be at least 100 ms"},
+        {options.session_timeout > 240h, "session_timeout must be at most 10 days"},
+        {options.connect_timeout < 0ms, "connect_timeout must not be negative (0: for ever)"},
+        {options.close_timeout < 0ms, "close_timeout must not be negative"},
+        {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
+        {options.max_request_size < 1024, "max_request_size must be at least 1024 bytes"},
+        {tls && options.sasl, "tls and sasl: the C client cannot do both"},
+        {tls && !files_usable(*tls),
+         "tls needs ca_file, certificate_file and key_file, without commas"},
+        {tls && tls->key_password.find(',') != std::string::npos,
+         "tls: key_password must not contain a comma"},
+    };
+    for (const auto& [is_so, text] : problems) {
+        if (is_so)
+            return text;
     }
 #if COROZK_HAS_SASL
     if (options.sasl)
@@ -53,9 +55,9 @@ std::string option_problem(const client_options& options) {
     return {};
 }
 
-/// What the C client's errno says of a connection.
+/// Describes the C client's errno of a connection.
 std::string failure_text(const error_code& failure) {
-    // How the C client reports a server that hangs up.
+    // How the C client reports that the server has closed the connection.
     if (!failure || failure.value() == EHOSTDOWN)
         return "it closed the connection";
     return failure.message();
@@ -63,7 +65,7 @@ std::string failure_text(const error_code& failure) {
 
 }  // namespace
 
-/// @return why these options cannot be used; the log says what is wrong.
+/// @return an error if the options cannot be used; the details are logged
 error_code session::unusable_options() {
     const host_list& hosts = connector_.hosts();
     if (!hosts.problem.empty()) {
@@ -97,9 +99,9 @@ void session::connect(user_call<> call) {
     if (calls_.connecting.empty())
         connector_.expect(now());
     auto shared = std::make_shared<user_call<>>(std::move(call));
-    // When nobody waits for the first session any more, nobody wants it either.
+    // Cancellation of the call stops connecting to the first session.
     shared->on_cancel([this, weak = std::weak_ptr(shared)](cancellation_type) {
-        session& s = *this;  // completing the call destroys this function
+        session& s = *this;  // completion destroys this function
         if (auto c = weak.lock())
             c->fail(boost::asio::error::operation_aborted);
         std::erase_if(s.calls_.connecting, [](const auto& c) { return !c->waiting(); });
@@ -116,7 +118,7 @@ void session::connect(user_call<> call) {
     wake();
 }
 
-/// Carries out what the connector decides.
+/// Carries out the connector's decisions.
 void session::advance() {
     using kind = connector::action::kind_type;
     for (;;) {
@@ -125,7 +127,7 @@ void session::advance() {
             case kind::wait:
                 return wake();
             case kind::begin_round:
-                // Not all watches at once: other coroutines run in between.
+                // In pieces, so that other coroutines run in between.
                 if (!trim_watches())
                     return wake();
                 connector_.begin_round(now());
@@ -164,24 +166,19 @@ void session::look_up(std::size_t host) {
 
 void session::stop_connecting() noexcept {
     connector_.stop();
-    // They may own the session: destroyed when nothing here is in use.
+    // They may own the session: destroy them last.
     auto last = std::exchange(inquiries_.names, {});
 }
 
 void session::attempt(const connector::endpoint& server) {
     if (!link_.client()) {
-        handle_settings settings;
-        settings.chroot = connector_.hosts().chroot;
-        settings.session_timeout = options_.session_timeout;
-        settings.allow_read_only = options_.allow_read_only;
-        settings.tls = options_.tls ? &*options_.tls : nullptr;
-        settings.sasl = options_.sasl ? &*options_.sasl : nullptr;
         auto write = [this](log_level level, std::string_view text) {
             if (logs(level))
                 log(level, "c client: " + std::string(text));
         };
         error_code error;
-        link_.use(handle::make(settings, traffic_.arriving(), write, error));
+        link_.use(
+            handle::make(options_, connector_.hosts().chroot, traffic_.arriving(), write, error));
         if (!link_.client())
             return connect_failed(error);
     }
@@ -189,12 +186,12 @@ void session::attempt(const connector::endpoint& server) {
         connector_.attempt_failed(failure_text(link_.client()->failure()));
 }
 
-/// The C client has no socket any more.
+/// The C client has lost its socket.
 void session::connection_down() {
     link_.socket().close();
-    // After SASL has failed the C client reports nothing, and cannot be used any more.
+    // After a SASL failure the C client reports nothing and cannot be used any more.
     if (link_.is(handle_state::auth_failed))
-        return authentication_failed();
+        return refused_for_good(zk_errc::auth_failed);
     if (connector_.attempting()) {
         connector_.attempt_failed(failure_text(link_.client()->failure()));
         advance();
@@ -217,7 +214,7 @@ void session::established(bool read_only) {
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
     board_.established(client.session_id(), connector_.timeout(), fresh);
-    // Without a quorum a server keeps only the sessions that it has made itself.
+    // Without a quorum a server accepts only sessions that it has established itself.
     if (read_only && !fresh)
         clock_.hold();
     else
@@ -237,7 +234,7 @@ void session::established(bool read_only) {
         verify_chroot();
 }
 
-/// Ahead of what is queued, and before the session is open.
+/// Before queued requests, and before the session is open.
 void session::submit_at_once(operation& op) {
     op.state = operation::progress::sent;
     op.sent_at = now();
@@ -249,7 +246,7 @@ void session::submit_at_once(operation& op) {
 
 void session::verify_chroot() {
     auto verified = [this](operation& op) {
-        // After the loss of the connection it is asked again.
+        // After the loss of the connection it is repeated.
         if (!connector_.verifying() || is_session_lost(op.error) || is_recoverable(op.error))
             return;
         if (op.error == zk_errc::no_node) {
@@ -280,7 +277,7 @@ void session::ask_for_quorum() {
     auto yes = [this](const connector::endpoint& server) {
         stop_looking();
         connector_.quorum_found(server);
-        // How the C client reports this begins the next round.
+        // The C client's report of this starts the next round.
         link_.client()->abort();
         wake();
     };
@@ -296,17 +293,17 @@ void session::stop_looking() noexcept {
     inquiries_.quorum.clear();
 }
 
-/// Often enough for the server to keep the session, and for a silent server to be noticed.
+/// Often enough to keep the session alive and to detect a silent server.
 void session::heartbeat() {
     const time_point current = now();
     const operation* under_way = liveness_.heartbeat;
-    // The C client is not asked how long to wait while it is read-only.
+    // While read-only the C client does not check timeouts (see `handle::interest`).
     if (under_way && under_way->state == operation::progress::sent &&
         link_.is(handle_state::read_only) &&
         current - under_way->sent_at >= connector_.timeout() / 3) {
         link_.client()->abort();
     }
-    // Ours come before the C client's own pings, whose answers it keeps to itself.
+    // Before the C client's own pings, whose responses it does not report.
     if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
         return;
     auto answered = [this](operation&) { liveness_.heartbeat = nullptr; };
@@ -314,33 +311,26 @@ void session::heartbeat() {
     start(*liveness_.heartbeat);
 }
 
-void session::authentication_failed() {
-    refused_for_good(
-        zk_errc::auth_failed,
-        options_.sasl && !connector_.open()
-            ? "SASL authentication failed: check the user, the password and the mechanisms"
-            : "authentication failed: check the scheme and the credential");
-}
-
-/// The server closes each connection on which anything is asked before that (`enforce.auth.schemes`,
-/// ZOOKEEPER-3561): nothing that was asked again could ever be answered.
-void session::authentication_demanded() {
-    refused_for_good(zk_errc::session_closed_require_sasl_auth,
-                     "the server serves nobody without credentials of a scheme that it demands: "
-                     "give them in client_options::auth or sasl");
-}
-
-void session::refused_for_good(error_code reason, std::string_view why) {
+/// The server closes each connection after the first request, so that retries would never succeed.
+void session::refused_for_good(error_code reason) {
     if (closing_.active()) {
         closing_.fail();
-        finish_closing();
-    } else if (!connector_.idle()) {
-        log(log_level::error, why);
-        fail_for_good(reason);
+        return finish_closing();
     }
+    if (connector_.idle())
+        return;
+    const char* why = "authentication failed: check the scheme and the credential";
+    if (reason != zk_errc::auth_failed) {
+        // `enforce.auth.schemes`, ZOOKEEPER-3561
+        why = "the server requires authentication: configure client_options::auth or sasl";
+    } else if (options_.sasl && !connector_.open()) {
+        why = "SASL authentication failed: check the user, the password and the mechanisms";
+    }
+    log(log_level::error, why);
+    fail_for_good(reason);
 }
 
-/// A client that has had a session goes on without those who wait.
+/// Fails pending calls of `connect`; a client that has had a session continues.
 void session::give_up_connecting(error_code reason) {
     if (status().state == session_state::connecting)
         return connect_failed(reason);
@@ -358,7 +348,7 @@ void session::connect_failed(error_code reason) {
     fail_for_good(reason);
 }
 
-/// The server has said so.
+/// The server has reported the expiry.
 void session::session_over() {
     if (closing_.active()) {
         closing_.hung_up();
@@ -370,7 +360,8 @@ void session::session_over() {
 
 void session::session_lost(error_code reason) {
     ++counters_.expirations;
-    log(log_level::warning, "the session was lost; its ephemeral nodes are gone or will go");
+    log(log_level::warning,
+        "the session was lost; its ephemeral nodes have been or will be deleted");
     retire_client();
     link_.socket().close();
     watches_.session_lost();

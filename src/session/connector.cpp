@@ -18,19 +18,19 @@ constexpr auto first_retry = 100ms;
 constexpr auto last_retry = 1000ms;
 constexpr auto shortest_pause = 10ms;
 constexpr auto shortest_attempt = 500ms;
-constexpr auto hasty_attempt = 100ms;  // where `connect` may not last longer
+constexpr auto hasty_attempt = 100ms;  // if `connect_timeout` does not permit more
 
-// A connection that lasted this long was a good one.
+// A connection that lasts this long was successful.
 constexpr auto lasting_connection = 1000ms;
 
-// A session that expires while it is disconnected costs two: the old connection, and the one that
+// A session that expires while disconnected causes two: the old connection, and the one that
 // reports the expiry.
 constexpr std::size_t short_connections_in_order = 2;
 
-// How long a look-up of a name whose addresses are known may keep us from trying these.
+// How long a look-up may delay attempts at the known addresses of the name.
 constexpr auto longest_patience = 500ms;
 
-// How often a read-only client looks for a server with a quorum.
+// The initial interval at which a read-only client looks for a server with a quorum.
 constexpr milliseconds first_question = 200ms;
 constexpr milliseconds last_question = 10s;
 
@@ -38,7 +38,7 @@ constexpr std::size_t problems_kept = 16;
 
 using boost::asio::ip::address;
 
-/// One form for each address.
+/// The canonical form of an address.
 address plain(const address& a) {
     if (a.is_v6() && a.to_v6().is_v4_mapped())
         return make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
@@ -92,7 +92,7 @@ connector::connector(const client_options& options, host_list hosts, std::mt1993
 }
 
 // ---------------------------------------------------------------------------------------------
-// What to do
+// Decisions
 
 connector::action connector::next(time_point now, bool unread) {
     action result;
@@ -120,7 +120,7 @@ connector::action connector::next(time_point now, bool unread) {
                        (tried_.empty() && now >= due_ && use_known_addresses())) {
                 return attempt(now);
             } else if (!tried_.empty() || !looking_up()) {
-                // Names under look-up are not waited for where there was something to try.
+                // Do not wait for look-ups in progress if there were addresses to try.
                 pause(++failed_rounds_, now);
             }
             break;
@@ -153,7 +153,7 @@ connector::action connector::attempt(time_point now) {
     servers_.pop_back();
     phase_ = phase_type::attempting;
     attempt_started_ = now;
-    // Until something else is known.
+    // Until more is known.
     problems_.reached(connect_problems::reach_type::attempted);
     problems_.note(to_text(tried_.back()), "no answer in time");
     limit_attempt();
@@ -163,9 +163,9 @@ connector::action connector::attempt(time_point now) {
     return result;
 }
 
-/// A silent server gets a share of the time there is, so that the others get theirs.
+/// A silent server gets a share of the available time, so that the others get theirs.
 void connector::limit_attempt() {
-    // A single server that is silent is asked again, too, before the session is over.
+    // A single silent server is tried again, too, before the session expires.
     std::size_t in_round = std::max<std::size_t>(tried_.size() + servers_.size(), 2);
     auto share =
         std::chrono::duration_cast<milliseconds>(timeout_ * 2 / 3) / static_cast<int>(in_round);
@@ -183,13 +183,12 @@ void connector::wait_until(time_point when) noexcept {
 
 void connector::pause(std::size_t failures, time_point now) {
     auto delay = first_retry * (1 << std::min<std::size_t>(failures - 1, 4));
-    // Several of them must not cost the session. (What a server grants may be anything, even
-    // negative.)
+    // Several of them must not cause expiry. (A server may grant any timeout, even a negative one.)
     auto lives =
         timeout_ > 0ms ? std::min(timeout_, options_.session_timeout) : options_.session_timeout;
     auto longest = std::clamp<milliseconds>(lives / 10, shortest_pause, last_retry);
     delay = std::min<milliseconds>(delay, longest);
-    // Not all clients of a restarted server at once.
+    // Jitter for the clients of a restarted server.
     std::uniform_int_distribution<std::int64_t> spread(delay.count() / 2, delay.count());
     wait_until(now + milliseconds(spread(random_)));
 }
@@ -227,13 +226,13 @@ void connector::begin_round(time_point now) {
     due_ = now + std::min<milliseconds>(timeout_ / 10, longest_patience);
     servers_.clear();
     tried_.clear();
-    // Clients spread over the servers.
+    // Distributes clients over the servers.
     std::vector<std::size_t> order(known_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random_);
     for (std::size_t i : order) {
         known_host& host = known_[i];
-        // A look-up that takes longer than a round goes on.
+        // A look-up that takes longer than a round continues.
         if (host.lookup == lookup::due) {
             host.lookup = lookup::wanted;
         } else if (host.lookup == lookup::literal && host.found.empty()) {
@@ -252,7 +251,7 @@ void connector::begin_round(time_point now) {
     }
 }
 
-/// To be tried next, in random order: one name may stand for a whole ensemble.
+/// Tries the host's addresses next, in random order: one name may refer to a whole ensemble.
 void connector::use(std::size_t host) {
     addresses found = known_[host].found;
     std::shuffle(found.begin(), found.end(), random_);
@@ -265,7 +264,7 @@ void connector::use(std::size_t host) {
     }
 }
 
-/// The name service takes long; the servers may be where they were.
+/// If look-ups take long, the known addresses may still be valid.
 bool connector::use_known_addresses() {
     due_ = time_point::max();
     for (std::size_t i = 0; i < known_.size(); ++i) {
@@ -290,7 +289,7 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
         h.found = std::move(found);
     else
         problems_.note(hosts_.hosts[host].name, problem);
-    // A name server that is away must not keep us from servers that we know.
+    // An unavailable name server must not prevent attempts at known servers.
     if (now)
         use(host);
     if (phase_ == phase_type::attempting)
@@ -326,12 +325,13 @@ void connector::verified(bool read_only, time_point now) {
     phase_ = phase_type::open;
     expect_nothing();
     ask_after_ = 0ms;
-    // To what is not encrypted a server with TLS does not answer.
+    // Servers with TLS do not respond to unencrypted requests.
     due_ = read_only && !options_.tls ? now : time_point::max();
 }
 
-/// At once, unless connections end as soon as they are made: by a server that cannot be understood,
-/// that hangs up on a request which is sent again each time, or whose sessions are over at once.
+/// Reconnects at once, unless connections repeatedly end shortly after they were made: by a server
+/// with malformed responses, that closes the connection on a request that is sent again each time,
+/// or whose sessions expire at once.
 void connector::connection_lost(time_point now) {
     if (now - attempt_started_ >= lasting_connection)
         short_connections_ = 0;

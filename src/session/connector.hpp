@@ -7,6 +7,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -17,10 +18,10 @@
 
 namespace corozk::detail {
 
-/// Why there is no connection: an error code for all servers together, and a text for each.
+/// Why there is no connection: an error code for all servers, and a text for each.
 class connect_problems {
 public:
-    /// How far an attempt got at best.
+    /// The furthest stage that an attempt has reached.
     enum class reach_type : std::uint8_t { none, attempted, accepted };
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
@@ -35,11 +36,11 @@ private:
     std::map<std::string, std::string> texts_;  ///< by server or name
 };
 
-/// How a session gets a connection: which server is tried next and for how long, the pauses between
-/// rounds of attempts, name look-ups, and when a read-only client looks for a quorum.
+/// The strategy for connecting: the next server and the time for it, pauses between rounds of
+/// attempts, name look-ups, and when a read-only client looks for a quorum.
 ///
-/// Does no I/O. The owner reports events and then carries out what `next` returns, until that is
-/// `wait`; it calls `next` again at `deadline`.
+/// Does no I/O. The owner reports events and then carries out the actions returned by `next`, until
+/// that is `wait`; it calls `next` again at `deadline`.
 class connector {
 public:
     using endpoint = boost::asio::ip::tcp::endpoint;
@@ -48,9 +49,9 @@ public:
     enum class phase_type : std::uint8_t {
         idle,
         waiting,     ///< for the next round of attempts
-        resolving,   ///< a round has begun: addresses are collected and tried
+        resolving,   ///< in a round: addresses are collected and tried
         attempting,  ///< the C client connects
-        verifying,   ///< connected; whether the chroot exists is not known yet
+        verifying,   ///< connected; checking whether the chroot exists
         open,        ///< connected
     };
 
@@ -58,11 +59,11 @@ public:
         enum class kind_type : std::uint8_t {
             wait,
             begin_round,      ///< call `begin_round` as soon as the watches fit into one packet
-            resolve,          ///< look `host` up and report it by `resolved`
+            resolve,          ///< look up `host` and call `resolved`
             attempt,          ///< connect to `server`; report `accepted` and the outcome
             abandon_attempt,  ///< no outcome in time: drop the connection
             ask_for_quorum,   ///< ask `other_servers` whether they have a quorum
-            give_up,          ///< `connect_timeout` is over, for the given reason
+            give_up,          ///< `connect_timeout` is over: fail with the given reason
         };
         kind_type kind = kind_type::wait;
         std::size_t host = 0;
@@ -72,10 +73,10 @@ public:
 
     connector(const client_options& options, host_list hosts, std::mt19937_64& random);
 
-    /// What to do now. With `unread` input an attempt does not time out: it may have succeeded.
+    /// The next action. With `unread` input an attempt does not time out, as it may have succeeded.
     action next(time_point now, bool unread = false);
 
-    /// When `next` has something to do at the latest.
+    /// When `next` must be called at the latest.
     time_point deadline() const noexcept;
 
     // Events.
@@ -90,7 +91,7 @@ public:
     void quorum_found(const endpoint& server);
     void stop() noexcept;
 
-    /// A call waits for a connection, until `connect_timeout` is over; or none does any more.
+    /// A call waits for a connection, until `connect_timeout` is over, or no call waits any more.
     void expect(time_point now) noexcept;
     void expect_nothing() noexcept { connect_deadline_ = time_point::max(); }
 
@@ -106,7 +107,7 @@ public:
     const std::vector<endpoint>& tried() const noexcept { return tried_; }
     std::vector<endpoint> other_servers() const;
 
-    /// Why connecting failed, by server or name. What is still under way counts as failed.
+    /// Why connecting failed, by server or name. Attempts in progress count as failed.
     std::string problems();
 
 private:
@@ -114,7 +115,7 @@ private:
         known_host() = default;
         enum class lookup_type : std::uint8_t { literal, due, wanted, under_way, fresh };
         lookup_type lookup = lookup_type::due;
-        addresses found;  ///< kept for when a look-up fails, or takes long
+        addresses found;  ///< kept in case a look-up fails or takes long
     };
 
     void use(std::size_t host);
@@ -130,17 +131,17 @@ private:
     std::vector<known_host> known_;  ///< of each host
     std::mt19937_64& random_;
     phase_type phase_ = phase_type::idle;
-    time_point due_ = time_point::max();  ///< what the phase waits for at most
+    time_point due_ = time_point::max();  ///< the end of the phase
     time_point connect_deadline_ = time_point::max();
     time_point attempt_started_{};
     std::chrono::milliseconds timeout_;
-    std::vector<endpoint> servers_;          ///< of this round; the next to be tried is the last
-    std::vector<endpoint> tried_;            ///< likewise; the attempt under way is the last
+    std::vector<endpoint> servers_;          ///< of this round; the last one is tried next
+    std::vector<endpoint> tried_;            ///< of this round; the last one is the current attempt
     std::optional<endpoint> with_quorum_;    ///< to be tried first
-    std::chrono::milliseconds ask_after_{};  ///< between two questions for a quorum
+    std::chrono::milliseconds ask_after_{};  ///< between two searches for a quorum
     connect_problems problems_;
     std::size_t failed_rounds_ = 0;
-    std::size_t short_connections_ = 0;  ///< in a row; the last may be one that lasts
+    std::size_t short_connections_ = 0;  ///< in a row, including the current one
     bool verified_ = false;              ///< the chroot exists
 };
 

@@ -7,9 +7,9 @@
 
 namespace corozk::detail {
 
-/// When a session must be taken for lost although nobody said so. The server begins to count at the
-/// earliest when it received the last request that it answered, which is not before it was sent:
-/// counted from the sending, our clock never runs behind the server's.
+/// Determines when a session must be considered lost without a report by the server. The server's
+/// deadline counts at the earliest from the receipt of the last request that it answered. Counted
+/// from the sending of that request, the local deadline is never later.
 class expiry_clock {
 public:
     void start(time_point established, std::chrono::milliseconds timeout) noexcept {
@@ -18,10 +18,10 @@ public:
         counts_ = true;
     }
 
-    /// What is answered from now on does not keep the session: the server has no quorum.
+    /// Further responses do not extend the session, because the server has no quorum.
     void hold() noexcept { counts_ = false; }
 
-    /// A request that was sent at that time has been answered.
+    /// A request that was sent at that time got its response.
     void answered(time_point sent_at) noexcept {
         if (counts_ && sent_at > last_)
             last_ = sent_at;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace corozk::detail {
@@ -70,6 +71,34 @@ std::string parse_host(std::string_view text, host& out) {
     return {};
 }
 
+/// @return the problem, or empty.
+std::string parse(std::string_view text, host_list& list) {
+    if (std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+        std::string_view chroot = text.substr(slash);
+        text = text.substr(0, slash);
+        if (const char* problem = path_problem(chroot))
+            return "has a chroot " + quoted(chroot) + " that " + problem;
+        if (chroot.find(',') != std::string_view::npos) {
+            return "has a chroot " + quoted(chroot) +
+                   " that contains a comma: write the chroot once, after the last host";
+        }
+        if (chroot != "/")
+            list.chroot = chroot;
+    }
+    if (trim(text).empty())
+        return "is empty: name at least one server, such as \"127.0.0.1:2181\"";
+    for (std::size_t comma = 0; comma != std::string_view::npos;) {
+        comma = text.find(',');
+        std::string_view item = trim(text.substr(0, comma));
+        if (item.empty())
+            return "has an empty entry: remove the extra comma";
+        if (std::string problem = parse_host(item, list.hosts.emplace_back()); !problem.empty())
+            return problem;
+        text.remove_prefix(std::min(comma, text.size() - 1) + 1);
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string to_text(const boost::asio::ip::tcp::endpoint& server) {
@@ -81,45 +110,10 @@ std::string to_text(const boost::asio::ip::tcp::endpoint& server) {
 
 host_list parse_hosts(std::string_view text) {
     host_list list;
-    text = trim(text);
-    if (std::size_t slash = text.find('/'); slash != std::string_view::npos) {
-        std::string_view chroot = text.substr(slash);
-        text = text.substr(0, slash);
-        if (chroot != "/") {
-            if (const char* problem = path_problem(chroot)) {
-                list.problem = "names a folder " + quoted(chroot) + " that " + problem;
-                return list;
-            }
-            if (chroot.find(',') != std::string_view::npos) {
-                list.problem =
-                    "names a folder " + quoted(chroot) +
-                    " that contains a comma: the folder stands once, behind the last host";
-                return list;
-            }
-            list.chroot = chroot;
-        }
-    }
-    if (trim(text).empty()) {
-        list.problem = "is empty: name at least one server, such as \"127.0.0.1:2181\"";
-        return list;
-    }
-    while (true) {
-        std::size_t comma = text.find(',');
-        std::string_view item = trim(text.substr(0, comma));
-        if (item.empty()) {
-            list.problem = "has an empty entry: remove the extra comma";
-            return list;
-        }
-        host h;
-        if (std::string problem = parse_host(item, h); !problem.empty()) {
-            list.problem = std::move(problem);
-            return list;
-        }
-        list.hosts.push_back(std::move(h));
-        if (comma == std::string_view::npos)
-            return list;
-        text.remove_prefix(comma + 1);
-    }
+    list.problem = parse(trim(text), list);
+    if (!list.problem.empty())
+        list.hosts.clear();
+    return list;
 }
 
 }  // namespace corozk::detail

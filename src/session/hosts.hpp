@@ -17,12 +17,12 @@ struct host {
     std::uint16_t port = 2181;
 };
 
-/// "a:2181,[::1]:2182/app" taken apart.
+/// A parsed host list: "a:2181,[::1]:2182/app".
 struct host_list {
     host_list() = default;
     std::vector<host> hosts;
     std::string chroot;   ///< "/app", or empty
-    std::string problem;  ///< why it is refused, in words; empty if it is fine
+    std::string problem;  ///< why it is invalid, or empty
 };
 
 host_list parse_hosts(std::string_view text);

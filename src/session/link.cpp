@@ -2,7 +2,7 @@
 #include "session/link.hpp"
 
 #include "c_client/fork_guard.hpp"
-#include "session/allowance.hpp"
+#include "session/agenda.hpp"
 
 #include <cerrno>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ link::link(const boost::asio::any_io_executor& executor, socket_monitor::callbac
 
 bool link::connect(const boost::asio::ip::tcp::endpoint& server) {
     client_->set_server(server);
-    // The C client skips a turn after it has failed once.
+    // After a failure the C client does nothing in the next call.
     for (int i = 0; i < 3 && !client_->open(); ++i)
         client_->interest();
     return client_->open();
@@ -45,7 +45,7 @@ bool link::follow(const std::shared_ptr<void>& owner) {
     if (!client_->open())
         return false;
     auto interest = client_->interest();
-    // While it stays connected the C client keeps its socket.
+    // The C client keeps its socket as long as it is connected.
     bool connected = client_->connected();
     if (!connected || !followed_)
         socket_.follow(interest.descriptor);

@@ -24,36 +24,32 @@ namespace corozk::detail {
 
 namespace ip = boost::asio::ip;
 
-// A fork_guard is held wherever these are touched: a child must find them in order.
-struct name_lookup::waiter {
+// Accessed under a `fork_guard`, so that they are consistent in a child process.
+struct lookup_waiter {
     boost::asio::any_io_executor executor;
-    callback then;
-};
-
-struct name_lookup::query {
-    std::string name;
-    std::vector<std::weak_ptr<waiter>> waiters;
+    name_lookup::callback then;
 };
 
 namespace {
 
-/// What is being looked up.
-template <class Query>
-struct lookup_table {
-    std::map<std::string, std::shared_ptr<Query>> queries;
-    unsigned process = forks();
-
-    /// Never destroyed: a thread may still be there when static objects go.
-    static lookup_table& instance() {
-        static auto* const table = new lookup_table;
-        // Threads are not inherited: nobody answers what a parent has asked.
-        if (std::exchange(table->process, forks()) != forks())
-            table->queries.clear();
-        return *table;
-    }
+struct lookup_query {
+    std::string name;
+    std::vector<std::weak_ptr<lookup_waiter>> waiters;
 };
+using lookup_queries = std::map<std::string, std::shared_ptr<lookup_query>>;
 
-/// A thread takes the mask of the one that makes it; the program's signals are not for this one.
+/// The look-ups in progress.
+lookup_queries& queries_under_way() {
+    // Never destroyed: threads may outlive static objects.
+    static auto& queries = *new lookup_queries;
+    static unsigned process = forks();
+    // Threads are not inherited: the parent's look-ups never finish here.
+    if (std::exchange(process, forks()) != forks())
+        queries.clear();
+    return queries;
+}
+
+/// A new thread inherits the signal mask; the program's signals must not be delivered to it.
 class signals_blocked {
 public:
     signals_blocked() noexcept {
@@ -73,7 +69,7 @@ private:
     bool blocked_ = false;
 };
 
-/// @return what is wrong, or empty.
+/// @return the problem, or empty
 std::string look_up(const std::string& name, std::vector<ip::address>& addresses) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -82,7 +78,7 @@ std::string look_up(const std::string& name, std::vector<ip::address>& addresses
     int rc = ::getaddrinfo(name.c_str(), nullptr, &hints, &list);
     int error = errno;
     if (rc != 0) {
-        // Its own text for that is "System error".
+        // Its text would be "System error".
         if (rc == EAI_SYSTEM && error != 0)
             return std::generic_category().message(error);
         return ::gai_strerror(rc);
@@ -102,72 +98,73 @@ std::string look_up(const std::string& name, std::vector<ip::address>& addresses
     return addresses.empty() ? "it has no address" : "";
 }
 
-}  // namespace
-
-name_lookup::name_lookup(const std::string& name,
-                         const boost::asio::any_io_executor& executor,
-                         callback then)
-    : waiter_(std::make_shared<waiter>()) {
-    waiter_->executor =
-        boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
-    waiter_->then = std::move(then);
-    fork_guard no_fork;
-    auto& queries = lookup_table<query>::instance().queries;
-    if (auto known = queries.find(name); known != queries.end()) {
-        known->second->waiters.push_back(waiter_);
-        return;
-    }
-    auto asked = std::make_shared<query>();
-    asked->name = name;
-    asked->waiters.push_back(waiter_);
-    try {
-        signals_blocked no_signals;
-        std::thread([asked] { answer(asked); }).detach();
-        queries[name] = asked;
-    } catch (const std::exception& e) {
-        deliver(*asked, std::string("no thread to look it up: ") + e.what(), {});
-    }
-}
-
-name_lookup::~name_lookup() {
-    waiter unwanted;  // destroyed with no lock held: it may own its owner
-    fork_guard no_fork;
-    std::swap(unwanted, *waiter_);
-}
-
-void name_lookup::answer(const std::shared_ptr<query>& asked) {
-    std::vector<ip::address> addresses;
-    std::string problem;
-    try {
-        problem = look_up(asked->name, addresses);
-    } catch (const std::exception& e) {
-        problem = e.what();
-    }
-    fork_guard no_fork;
-    auto& queries = lookup_table<query>::instance().queries;
-    if (auto at = queries.find(asked->name); at != queries.end() && at->second == asked)
-        queries.erase(at);
-    deliver(*asked, problem, addresses);
-}
-
-/// An executor's context cannot go meanwhile: what belongs to it withdraws its look-ups first.
-void name_lookup::deliver(query& asked,
-                          const std::string& problem,
-                          const std::vector<ip::address>& addresses) {
-    for (const std::weak_ptr<waiter>& weak : asked.waiters) {
-        std::shared_ptr<waiter> w = weak.lock();
+/// The executor's context exists, as objects that belong to it withdraw their look-ups first.
+void deliver(const lookup_query& query,
+             const std::string& problem,
+             const std::vector<ip::address>& addresses) {
+    for (const auto& weak : query.waiters) {
+        std::shared_ptr<lookup_waiter> w = weak.lock();
         if (!w || !w->then)
             continue;
         boost::asio::any_io_executor executor = std::exchange(w->executor, {});
         try {
             boost::asio::post(executor, [w, problem, addresses] {
-                if (callback then = std::exchange(w->then, nullptr))
+                if (auto then = std::exchange(w->then, nullptr))
                     then(problem, addresses);
             });
         } catch (const std::exception&) {
-            // No memory. Whoever waits for it has a time limit.
+            // Out of memory. The waiter has a time limit.
         }
     }
+}
+
+/// Runs on its own thread.
+void answer(const std::shared_ptr<lookup_query>& query) {
+    std::vector<ip::address> addresses;
+    std::string problem;
+    try {
+        problem = look_up(query->name, addresses);
+    } catch (const std::exception& e) {
+        problem = e.what();
+    }
+    fork_guard no_fork;
+    auto& queries = queries_under_way();
+    if (auto at = queries.find(query->name); at != queries.end() && at->second == query)
+        queries.erase(at);
+    deliver(*query, problem, addresses);
+}
+
+}  // namespace
+
+name_lookup::name_lookup(const std::string& name,
+                         const boost::asio::any_io_executor& executor,
+                         callback then)
+    : waiter_(std::make_shared<lookup_waiter>()) {
+    waiter_->executor =
+        boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked);
+    waiter_->then = std::move(then);
+    fork_guard no_fork;
+    auto& queries = queries_under_way();
+    if (auto known = queries.find(name); known != queries.end()) {
+        known->second->waiters.push_back(waiter_);
+        return;
+    }
+    auto query = std::make_shared<lookup_query>();
+    query->name = name;
+    query->waiters.push_back(waiter_);
+    try {
+        signals_blocked no_signals;
+        std::thread([query] { answer(query); }).detach();
+        queries[name] = query;
+    } catch (const std::exception& e) {
+        deliver(*query, std::string("no thread to look it up: ") + e.what(), {});
+    }
+}
+
+name_lookup::~name_lookup() {
+    lookup_waiter unwanted;  // destroyed without the lock: it may own this object's owner
+    fork_guard no_fork;
+    std::swap(unwanted, *waiter_);
 }
 
 }  // namespace corozk::detail

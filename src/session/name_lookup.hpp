@@ -11,16 +11,17 @@
 
 namespace corozk::detail {
 
-/// A look-up of a host name that nobody ever waits for: the C library's can neither be cancelled nor
-/// limited in time, and Asio's resolver joins the thread that is inside of it. This one runs on a
-/// detached thread, one for each name that is being looked up, whatever asks for it.
+struct lookup_waiter;
+
+/// A look-up of a host name on a detached thread, one per name. The C library's resolver can be
+/// neither cancelled nor limited in time, and Asio's resolver would join its thread.
 class name_lookup {
 public:
-    /// The addresses, or why there are none, in words.
+    /// The addresses, or a text that says why there are none.
     using callback =
         std::function<void(std::string problem, std::vector<boost::asio::ip::address> addresses)>;
 
-    /// Calls back on the executor, which has work until then.
+    /// Calls back on the executor, which has outstanding work until then.
     name_lookup(const std::string& name,
                 const boost::asio::any_io_executor& executor,
                 callback then);
@@ -28,18 +29,11 @@ public:
     name_lookup(const name_lookup&) = delete;
     name_lookup& operator=(const name_lookup&) = delete;
 
-    /// From now on nothing is called. On the executor, or when its context goes.
+    /// The callback is not called afterwards. On the executor, or when its context is destroyed.
     ~name_lookup();
 
 private:
-    struct waiter;
-    struct query;
-    static void answer(const std::shared_ptr<query>& asked);
-    static void deliver(query& asked,
-                        const std::string& problem,
-                        const std::vector<boost::asio::ip::address>& addresses);
-
-    std::shared_ptr<waiter> waiter_;
+    std::shared_ptr<lookup_waiter> waiter_;
 };
 
 }  // namespace corozk::detail

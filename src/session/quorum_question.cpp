@@ -15,7 +15,7 @@
 namespace corozk::detail {
 
 void quorum_question::ask(std::function<void(const endpoint&)> yes) {
-    // Asio's own way to open a socket would have it inherited by an exec.
+    // Sockets opened by Asio would be inherited by exec.
     auto protocol = server_.protocol();
     int descriptor =
         ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -28,29 +28,19 @@ void quorum_question::ask(std::function<void(const endpoint&)> yes) {
         return;
     }
     yes_ = std::move(yes);
-    socket_.async_connect(server_, [self = shared_from_this()](const error_code& ec) {
-        if (!ec && self->yes_)
-            self->send();
-    });
-}
-
-void quorum_question::send() {
     static constexpr std::string_view question = "isro";
-    auto sent = [self = shared_from_this()](const error_code& ec, std::size_t) {
-        if (!ec && self->yes_)
-            self->receive();
-    };
-    boost::asio::async_write(socket_, boost::asio::buffer(question), std::move(sent));
-}
-
-void quorum_question::receive() {
     auto received = [self = shared_from_this()](const error_code& ec, std::size_t) {
-        if (ec || std::string_view(self->answer_.data(), self->answer_.size()) != "rw")
-            return;
-        if (auto yes = std::exchange(self->yes_, nullptr))
-            yes(self->server_);
+        if (!ec && self->yes_ && std::string_view(self->answer_.data(), 2) == "rw")
+            std::exchange(self->yes_, nullptr)(self->server_);
     };
-    boost::asio::async_read(socket_, boost::asio::buffer(answer_), std::move(received));
+    auto sent = [self = shared_from_this(), received](const error_code& ec, std::size_t) {
+        if (!ec)
+            boost::asio::async_read(self->socket_, boost::asio::buffer(self->answer_), received);
+    };
+    socket_.async_connect(server_, [self = shared_from_this(), sent](const error_code& ec) {
+        if (!ec)
+            boost::asio::async_write(self->socket_, boost::asio::buffer(question), sent);
+    });
 }
 
 void quorum_question::withdraw() noexcept {

@@ -10,8 +10,8 @@
 
 namespace corozk::detail {
 
-/// Asks a server whether it has a quorum, on a connection of its own ("isro", which servers answer
-/// that may be read-only). The C client's own question would block the loop, and leak descriptors.
+/// Asks a server whether it has a quorum, on a separate connection ("isro", supported by servers
+/// that may be read-only). The C client's own check would block the loop and leak descriptors.
 class quorum_question : public std::enable_shared_from_this<quorum_question> {
 public:
     using endpoint = boost::asio::ip::tcp::endpoint;
@@ -19,16 +19,13 @@ public:
     quorum_question(const boost::asio::any_io_executor& executor, const endpoint& server)
         : socket_(executor), server_(server) {}
 
-    /// Calls back if the answer is yes, and not at all otherwise.
+    /// Calls back only if the server has a quorum.
     void ask(std::function<void(const endpoint&)> yes);
 
-    /// Nobody wants to know any more.
+    /// The callback is not called afterwards.
     void withdraw() noexcept;
 
 private:
-    void send();
-    void receive();
-
     boost::asio::ip::tcp::socket socket_;
     endpoint server_;
     std::function<void(const endpoint&)> yes_;

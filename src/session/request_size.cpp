@@ -5,13 +5,13 @@ namespace corozk::detail {
 
 namespace {
 
-/// What a request has beside texts and lists: its header and its end, lengths, numbers.
+/// The size of a request without strings and lists: header, trailer, lengths, numbers.
 constexpr std::size_t request_overhead = 128;
 
-/// The same of a step of a transaction: its header, at most two lengths, and two numbers.
+/// The same for a step of a transaction: header, at most two lengths, and two numbers.
 constexpr std::size_t step_overhead = 25;
 
-/// The same of an entry of an access control list.
+/// The same for an entry of an access control list.
 constexpr std::size_t entry_overhead = 12;
 
 std::size_t size_of(const acl& entries) noexcept {

@@ -7,8 +7,8 @@
 
 namespace corozk::detail {
 
-/// How large the request is that the C client makes of an operation, at the most. Bytes.
-/// @param chroot  the length of what it puts in front of each path
+/// The maximum size of the request that the C client makes of an operation, in bytes.
+/// @param chroot the length of the chroot, which it prepends to each path
 std::size_t request_size(const operation& op, std::size_t chroot) noexcept;
 
 }  // namespace corozk::detail

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session from outside: what a port offers, and its states. Connecting, the turn of the loop, watches
-// and closing have files of their own.
+// The session's interface: the port, and its states. Connecting, the turn, watches and closing are
+// in other files.
 #include "session/session.hpp"
 
 #include "operation/step_path.hpp"
 #include "session/request_size.hpp"
-#include "session/tracker.hpp"
-
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/query.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -26,14 +22,6 @@ std::mt19937_64 seeded() {
 }
 
 }  // namespace
-
-std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
-                                       client_options options) {
-    std::shared_ptr<session> s(new session(std::move(executor), std::move(options)));
-    auto& context = boost::asio::query(s->executor_, boost::asio::execution::context);
-    boost::asio::use_service<session_tracker>(context).add(s);
-    return s;
-}
 
 boost::asio::any_io_executor executor_of(const session* s) noexcept {
     return s ? s->executor() : boost::asio::any_io_executor(boost::asio::system_executor());
@@ -67,19 +55,19 @@ void session::abandon() noexcept {
     stop_connecting();
     stop_looking();
     {
-        // Handlers may own coroutines that own us: they are taken out before they are destroyed.
+        // Handlers may own coroutines that own the session: move them out before destroying them.
         auto calls = std::move(calls_);
         auto waiting = board_.take_calls();
         auto handlers = agenda_.take_handlers();
     }
     destroy_drivers();
     watches_.drop_all(errc::closed);
-    watches_.tell_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
+    watches_.notify_dropped(std::numeric_limits<std::size_t>::max(), nullptr);
     traffic_.abandon();
 }
 
 // ---------------------------------------------------------------------------------------------
-// What a port offers
+// The port
 
 void session::start(operation& op) noexcept {
     op.state = operation::progress::queued;
@@ -89,10 +77,10 @@ void session::start(operation& op) noexcept {
         watches_.read_started(op.path);
     if (connector_.idle())
         return refuse(op, errc::closed);
-    // The server would close the connection, and again each time the request is repeated.
+    // The server would close the connection, again and again on each retry.
     if (request_size(op, connector_.hosts().chroot.size()) > options_.max_request_size)
         return refuse(op, errc::too_large);
-    // The C client would refuse it, too, and not free what it has made of the steps before.
+    // The C client would reject it, too, but leak its copies of the previous steps.
     auto bad = [](const transaction::step& step) { return path_problem(step) != nullptr; };
     if (std::any_of(op.steps.begin(), op.steps.end(), bad))
         return refuse(op, errc::bad_path);

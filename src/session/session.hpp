@@ -28,18 +28,18 @@ namespace corozk::detail {
 
 /// A session: one C client at a time, driven by handlers on the executor.
 ///
-/// All work happens in `turn`: read from the C client, dispatch what arrived, run what was deferred,
-/// send what was queued, and see what to wait for. A turn is bounded, so that other coroutines get
-/// theirs. Decisions are made by machines without I/O (`connector`, `closing_steps`, `watch_trimming`,
-/// `traffic`, `agenda`); this carries them out. While the session is open, pending waits and timers
-/// keep it alive.
+/// All work is done in `turn`, an iteration of the loop: read from the C client, dispatch responses
+/// and events, run deferred functions, send queued requests, and determine what to wait for. It is
+/// bounded, so that other coroutines can run. Decisions are made by state machines without I/O
+/// (`connector`, `closing_steps`, `watch_trimming`, `traffic`, `agenda`) and carried out here.
+/// While the session is open, pending waits and timers keep it alive.
 class session final : public port, public std::enable_shared_from_this<session> {
 public:
     static std::shared_ptr<session> make(boost::asio::any_io_executor executor,
                                          client_options options);
     ~session();
 
-    // What the client does.
+    // Operations of the client.
     void connect(user_call<> call);
     void close(user_call<> call);
     void next_state(const session_status& seen, user_call<session_status> call);
@@ -47,8 +47,8 @@ public:
     client_counters snapshot() const;
     const client_options& options() const noexcept { return options_; }
 
-    /// The status for a user's eyes, who may come before the first turn after the whole process
-    /// stood still: a session that is past its deadline is lost, not connected.
+    /// The status for users, which may be read before the first turn after the process was
+    /// suspended: a session past its deadline is lost.
     const session_status& look();
 
     /// The client object was destroyed: close without waiting.
@@ -57,7 +57,7 @@ public:
     /// The execution context is being destroyed: drop all handlers and drivers without calling any.
     void abandon() noexcept;
 
-    /// A watch has lost a waiter: remove it from the server too, if that was the last one.
+    /// A watch has lost a waiter: removes it from the server if that was the last one.
     void watch_dropped(watch_kind kind, const std::string& path) noexcept override;
 
     // port
@@ -81,7 +81,7 @@ public:
 private:
     session(boost::asio::any_io_executor executor, client_options options);
 
-    // One turn of the loop.
+    // One iteration of the loop.
     void wake() noexcept;
     void turn();
     void dispatch_arrivals();
@@ -114,9 +114,7 @@ private:
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
     void connection_down();
-    void authentication_failed();
-    void authentication_demanded();
-    void refused_for_good(error_code reason, std::string_view why);
+    void refused_for_good(error_code reason);
     void submit_at_once(operation& op);
     void heartbeat();
     bool connection_made() const noexcept;
@@ -133,7 +131,6 @@ private:
     void finish_closing();
     void complete_close_calls();
     void retire_client();
-    void reap(std::unique_ptr<handle> last);
     void heed_fork();
 
     void set_state(session_state state, error_code reason = {});
@@ -161,7 +158,7 @@ private:
         std::vector<std::shared_ptr<user_call<>>> closing;
     } calls_;
 
-    /// Under way besides the C client's connection.
+    /// In progress besides the C client's connection.
     struct inquiries {
         std::vector<std::unique_ptr<name_lookup>> names;       ///< by host
         std::vector<std::shared_ptr<quorum_question>> quorum;  ///< while read-only
@@ -169,7 +166,7 @@ private:
 
     struct liveness {
         time_point last_sent{};
-        operation* heartbeat = nullptr;  ///< under way
+        operation* heartbeat = nullptr;  ///< in flight
     } liveness_;
 };
 

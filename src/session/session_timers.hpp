@@ -11,13 +11,13 @@
 
 namespace corozk::detail {
 
-/// One of Asio's timers for everything in a session that waits for a time.
+/// A single Asio timer for all timers of a session.
 class session_timers {
 public:
     explicit session_timers(const boost::asio::any_io_executor& executor)
         : timer_(std::in_place, executor) {}
 
-    /// @return whether `wait` has to be called again.
+    /// @return whether `wait` has to be called again
     bool start(timer_node& timer, time_point when) noexcept {
         timer.cancel();
         timer.when = when;
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    /// Calls `f` at that time, or earlier if it waits for that already: `f` looks and waits again.
+    /// Calls `f` at that time, or earlier: `f` checks the time and waits again.
     template <class Function>
     void wait(time_point due, Function f) {
         bool never = due == time_point::max();
@@ -56,14 +56,14 @@ public:
         });
     }
 
-    /// The execution context goes, and this may outlive it.
+    /// The execution context is being destroyed; this may outlive it.
     void abandon() noexcept { timer_.reset(); }
 
 private:
     boost::intrusive::multiset<timer_node, boost::intrusive::constant_time_size<false>> nodes_;
     std::optional<boost::asio::steady_timer> timer_;
     time_point due_ = time_point::max();
-    std::uint64_t epoch_ = 0;  ///< an expiry that belongs to an earlier wait is ignored
+    std::uint64_t epoch_ = 0;  ///< expiries of earlier waits are ignored
 };
 
 }  // namespace corozk::detail

@@ -12,19 +12,19 @@
 
 namespace corozk::detail {
 
-/// The state of a session, and what observes or awaits its changes.
+/// The state of a session, with its observers and waiters.
 class status_board {
 public:
     const session_status& status() const noexcept { return status_; }
 
-    /// A session was established. @param is_new  another one than before
+    /// A session was established. @param is_new not the same as before
     void established(std::int64_t id, std::chrono::milliseconds timeout, bool is_new) noexcept {
         status_.session_id = id;
         status_.negotiated_timeout = timeout;
         status_.generation += is_new ? 1 : 0;
     }
 
-    /// @return whether this is a change, which `publish` makes known.
+    /// @return whether this is a change, to be followed by `publish`
     bool set(session_state state, const error_code& reason) noexcept {
         if (status_.state == state && status_.reason == reason)
             return false;
@@ -57,7 +57,7 @@ public:
         call.ahead_of_copies();
         if (seen.revision != status_.revision)
             return call.complete(error_code(), status_);
-        // `seen` is the end.
+        // There are no further changes.
         if (status_.state == session_state::closed)
             return call.complete(errc::closed, status_);
         std::erase_if(calls_, [](const auto& c) { return !c->waiting(); });

@@ -1,30 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/tracker.hpp"
-
 #include "session/session.hpp"
 
-#include <algorithm>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <mutex>
 
 namespace corozk::detail {
 
+namespace {
+
+/// Destroys the handlers of sessions together with their execution context, because there is an
+/// ownership cycle: handlers own coroutines, which own clients, which own sessions, which own
+/// handlers.
+class session_tracker final : public boost::asio::execution_context::service {
+public:
+    using key_type = session_tracker;
+    static boost::asio::execution_context::id id;
+
+    explicit session_tracker(boost::asio::execution_context& context) : service(context) {}
+
+    void add(const std::shared_ptr<session>& s) {
+        std::lock_guard lock(mutex_);
+        std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
+        sessions_.push_back(s);
+    }
+
+private:
+    void shutdown() noexcept override {
+        std::vector<std::weak_ptr<session>> sessions;
+        {
+            std::lock_guard lock(mutex_);
+            sessions.swap(sessions_);
+        }
+        for (const auto& weak : sessions) {
+            if (auto s = weak.lock())
+                s->abandon();
+        }
+    }
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<session>> sessions_;
+};
+
 boost::asio::execution_context::id session_tracker::id;
 
-void session_tracker::add(const std::shared_ptr<session>& s) {
-    std::lock_guard lock(mutex_);
-    std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
-    sessions_.push_back(s);
-}
+}  // namespace
 
-void session_tracker::shutdown() noexcept {
-    std::vector<std::weak_ptr<session>> sessions;
-    {
-        std::lock_guard lock(mutex_);
-        sessions.swap(sessions_);
-    }
-    for (const auto& weak : sessions) {
-        if (auto s = weak.lock())
-            s->abandon();
-    }
+std::shared_ptr<session> session::make(boost::asio::any_io_executor executor,
+                                       client_options options) {
+    std::shared_ptr<session> s(new session(std::move(executor), std::move(options)));
+    auto& context = boost::asio::query(s->executor_, boost::asio::execution::context);
+    boost::asio::use_service<session_tracker>(context).add(s);
+    return s;
 }
 
 }  // namespace corozk::detail

@@ -13,11 +13,11 @@
 
 namespace corozk::detail {
 
-/// The requests of a session from `start` until their responses are dispatched, and what has come out
-/// of the C client. Does no I/O.
+/// The requests of a session, from `start` until their responses are dispatched, and everything
+/// received from the C client. Does no I/O.
 class traffic {
 public:
-    // More would only grow buffers: the server is the limit long before.
+    // More would only increase buffers, as the server is the bottleneck.
     static constexpr std::size_t max_in_flight = 2048;
 
     // Requests.
@@ -31,7 +31,7 @@ public:
         ++in_flight_;
     }
 
-    /// The response is dispatched.
+    /// The response is being dispatched.
     void mark_answered(operation& op) noexcept {
         op.unlink();
         if (op.state == operation::progress::sent)
@@ -49,7 +49,7 @@ public:
             refuse(pop(queued_), reason);
     }
 
-    /// Refuses what has waited for a connection this long.
+    /// Fails operations that have waited too long for a connection.
     void refuse_late(const time_limit& patience, time_point now) noexcept {
         while (deadline(patience) <= now)
             refuse(pop(queued_), errc::not_connected);
@@ -58,7 +58,7 @@ public:
         return queued_.empty() ? time_point::max() : patience.from(queued_.front().queued_at);
     }
 
-    /// Detaches all of them; they are not finished any more.
+    /// Detaches all operations, which never finish.
     void abandon() noexcept {
         arriving_.clear();
         batch_.clear();
@@ -75,13 +75,13 @@ public:
     std::size_t queued() const noexcept { return queued_.size(); }
     std::size_t in_flight() const noexcept { return in_flight_; }
 
-    // What has arrived.
-    /// Where the C client records it.
+    // Arrivals.
+    /// Filled by the C client's callbacks.
     std::vector<arrival>& arriving() noexcept { return arriving_; }
 
     bool has_arrivals() const noexcept { return !arriving_.empty() || next_ < batch_.size(); }
 
-    /// Begins with what has arrived by now, if nothing is left of the last time.
+    /// Starts a batch with everything that has arrived, unless the last one is not finished.
     void begin_dispatch(time_point now) {
         if (next_ < batch_.size())
             return;
@@ -94,7 +94,7 @@ public:
     arrival* next_arrival() noexcept { return next_ < batch_.size() ? &batch_[next_++] : nullptr; }
     time_point arrived_at() const noexcept { return arrived_at_; }
 
-    /// A handle's session events mean nothing to the session of the next handle.
+    /// Session events of a handle must not be applied to the session of the next one.
     void drop_session_events() {
         auto is_one = [](const arrival& a) { return a.kind == arrival::kind_type::session_event; };
         auto ahead = batch_.begin() + static_cast<std::ptrdiff_t>(next_);

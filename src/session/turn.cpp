@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One turn of the loop: dispatch what arrived, send what was queued, and see what to wait for.
+// One iteration of the loop: dispatch responses and events, send queued requests, wait.
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
-#include "session/allowance.hpp"
 #include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -14,7 +13,7 @@ namespace corozk::detail {
 
 namespace {
 
-// Bounds of one turn, so that the user's coroutines get theirs.
+// Bounds of one turn, so that the user's coroutines can run.
 constexpr int rounds_per_turn = 4;
 constexpr std::size_t packets_per_turn = 256;
 constexpr std::size_t deferred_per_turn = 512;
@@ -36,7 +35,7 @@ void session::turn() {
         return;
     auto self = shared_from_this();
     heed_fork();
-    // First of all: a process that was stopped for too long must not act on old news.
+    // First, because a process that was suspended for too long must not act on old events.
     if (past_deadline())
         session_lost(zk_errc::session_expired);
     time_point long_enough = now() + std::chrono::milliseconds(2);
@@ -113,20 +112,20 @@ void session::dispatch_answer(operation& op) {
                 clock_.answered(op.sent_at);
         }
     }
-    const bool stranger = sent && op.error == zk_errc::session_closed_require_sasl_auth;
+    const bool refused = sent && op.error == zk_errc::session_closed_require_sasl_auth;
     const bool expired = sent && op.error == zk_errc::session_expired &&
                          op.sent_in == status().generation && connection_made();
     bool too_late = false;
     if (op.watch) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
         if (sent && (!op.error || missing)) {
-            bool children = op.code == op_code::children;
             watch_kind kind = missing ? watch_kind::exists : watch_kind::data;
             std::int64_t zxid = missing ? 0 : op.record.mzxid;
-            if (children)
-                watches_.armed(watch_kind::children, op.path, op.record.pzxid, op.watcher());
-            else
-                watches_.armed(kind, op.path, zxid, op.watcher());
+            if (op.code == op_code::children) {
+                kind = watch_kind::children;
+                zxid = op.record.pzxid;
+            }
+            watches_.armed(kind, op.path, zxid, op.watcher());
             too_late = !alive(status().generation);
         }
         op.detach();
@@ -138,14 +137,15 @@ void session::dispatch_answer(operation& op) {
     op.inbox = nullptr;
     op.foreign.reset();
     op.finished();
-    // Those that were armed before were dropped when the session ended, or the closing began.
+    // Watches that were armed before were dropped at the end of the session or the start of
+    // closing.
     if (too_late)
         watches_.drop_all(status().reason);
     if (agenda_.stopped())
         return;
-    if (stranger)
-        authentication_demanded();
-    // After such an error nobody must find the session in order.
+    if (refused)
+        refused_for_good(zk_errc::session_closed_require_sasl_auth);
+    // Observers of this error must not find the session still valid.
     if (expired)
         session_over();
 }
@@ -159,7 +159,7 @@ void session::dispatch_session_event(handle_state state) {
         case handle_state::expired:
             return session_over();
         case handle_state::auth_failed:
-            return authentication_failed();
+            return refused_for_good(zk_errc::auth_failed);
         default:
             return connection_down();
     }
@@ -167,21 +167,12 @@ void session::dispatch_session_event(handle_state state) {
 
 void session::dispatch_watch_event(watch_event_type type, const std::string& path) {
     ++counters_.notifications;
-    switch (type) {
-        case watch_event_type::children_changed:
-            watches_.fire(watch_kind::children, path, type);
-            break;
-        case watch_event_type::created:
-        case watch_event_type::data_changed:
-            watches_.fire(watch_kind::data, path, type);
-            watches_.fire(watch_kind::exists, path, type);
-            break;
-        default:
-            watches_.fire(watch_kind::data, path, type);
-            watches_.fire(watch_kind::exists, path, type);
-            watches_.fire(watch_kind::children, path, type);
-            break;
+    if (type != watch_event_type::children_changed) {
+        watches_.fire(watch_kind::data, path, type);
+        watches_.fire(watch_kind::exists, path, type);
     }
+    if (type != watch_event_type::created && type != watch_event_type::data_changed)
+        watches_.fire(watch_kind::children, path, type);
 }
 
 void session::run_deferred() {
@@ -200,12 +191,12 @@ void session::complete(completion handler) {
         boost::asio::post(executor_, std::move(handler));
 }
 
-/// What users do next goes out in the turn that brought them the news: it does not wait for what
-/// else is ready in the loop.
+/// Requests that users start in response are sent in the same turn, without waiting for other
+/// handlers in the loop.
 void session::run_handlers() {
     if (!agenda_.has_handlers())
         return;
-    agenda_.begin_handlers();
+    agenda_.end_turn();
     allowance time;
     try {
         while (agenda_.has_handlers() && !agenda_.stopped()) {
@@ -214,11 +205,11 @@ void session::run_handlers() {
                 break;
         }
     } catch (...) {
-        // It leaves the loop through `run`; the others are called when that goes on.
+        // The exception leaves `run`; the other handlers are called when that continues.
         wake();
         throw;
     }
-    agenda_.end_handlers();
+    agenda_.resume_turn();
 }
 
 bool session::can_send() const noexcept {
@@ -255,7 +246,7 @@ void session::send_queued() {
         if (time.spent())
             break;
     }
-    // Sending failed inside the C client, which now sits on requests of a dead connection.
+    // Sending failed inside the C client, which still has requests of the dead connection.
     if (!link_.client()->open()) {
         link_.client()->abort();
         connection_down();
@@ -264,9 +255,9 @@ void session::send_queued() {
 }
 
 // ---------------------------------------------------------------------------------------------
-// What to wait for
+// Waiting
 
-/// There is a connection, even if it is not known whether the session can be used.
+/// There is a connection, although the session may not be usable yet.
 bool session::connection_made() const noexcept {
     return connector_.verifying() || connector_.open() || closing_.draining();
 }
@@ -280,17 +271,17 @@ void session::wait_for_more() {
                 connector_.accepted();
         } else if (!traffic_.has_arrivals()) {
             connection_down();
-            // The next server may have been asked at once: nobody else waits for its socket.
+            // The next attempt may have started: wait for its socket as well.
             if (connector_.attempting())
                 return wait_for_more();
-        }  // otherwise what the C client recorded about its end is dispatched in the next turn
+        }  // otherwise the events that the C client has recorded are dispatched in the next turn
     }
     if (closing_.draining())
         go_on_closing();
     arm_timer();
 }
 
-/// How long requests wait for a connection. For the first one: as long as the client tries.
+/// How long requests wait for a connection: for the first one as long as the client tries.
 time_limit session::queue_patience() const noexcept {
     if (connector_.open() || status().state == session_state::connecting)
         return time_limit::for_ever();
@@ -306,7 +297,7 @@ void session::arm_timer() {
     if (alive(status().generation))
         due = std::min(due, clock_.deadline());
     if (connection_made()) {
-        // Often enough for heartbeats and for the C client to notice a silent server.
+        // Often enough for heartbeats and for the C client to detect a silent server.
         auto often = std::max<milliseconds>(connector_.timeout() / 10, milliseconds(10));
         due = std::min(due, now() + often);
     }

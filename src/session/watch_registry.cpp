@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array all_kinds{watch_kind::data, watch_kind::exists, watch_kind::children};
 
-/// A path in a packet: its length and its characters.
+/// The size of a path in a packet: its length and its characters.
 std::size_t packed_size(const std::string& path) noexcept {
     return path.size() + 4;
 }
@@ -30,7 +30,7 @@ void watch_registry::armed(watch_kind kind,
     e.zxid = zxid;
     if (!node)
         return;
-    node->unlink();  // it may still be among those to be told of an earlier session's end
+    node->unlink();  // it may still belong to an earlier session
     node->current_ = &tables_->current;
     e.nodes.push_back(*node);
 }
@@ -63,8 +63,8 @@ void watch_registry::drop_all(const error_code& reason) {
     dropped_.push_back({std::exchange(tables_, std::move(fresh)), reason});
 }
 
-void watch_registry::tell_dropped(std::size_t count,
-                                  const std::function<void(const std::string&)>& forget) {
+void watch_registry::notify_dropped(std::size_t count,
+                                    const std::function<void(const std::string&)>& forget) {
     while (!dropped_.empty()) {
         dropped_tables& d = dropped_.front();
         for (auto& detached = d.tables->detached; !detached.empty(); detached.pop_front()) {
@@ -92,7 +92,7 @@ void watch_registry::tell_dropped(std::size_t count,
     }
 }
 
-std::size_t watch_registry::untold() const noexcept {
+std::size_t watch_registry::unnotified() const noexcept {
     std::size_t count = 0;
     for (const dropped_tables& d : dropped_)
         count += d.tables->size();
@@ -117,7 +117,7 @@ void watch_registry::forget(watch_kind kind, const std::string& path) {
     m.erase(it);
 }
 
-/// The C client forgets all kinds of watches on a path together.
+/// The C client forgets all kinds of watches on a path at once.
 void watch_registry::detach(const std::string& path) {
     for (watch_kind kind : all_kinds) {
         auto it = of(kind).find(path);
@@ -144,7 +144,7 @@ std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::
             detach(it->first);
         }
     }
-    next_kind_ = 0;  // and from the beginning, should there be more
+    next_kind_ = 0;  // restart if there are more
     return paths;
 }
 
@@ -154,22 +154,19 @@ void watch_registry::detach_again(watch_kind kind, const std::string& path) {
         tables_->detached.emplace_back(kind, path);
 }
 
-std::vector<watch_registry::surplus> watch_registry::take_detached(std::size_t count) {
-    std::vector<surplus> result;
+std::optional<watch_registry::surplus> watch_registry::take_detached() {
     auto& detached = tables_->detached;
-    while (!detached.empty() && result.size() < count) {
+    while (!detached.empty()) {
         auto [kind, path] = std::move(detached.front());
         detached.pop_front();
         auto it = of(kind).find(path);
         if (it == of(kind).end() || it->second.in_c_client)
             continue;
-        if (it->second.nodes.empty()) {
-            of(kind).erase(it);
-        } else {
-            result.emplace_back(kind, std::move(path), it->second.zxid);
-        }
+        if (!it->second.nodes.empty())
+            return surplus(kind, std::move(path), it->second.zxid);
+        of(kind).erase(it);
     }
-    return result;
+    return std::nullopt;
 }
 
 }  // namespace corozk::detail

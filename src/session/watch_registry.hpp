@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,21 +20,21 @@
 
 namespace corozk::detail {
 
-/// What is watched in one session.
+/// The watches of a session.
 struct watch_tables {
     using waiters = boost::intrusive::list<watch_node, boost::intrusive::constant_time_size<false>>;
 
     struct entry {
         waiters nodes;
 
-        /// What the node looked like when the watch was set: mzxid (data) or pzxid (children).
+        /// The node's version when the watch was set: mzxid (data) or pzxid (children).
         std::int64_t zxid = 0;
 
-        /// Whether the C client has it in its own tables, and thus in its SetWatches packet.
+        /// Whether it is in the C client's tables, and so in its SetWatches packet.
         bool in_c_client = false;
     };
 
-    // Ordered: a hash table of this size stops the loop for milliseconds when it grows.
+    // Not a hash table, which would block the loop for milliseconds when it grows.
     using map = std::map<std::string, entry, std::less<>>;
 
     map& of(watch_kind kind) noexcept { return maps[static_cast<std::size_t>(kind)]; }
@@ -43,24 +44,23 @@ struct watch_tables {
 
     std::array<map, 3> maps;
 
-    /// What is to be set again after the reconnect; may name what has gone since.
+    /// The watches to be set again after the reconnect; may contain removed ones.
     std::deque<std::pair<watch_kind, std::string>> detached;
 
-    /// Whether the server watches; not after the end of the session.
+    /// Whether the server has these watches: not after the end of the session.
     bool current = true;
 };
 
-/// Who waits for which node of the server.
+/// The watches of a session and their waiters.
 ///
-/// The C client is given one watcher for everything: with a context per watch it blocks for seconds
-/// at each disconnect. What it knows of watches is only the set of watched paths; who waits is
-/// known here. An entry stays while the server (or the C client) watches, even if nobody waits any
-/// more.
+/// The C client has a single watcher for all watches, as it would block for seconds at each
+/// disconnect with one context per watch. It only knows the watched paths; the waiters are here. An
+/// entry exists as long as the server or the C client has the watch, even without waiters.
 ///
-/// What concerns all watches at once is done in pieces, so that no number of watches stops the loop.
+/// Operations on all watches are done in pieces, so that they do not block the loop.
 class watch_registry {
 public:
-    /// A watch that the C client does not keep for us and that must be set again after a reconnect.
+    /// A watch that is not in the C client's tables and must be set again after a reconnect.
     struct surplus {
         surplus() = default;
         surplus(watch_kind kind_, std::string path_, std::int64_t zxid_)
@@ -70,49 +70,46 @@ public:
         std::int64_t zxid = 0;
     };
 
-    /// The server watches now; `node` may be null.
+    /// The server has set the watch; `node` may be null.
     void armed(watch_kind kind, const std::string& path, std::int64_t zxid, watch_node* node);
 
-    /// The server's watch of these lists fired (or is known to be gone): tells all who wait.
-    /// @return how many were told.
+    /// The server's watch fired, or was removed. @return the number of notified waiters
     std::size_t fire(watch_kind kind, std::string_view path, watch_event_type type);
 
-    /// Nothing will come any more: all are disarmed at once, and told by `tell_dropped`.
+    /// There will be no more events: disarms all watches; `notify_dropped` notifies their waiters.
     void drop_all(const error_code& reason);
 
-    /// Tells the next ones, about `count`, that they were dropped, and calls `forget` for each path
-    /// that the C client has.
-    void tell_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
+    /// Notifies about `count` dropped waiters, and calls `forget` for each path in the C client's
+    /// tables.
+    void notify_dropped(std::size_t count, const std::function<void(const std::string&)>& forget);
 
-    /// Whether somebody is still to be told.
-    bool telling() const noexcept { return !dropped_.empty(); }
+    /// Whether there are dropped waiters to notify.
+    bool notifying() const noexcept { return !dropped_.empty(); }
 
-    /// How many paths there still are whose waiters are to be told.
-    std::size_t untold() const noexcept;
+    /// The number of their paths.
+    std::size_t unnotified() const noexcept;
 
-    /// Whether somebody waits for this node.
     bool has_waiters(watch_kind kind, const std::string& path) const;
 
     bool contains(watch_kind kind, const std::string& path) const;
 
-    /// The server and the C client do not watch any more, and nobody waits.
+    /// Neither the server nor the C client has the watch, and there is no waiter.
     void forget(watch_kind kind, const std::string& path);
 
-    /// Marks watches as not kept by the C client until what it keeps fits into `bytes`.
-    /// @return their paths, at most `count`; each has to be taken from the C client, too.
+    /// Detaches watches from the C client until the rest fits into `bytes`.
+    /// @return their paths, at most `count`; the owner removes each from the C client's tables
     std::vector<std::string> detach_surplus(std::size_t bytes, std::size_t count);
 
-    /// Setting this one again did not work: once more after the next reconnect.
+    /// Setting the watch again has failed: try after the next reconnect.
     void detach_again(watch_kind kind, const std::string& path);
 
-    /// At most `count` of what the C client does not keep and somebody waits for; each only once.
-    /// Entries without waiters are forgotten.
-    std::vector<surplus> take_detached(std::size_t count);
+    /// The next detached watch with waiters, each only once. Forgets entries without waiters.
+    std::optional<surplus> take_detached();
 
-    /// Whether `take_detached` has something to give.
+    /// Whether `take_detached` may return a watch.
     bool has_detached() const noexcept { return !tables_->detached.empty(); }
 
-    /// Bytes of the paths that the C client would put into one SetWatches packet.
+    /// The size of the paths in the C client's SetWatches packet.
     std::size_t c_client_bytes() const noexcept { return c_client_bytes_; }
 
     std::size_t size() const noexcept { return tables_->size(); }
@@ -134,7 +131,7 @@ private:
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
     std::size_t c_client_bytes_ = 0;
 
-    // Where `detach_surplus` goes on.
+    // Where `detach_surplus` continues.
     std::size_t next_kind_ = 0;
     std::string next_path_;
 

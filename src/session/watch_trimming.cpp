@@ -7,7 +7,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// The server has one list for data and exists.
+/// The server has one list for data and exists watches.
 watch_kind server_list(watch_kind kind) noexcept {
     return kind == watch_kind::children ? kind : watch_kind::data;
 }
@@ -62,11 +62,9 @@ void watch_trimming::session_lost() {
 }
 
 std::optional<watch_registry::surplus> watch_trimming::take_surplus() {
-    auto next = take_detached(1);
-    if (next.empty())
-        return std::nullopt;
-    ++setting_again_;
-    return std::move(next.front());
+    auto next = take_detached();
+    setting_again_ += next ? 1 : 0;
+    return next;
 }
 
 std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const operation& answer) {
@@ -80,8 +78,8 @@ std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const 
         watch.kind == watch_kind::children ? answer.record.pzxid : answer.record.mzxid;
     bool same = watch.kind == watch_kind::exists ? missing : !answer.error && zxid == watch.zxid;
     if (same)
-        return std::nullopt;  // the answer has armed it again
-    // Otherwise all waiters look again, and those that go on waiting set watches of their own.
+        return std::nullopt;  // the response has armed it again
+    // Otherwise all waiters read again, and set new watches if necessary.
     fire(watch.kind, watch.path, watch_event_type::unknown);
     if (answer.error && !missing)
         return std::nullopt;

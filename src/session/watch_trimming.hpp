@@ -11,46 +11,46 @@
 
 namespace corozk::detail {
 
-/// The watches of a session, and which of them are removed from the server because they have no waiter
-/// any more, or set again because the C client could not keep them. Does no I/O: the owner sends the
-/// requests and reports their outcome.
+/// The watches of a session, and which of them to remove from the server because they have no
+/// waiters, or to set again because they were detached from the C client. Does no I/O: the owner
+/// sends the requests and reports their results.
 class watch_trimming : public watch_registry {
 public:
     using key = std::pair<std::string, watch_kind>;
 
-    /// A watch has lost a waiter. @return whether to remove it from the server now. If that cannot be
-    /// done yet it comes up again in `read_ended` or `take_retry`.
+    /// A watch has lost a waiter. @return whether to remove it from the server now. If that is not
+    /// possible yet, `read_ended` or `take_retry` return it again.
     bool unused(watch_kind kind, const std::string& path, bool connected);
 
-    /// The request that `unused` asked for ended like this.
+    /// The result of the request that was caused by `unused`.
     void removed(watch_kind kind, const std::string& path, const error_code& ec);
 
     /// A read that sets a watch was queued.
     void read_started(const std::string& path) { ++reads_[path]; }
 
-    /// One of them was answered, or withdrawn. @return the watches on its path that are unused.
+    /// One of them has finished or was withdrawn. @return the unused watches on its path
     std::set<key> read_ended(const std::string& path, bool connected);
 
-    /// What could not be removed before the connection was lost is due.
+    /// Removals that failed because of the lost connection are due.
     void connected() { retry_.merge(late_); }
 
     void session_lost();
 
-    /// The next one that is due, to be given to `unused` again.
+    /// The next due one, to be passed to `unused` again.
     bool has_retry() const noexcept { return !retry_.empty(); }
     key take_retry() { return std::move(retry_.extract(retry_.begin()).value()); }
 
-    /// The next watch to be set again by a read, if there are not too many such reads in flight.
+    /// The next watch to be set again by a read, unless too many such reads are in flight.
     bool has_surplus() const noexcept { return has_detached() && setting_again_ < 512; }
     std::optional<surplus> take_surplus();
 
-    /// That read was answered. @return a watch that it left and nobody waits for.
+    /// That read has finished. @return a watch that it has set without a waiter
     std::optional<watch_kind> set_again(const surplus& watch, const operation& answer);
 
 private:
     bool removable(watch_kind kind, const std::string& path) const;
 
-    std::unordered_map<std::string, std::size_t> reads_;  ///< with a watch, not yet answered
+    std::unordered_map<std::string, std::size_t> reads_;  ///< with a watch, in flight
     std::set<key> late_;                                  ///< cannot be removed yet
     std::set<key> retry_;
     std::set<key> removing_;  ///< requests in flight; one for data and exists

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches without waiters are removed from the server. What concerns all watches at once is done in
+// Watches without waiters are removed from the server. Operations on all watches are done in
 // pieces.
 #include "driver/request.hpp"
-#include "session/allowance.hpp"
 #include "session/session.hpp"
 
 #include <algorithm>
@@ -17,9 +16,8 @@ namespace {
 
 constexpr std::size_t chores_per_turn = 256;
 
-/// The allocator joins small pieces of memory that were given back when it is next asked for a
-/// larger one (glibc). Asked after each piece of work it never finds 100,000 of them, which would
-/// stop the loop for 20 ms.
+/// glibc's allocator coalesces freed chunks at the next larger allocation. By causing one after
+/// each piece of work, there are never 100,000 of them, which would block the loop for 20 ms.
 void join_free_memory() {
     constexpr std::size_t larger = 4096;
     void* volatile asked_for = ::operator new(larger);
@@ -43,15 +41,15 @@ void session::watch_dropped(watch_kind kind, const std::string& path) noexcept {
     start(op);
 }
 
-/// A read that sets a watch on this path is not in flight any more.
+/// A read that sets a watch on this path has finished.
 void session::read_ended(const std::string& path) {
     for (const auto& [unused, kind] : watches_.read_ended(path, connector_.open()))
         watch_dropped(kind, unused);
 }
 
 bool session::trim_watches() {
-    // After a reconnect the C client sends all its watches in one packet. One that is larger than
-    // what the servers accept would end every connection at once, for ever; and making a large one
+    // After a reconnect the C client sends all its watches in one packet. If that exceeded the
+    // servers' limit, every connection would end immediately, forever; and creating a large one
     // takes long.
     constexpr std::size_t largest_packet = 256 * 1024;
     constexpr std::size_t paths_per_call = 256;
@@ -67,25 +65,25 @@ bool session::trim_watches() {
 // In pieces
 
 bool session::chores_left() const noexcept {
-    return watches_.telling() ||
+    return watches_.notifying() ||
            (connector_.open() && (watches_.has_surplus() || watches_.has_retry()));
 }
 
 void session::do_chores() {
-    // Many users' handlers leave many small pieces, too.
+    // Many users' handlers free many small chunks, too.
     constexpr std::size_t many = 500;
-    if (agenda_.handled(many) || watches_.telling())
+    if (agenda_.handled(many) || watches_.notifying())
         join_free_memory();
-    // A C client that has nothing to take apart is freed at once.
+    // While closing, empties the C client's tables in pieces, so that freeing it does not block.
     std::function<void(const std::string&)> forget;
     if (closing_.active() && link_.client())
         forget = [this](const std::string& path) { link_.client()->forget_watches(path); };
     allowance time;
     for (std::size_t i = 0; i < chores_per_turn && chores_left() && !time.spent(); ++i) {
-        if (watches_.telling()) {
+        if (watches_.notifying()) {
             constexpr std::size_t at_a_time = 4;
-            watches_.tell_dropped(at_a_time, forget);
-            if (!watches_.telling())
+            watches_.notify_dropped(at_a_time, forget);
+            if (!watches_.notifying())
                 complete_close_calls();
         } else if (watches_.has_surplus()) {
             if (auto watch = watches_.take_surplus())

@@ -9,27 +9,6 @@ using namespace corozk::testing;
 using boost::asio::awaitable;
 using namespace std::chrono_literals;
 
-TEST_CASE("barrier: a waiter survives a cut at every frame") {
-    cut_at_every_frame([](fault_run& r) -> awaitable<void> {
-        std::string node = r.path + "/gate";
-        barrier mine(r.zk, node);
-        bool set = co_await mine.set();
-        CHECK(set);
-        pending_result<> waits;
-        mine.wait(waits.handler());
-        co_await settle(r.zk);
-        CHECK_FALSE(waits.done());
-        observer().erase(node);
-        CHECK(!co_await finished(waits));
-        CHECK(waits.calls() == 1);
-        set = co_await mine.set();
-        CHECK(set);
-        bool removed = co_await mine.remove();
-        CHECK(removed);
-        CHECK_FALSE(observer().exists(node));
-    });
-}
-
 TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
@@ -53,34 +32,6 @@ TEST_CASE("barrier: a removal whose answer was lost spares the next barrier") {
         co_await zk.close(as_tuple());
     });
     run_to_idle(context);
-}
-
-TEST_CASE("barrier: a waiter survives the loss of its session at every frame") {
-    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
-        std::string node = r.path;
-        observer().plant(node);
-        barrier b(r.zk, node);
-        pending_result<> waits;
-        b.wait(waits.handler());
-        co_await r.zk.sync("/", as_tuple());
-        co_await r.zk.sync("/", as_tuple());
-        CHECK_FALSE(waits.done());
-        observer().erase(node);
-        CHECK(!co_await finished(waits));
-    });
-}
-
-TEST_CASE("barrier: cancelled at every frame nothing is left") {
-    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
-        std::string node = r.path;
-        observer().plant(node);
-        barrier b(r.zk, node);
-        auto [ec] =
-            co_await b.wait_for(50ms, boost::asio::bind_cancellation_slot(slot, as_tuple()));
-        CHECK((ec == errc::deadline_exceeded || ec == boost::asio::error::operation_aborted));
-        co_await eventually_async([&] { return watches_below(node) == 0; });
-        observer().erase(node);
-    });
 }
 
 TEST_CASE("barrier: removed while the server was down") {

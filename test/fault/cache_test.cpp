@@ -58,42 +58,7 @@ void mutate(admin& hand, const std::string& root, std::mt19937& random) {
     }
 }
 
-awaitable<void> watch_changes(fault_run& run) {
-    admin hand(shared_server().port());
-    hand.plant(run.path + "/a/b", "1");
-    {
-        tree_cache cache(run.zk, run.path);
-        tree_state state = co_await cache.next();
-        hand.set(run.path + "/a/b", "2");
-        hand.plant(run.path + "/a/c", "3");
-        hand.erase(run.path + "/a/b");
-        hand.plant(run.path + "/a/b", "4");
-        auto expected = tree_at(shared_server().port(), run.path);
-        while (tree_of(state) != expected)
-            state = co_await cache.next(state.revision);
-        hand.erase_recursively(run.path);
-        while (state.exists)
-            state = co_await cache.next(state.revision);
-        hand.plant(run.path + "/x", "5");
-        expected = tree_at(shared_server().port(), run.path);
-        while (tree_of(state) != expected)
-            state = co_await cache.next(state.revision);
-    }
-    // Taking a watch from the server is one request, and not tried again.
-    if (run.fault != "none")
-        co_return;
-    co_await eventually_async([&] { return watch_count(shared_server().port()) == 0; });
-}
-
 }  // namespace
-
-TEST_CASE("cache: a connection cut at any frame is caught up with") {
-    cut_at_every_frame(watch_changes);
-}
-
-TEST_CASE("cache: an expired session is caught up with") {
-    expire_at_every_frame(watch_changes);
-}
 
 TEST_CASE("cache: what happens while the connection is away is seen") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

@@ -25,98 +25,7 @@ configuration_parts parts_of(const std::string& value, int count) {
     return parts;
 }
 
-awaitable<void> no_ephemerals(std::string path) {
-    co_await eventually_async([&] {
-        for (const auto& [node, session] : ephemerals(shared_server().port())) {
-            if (node.starts_with(path + "/"))
-                return false;
-        }
-        return true;
-    });
-}
-
-template <class Configuration>
-awaitable<void> publish_under_cuts(fault_run& run) {
-    {
-        Configuration c(run.zk, run.path + "/c");
-        co_await c.publish(parts_of("one", 3));
-        co_await c.publish(parts_of("two", 2));
-        configuration_version v = co_await c.next();
-        CHECK(v.status == configuration_status::published);
-        CHECK(*v.parts == parts_of("two", 2));
-    }
-    co_await no_ephemerals(run.path);
-}
-
-/// A writer whose session ends may give up; then the next publication takes over.
-template <class Configuration>
-awaitable<void> publish_under_expiry(fault_run& run) {
-    {
-        Configuration c(run.zk, run.path + "/c");
-        for (int i = 0; i < 2; ++i) {
-            for (;;) {
-                auto [ec] = co_await c.publish(parts_of(std::to_string(i), 3), as_tuple());
-                if (!ec)
-                    break;
-                CHECK((ec == zk_errc::session_expired || is_outcome_unknown(ec) ||
-                       ec == errc::ownership_lost || ec == errc::busy));
-            }
-            configuration_version v = co_await c.next();
-            while (v.status != configuration_status::published ||
-                   *v.parts != parts_of(std::to_string(i), 3)) {
-                CHECK((!v.parts || *v.parts == parts_of(std::to_string(i - 1), 3)));
-                v = co_await c.next(v.revision);
-            }
-        }
-    }
-    co_await no_ephemerals(run.path);
-}
-
-template <class Configuration>
-awaitable<void> publish_cancelled(fault_run& run, boost::asio::cancellation_slot slot) {
-    {
-        Configuration c(run.zk, run.path + "/c");
-        int completed = 0;
-        c.publish(parts_of("one", 3), boost::asio::bind_cancellation_slot(slot, [&](error_code ec) {
-                      CHECK((!ec || ec == boost::asio::error::operation_aborted));
-                      ++completed;
-                  }));
-        co_await eventually_async([&] { return completed == 1; });
-        // It is finished all the same.
-        configuration_version v;
-        while (v.status != configuration_status::published)
-            v = co_await c.next(v.revision);
-        CHECK(*v.parts == parts_of("one", 3));
-        co_await no_ephemerals(run.path);
-        co_await c.publish(parts_of("two", 1));
-    }
-}
-
 }  // namespace
-
-TEST_CASE("configuration behind ready: a connection cut at any frame") {
-    cut_at_every_frame(publish_under_cuts<ready_configuration>);
-}
-
-TEST_CASE("configuration in versions: a connection cut at any frame") {
-    cut_at_every_frame(publish_under_cuts<versioned_configuration>);
-}
-
-TEST_CASE("configuration behind ready: the writer's session expires at any frame") {
-    expire_at_every_frame(publish_under_expiry<ready_configuration>);
-}
-
-TEST_CASE("configuration in versions: the writer's session expires at any frame") {
-    expire_at_every_frame(publish_under_expiry<versioned_configuration>);
-}
-
-TEST_CASE("configuration behind ready: cancelled at any frame") {
-    cancel_at_every_frame(publish_cancelled<ready_configuration>);
-}
-
-TEST_CASE("configuration in versions: cancelled at any frame") {
-    cancel_at_every_frame(publish_cancelled<versioned_configuration>);
-}
 
 TEST_CASE("configuration in versions: a version that could not be filled is taken away again") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
@@ -237,21 +146,6 @@ TEST_CASE("configuration behind ready: parts that the server refuses do not brea
         v = co_await c.next(v.revision);
         REQUIRE(v.status == configuration_status::published);
         CHECK(*v.parts == parts_of("one", 2));
-    });
-}
-
-TEST_CASE("configuration of one znode: a connection cut at any frame") {
-    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
-        configuration c(run.zk, run.path + "/c");
-        co_await c.publish("one");
-        co_await c.publish("two");
-        node_state state = co_await c.next();
-        while (state.data != "two")
-            state = co_await c.next(state.revision);
-        co_await c.publish("three");
-        while (state.data != "three")
-            state = co_await c.next(state.revision);
-        CHECK(state.stat.version == 2);
     });
 }
 

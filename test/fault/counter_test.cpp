@@ -24,34 +24,6 @@ std::int64_t value_at(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("counter: a connection cut at any frame neither loses nor doubles an addition") {
-    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
-        counter c(run.zk, run.path + "/folder/c");
-        std::int64_t first = co_await c.add(1);
-        std::int64_t second = co_await c.add(10);
-        counter_exchange swapped = co_await c.compare_and_set(11, 20);
-        std::int64_t before = co_await c.exchange(30);
-        std::int64_t last = co_await c.add(-1);
-        CHECK(first == 1);
-        CHECK(second == 11);
-        CHECK(swapped.exchanged);
-        CHECK(before == 20);
-        CHECK(last == 29);
-        CHECK(value_at(run.path + "/folder/c") == 29);
-    });
-}
-
-TEST_CASE("counter: an expired session neither loses nor doubles an addition") {
-    expire_at_every_frame([](fault_run& run) -> awaitable<void> {
-        counter c(run.zk, run.path + "/folder/c");
-        for (int i = 1; i <= 4; ++i) {
-            std::int64_t value = co_await c.add(1);
-            CHECK(value == i);
-        }
-        CHECK(value_at(run.path + "/folder/c") == 4);
-    });
-}
-
 TEST_CASE("counter: a new session's server is asked to catch up with our last update, once") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         counter c(zk, path + "/c");
@@ -98,45 +70,6 @@ TEST_CASE("counter: a lost answer is decided although others wrote in between") 
             co_await other.close();
         });
     }
-}
-
-TEST_CASE("counter: in a foreign format a lost answer is told, never doubled") {
-    std::int64_t acknowledged = 0;
-    std::int64_t unknown = 0;
-    cut_at_every_frame([&](fault_run& run) -> awaitable<void> {
-        counter_options options;
-        options.compatibility = compatibility::kazoo;
-        counter c(run.zk, run.path + "/c", options);
-        acknowledged = unknown = 0;
-        for (int i = 0; i < 4; ++i) {
-            auto [ec, value] = co_await c.add(1, as_tuple());
-            if (!ec) {
-                ++acknowledged;
-            } else {
-                CHECK(is_outcome_unknown(ec));
-                ++unknown;
-            }
-        }
-        std::int64_t value = value_at(run.path + "/c");
-        CHECK(unknown <= 1);
-        CHECK(value >= acknowledged);
-        CHECK(value <= acknowledged + unknown);
-    });
-}
-
-TEST_CASE("counter: cancelled at any frame it completes at once, and goes on") {
-    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        counter c(run.zk, run.path + "/folder/c");
-        pending_result<std::int64_t> added;
-        c.add(1, added.handler(slot));
-        error_code ec = co_await finished(added);
-        CHECK((!ec || ec == boost::asio::error::operation_aborted));
-        std::int64_t value = co_await c.add(1);
-        CHECK(value >= 1);
-        CHECK(value <= 2);
-        CHECK(added.calls() == 1);
-        CHECK(value_at(run.path + "/folder/c") == value);
-    });
 }
 
 TEST_CASE("counter: the server is killed and restarted under load") {

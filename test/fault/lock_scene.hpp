@@ -2,7 +2,7 @@
 // One state of a lock, one fault: the stage for it.
 #pragma once
 
-#include "fault_engine.hpp"
+#include "pending_result.hpp"
 #include <corozk/recipe/lock.hpp>
 
 #include <catch2/catch.hpp>
@@ -13,6 +13,8 @@
 #include <string>
 
 namespace corozk::testing {
+
+constexpr std::chrono::milliseconds steady_session{30'000};
 
 /// A stranger's, as good as any.
 inline const std::string some_guid = "0123456789abcdef0123456789abcdef";
@@ -58,8 +60,8 @@ void play(Body body,
         run(
             stage.context,
             [&]() -> boost::asio::awaitable<void> {
-                stage.zk = co_await engine_client(stage.proxy.hosts(), session);
-                stage.healthy = co_await engine_client(s.hosts(), steady_session);
+                stage.zk = co_await connect_to(stage.proxy.hosts(), session);
+                stage.healthy = co_await connect_to(s.hosts(), steady_session);
                 stage.proxy.reset_numbering();
                 co_await body(stage);
                 stage.proxy.disarm_all();

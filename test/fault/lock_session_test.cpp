@@ -309,7 +309,7 @@ TEST_CASE("lock: a holder for another test", "[.holder]") {
     run(
         context,
         [&]() -> awaitable<void> {
-            client zk = co_await engine_client(hosts, 600ms);
+            client zk = co_await connect_to(hosts, 600ms);
             lock l(zk, folder);
             ownership held = co_await l.acquire();
             pending_result<error_code> lost;

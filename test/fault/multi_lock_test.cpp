@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "one_acquire.hpp"
+#include "lock_scene.hpp"
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/multi_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
@@ -33,7 +33,7 @@ multi_lock three_of(client& c, const std::string& folder) {
 
 /// Somebody else can take everything, and then nothing is left.
 awaitable<void> all_are_free(const std::string& folder) {
-    client other = co_await engine_client(shared_server().hosts(), steady_session);
+    client other = co_await connect_to(shared_server().hosts(), steady_session);
     multi_lock next = three_of(other, folder);
     multi_ownership held = co_await next.acquire_for(15s);
     CHECK(held.valid());
@@ -43,112 +43,14 @@ awaitable<void> all_are_free(const std::string& folder) {
         co_await corozk::testing::nothing_left(path);
 }
 
-bool is_end(const error_code& ec) {
-    return is_session_lost(ec) || ec == errc::ownership_lost || ec == errc::not_connected;
-}
-
-awaitable<void> whole_life(fault_stage& s) {
-    multi_lock m = three_of(s.zk, s.folder);
-    pending_result<multi_ownership> asked;
-    m.acquire(asked.handler());
-    error_code ec = co_await finished(asked);
-    CHECK(asked.calls() == 1);
-    if (ec) {
-        CAPTURE(ec.message());
-        CHECK_FALSE(s.survives);
-        CHECK(is_end(ec));
-        co_return;
-    }
-    multi_ownership held = std::move(asked.value());
-    CHECK(held.parts().size() == 3);
-    s.owners.enter(held.parts()[0].held, s.zk.status().session_id);
-    if (s.survives)
-        CHECK(held.valid());
-    pending_result<> released;
-    held.release(released.handler());
-    ec = co_await finished(released);
-    CAPTURE(ec.message());
-    CHECK((!ec || (!s.survives && is_end(ec))));
-}
-
-/// Holds the first part and waits for the second, which another session has; and then a deadline.
-awaitable<void> refused(fault_stage& s) {
-    semaphore theirs(s.healthy, second(s.folder), 2);
-    ownership one = co_await theirs.acquire();
-    multi_lock m = three_of(s.zk, s.folder);
-    pending_result<multi_ownership> asked;
-    m.try_acquire(asked.handler());
-    error_code ec = co_await finished(asked);
-    CAPTURE(ec.message());
-    CHECK(asked.calls() == 1);
-    CHECK((ec == errc::would_block || (!s.survives && is_end(ec))));
-    co_await eventually_async([&] { return s.owners.observer().children(s.folder).empty(); });
-    CHECK(one.valid());
-    co_await one.release();
-}
-
-awaitable<void> probe(client&, std::string folder) {
-    co_await all_are_free(folder);
-}
-
-constexpr const char* somebodys_name = "0123456789abcdef0123456789abcdef-write-";
-
 }  // namespace
-
-TEST_CASE("multi_lock: any fault at any frame, a whole life") {
-    fault_at_every_frame(whole_life,
-                         probe,
-                         {frame_fault::request_dropped,
-                          frame_fault::answer_swallowed,
-                          frame_fault::cut_after_answer,
-                          frame_fault::expired});
-}
-
-TEST_CASE("multi_lock: any fault at any frame, refused in the middle") {
-    fault_at_every_frame(
-        refused,
-        probe,
-        {frame_fault::request_dropped, frame_fault::answer_swallowed, frame_fault::expired});
-}
-
-TEST_CASE("multi_lock: the session lost without a word") {
-    fault_at_every_frame(whole_life, probe, {frame_fault::long_hole});
-}
-
-TEST_CASE("multi_lock: interrupted after any turn") {
-    auto what = GENERATE(interruption::cancel,
-                         interruption::destroy_object,
-                         interruption::close_client,
-                         interruption::destroy_client);
-    bool blocked = GENERATE(false, true);
-    interrupt_at_every_turn(
-        [blocked](client& c, const std::string& folder, owner_registry&) {
-            auto start = [](multi_lock& m, auto handler) { m.acquire(std::move(handler)); };
-            planted_blocker ahead{third(folder), blocked ? somebodys_name : ""};
-            return std::make_unique<one_acquire<multi_lock, multi_ownership>>(
-                c, std::make_unique<multi_lock>(three_of(c, folder)), ahead, start);
-        },
-        probe,
-        what);
-}
-
-TEST_CASE("multi_lock: cancelled at every frame") {
-    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
-        multi_lock m = three_of(r.zk, r.path);
-        auto token = boost::asio::bind_cancellation_slot(slot, as_tuple());
-        auto [ec, held] = co_await m.acquire(token);
-        CHECK((!ec || ec == boost::asio::error::operation_aborted));
-        held = multi_ownership();
-        co_await all_are_free(r.path);
-    });
-}
 
 TEST_CASE("multi_lock: the deadline passes while there is no connection") {
     boost::asio::io_context context;
     fault_proxy proxy(shared_server().port());
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await engine_client(proxy.hosts(), 4'000ms);
-        client other = co_await engine_client(shared_server().hosts(), steady_session);
+        client zk = co_await connect_to(proxy.hosts(), 4'000ms);
+        client other = co_await connect_to(shared_server().hosts(), steady_session);
         std::string folder = fresh_path();
         shared_lock theirs(other, third(folder));
         ownership blocker = co_await theirs.acquire_read();
@@ -193,7 +95,7 @@ TEST_CASE("multi_lock: the context goes first") {
     for (int k = 0; k < 12; ++k) {
         auto context = std::make_unique<boost::asio::io_context>();
         auto zk = std::make_unique<client>(
-            run(*context, engine_client(shared_server().hosts(), steady_session)));
+            run(*context, connect_to(shared_server().hosts(), steady_session)));
         std::string folder = fresh_path();
         multi_lock m = three_of(*zk, folder);
         int calls = 0;

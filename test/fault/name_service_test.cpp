@@ -15,32 +15,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-awaitable<void> all_operations(fault_run& r, bool session_names) {
-    name_service names(r.zk, r.path);
-    co_await names.register_name("dir/a", "1");
-    CHECK(observer().data(r.path + "/dir/a") == "1");
-    name_watch watch = names.follow("dir/a");
-    name_entry e = co_await watch.next();
-    CHECK(e.value == "1");
-    if (session_names) {
-        co_await names.register_name("dir/b", "2", name_lifetime::session);
-        std::vector<name_entry> all = co_await names.list("dir");
-        CHECK(all.size() == 2);
-    }
-    e = co_await names.resolve("dir/a");
-    CHECK(e.value == "1");
-    co_await names.unregister("dir/a");
-    CHECK_FALSE(observer().exists(r.path + "/dir/a"));
-    e = co_await watch.next();
-    CHECK_FALSE(e.present);
-    if (session_names) {
-        co_await names.unregister("dir/b");
-        CHECK_FALSE(observer().exists(r.path + "/dir/b"));
-    }
-    watch = name_watch();
-    co_await eventually_async([&] { return watches_below(r.path) == 0; });
-}
-
 /// Lets everybody read a node, or do everything else only.
 void set_readable(const std::string& node, bool readable) {
     constexpr std::int32_t read = 1;
@@ -51,46 +25,6 @@ void set_readable(const std::string& node, bool readable) {
 }
 
 }  // namespace
-
-TEST_CASE("name service: a cut at every frame") {
-    cut_at_every_frame([](fault_run& r) -> awaitable<void> { co_await all_operations(r, true); });
-}
-
-TEST_CASE("name service: the session lost at every frame") {
-    expire_at_every_frame(
-        [](fault_run& r) -> awaitable<void> { co_await all_operations(r, false); });
-}
-
-TEST_CASE("name service: a session-bound name comes back with the next session") {
-    expire_at_every_frame([](fault_run& r) -> awaitable<void> {
-        name_service names(r.zk, r.path);
-        co_await names.register_name("a", "1", name_lifetime::session);
-        co_await eventually_async([&] {
-            auto s = observer().stat(r.path + "/a");
-            return s && s->ephemeral_owner == r.zk.session_id();
-        });
-        co_await names.unregister("a");
-        CHECK_FALSE(observer().exists(r.path + "/a"));
-    });
-}
-
-TEST_CASE("name service: a registration cancelled at every frame") {
-    cancel_at_every_frame([](fault_run& r, boost::asio::cancellation_slot slot) -> awaitable<void> {
-        name_service names(r.zk, r.path);
-        auto [ec] =
-            co_await names.register_name("a",
-                                         "1",
-                                         name_lifetime::session,
-                                         boost::asio::bind_cancellation_slot(slot, as_tuple()));
-        if (ec) {
-            CHECK(ec == boost::asio::error::operation_aborted);
-            co_await eventually_async([&] { return !observer().exists(r.path + "/a"); });
-        } else {
-            co_await names.unregister("a");
-        }
-        co_await eventually_async([&] { return watches_below(r.path) == 0; });
-    });
-}
 
 TEST_CASE("name service: a name that is there, but unreadable at the next look, leaves no watch") {
     for (bool following : {false, true}) {

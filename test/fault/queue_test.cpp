@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue_run.hpp"
+#include "pending_result.hpp"
+#include <corozk/recipe/queue.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -17,54 +18,28 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Puts five, takes three. What was taken and what is there make up what was put, in order.
-awaitable<void> put_and_take(fault_run& run) {
-    {
-        queue q(run.zk, run.path + "/q");
-        for (int i = 0; i < 3; ++i)
-            co_await q.put(std::to_string(i));
-        std::vector<std::string> two{"3", "4"};
-        co_await q.put_many(two);
-        for (int i = 0; i < 3; ++i) {
-            queue_item item = co_await q.take();
-            CHECK(item.data == std::to_string(i));
+/// The data of a queue's items, in the order of their names.
+std::vector<std::string> items_at(const std::string& path) {
+    std::vector<std::string> items;
+    admin hand = observer();
+    for (const std::string& name : hand.children(path))
+        items.push_back(hand.data(path + "/" + name));
+    return items;
+}
+
+/// Waits until of the queue `q` in this folder no claim, no record and no watch is left.
+boost::asio::awaitable<void> only_items_left(std::string folder) {
+    co_await eventually_async([&] {
+        for (const auto& [node, session] : ephemerals(shared_server().port())) {
+            if (node.starts_with(folder + "/"))
+                return false;
         }
-        CHECK(items_at(run.path + "/q") == std::vector<std::string>{"3", "4"});
-        queue_item item = co_await q.try_take();
-        CHECK(item.data == "3");
-        item = co_await q.peek();
-        CHECK(item.data == "4");
-    }
-    co_await only_items_left(run.path);
+        return observer().children(folder + "/q-control").empty() &&
+               watch_count(shared_server().port()) == 0;
+    });
 }
 
 }  // namespace
-
-TEST_CASE("queue: a connection cut at any frame neither loses nor doubles an item") {
-    cut_at_every_frame(put_and_take);
-}
-
-TEST_CASE("queue: an expired session neither loses nor doubles an item") {
-    expire_at_every_frame(put_and_take);
-}
-
-TEST_CASE("bounded queue: a connection cut at any frame") {
-    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
-        queue_options options;
-        options.bound = 2;
-        queue q(run.zk, run.path + "/q", options);
-        for (int i = 0; i < 2; ++i)
-            co_await q.put(std::to_string(i));
-        pending_result<> third;
-        q.put("2", third.handler());
-        for (int i = 0; i < 3; ++i) {
-            CHECK(items_at(run.path + "/q").size() <= 2);
-            queue_item item = co_await q.take();
-            CHECK(item.data == std::to_string(i));
-        }
-        CHECK(!co_await finished(third));
-    });
-}
 
 TEST_CASE("queue: a put whose answer is lost is not doubled though its item was taken meanwhile") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
@@ -142,60 +117,6 @@ TEST_CASE("queue: a take in doubt is not repeated in a folder that was made anew
     });
 }
 
-TEST_CASE("queue: a connection cut at any frame of consume and acknowledge") {
-    cut_at_every_frame([](fault_run& run) -> awaitable<void> {
-        {
-            queue q(run.zk, run.path + "/q");
-            for (int i = 0; i < 3; ++i)
-                co_await q.put(std::to_string(i));
-            for (int i = 0; i < 2; ++i) {
-                queue_claim claim = co_await q.consume();
-                CHECK(claim.data() == std::to_string(i));
-                transaction effect;
-                effect.create(run.path + "/effect-" + claim.data());
-                co_await claim.acknowledge(effect);
-                CHECK(observer().exists(run.path + "/effect-" + std::to_string(i)));
-            }
-            CHECK(items_at(run.path + "/q").size() == 1);
-            queue_claim claim = co_await q.consume();
-            co_await claim.release();
-            claim = co_await q.try_consume();
-            CHECK(claim.data() == "2");
-        }
-        co_await only_items_left(run.path);
-        CHECK(items_at(run.path + "/q") == std::vector<std::string>{"2"});
-    });
-}
-
-TEST_CASE("queue: an expired session while consuming: each item has its effect once") {
-    expire_at_every_frame([](fault_run& run) -> awaitable<void> {
-        {
-            queue q(run.zk, run.path + "/q");
-            for (int i = 0; i < 3; ++i)
-                co_await q.put(std::to_string(i));
-            int done = 0;
-            while (done < 3) {
-                queue_claim claim = co_await q.consume();
-                transaction effect;
-                effect.create(run.path + "/effect-" + claim.data());
-                auto [ec] = co_await claim.acknowledge(effect, as_tuple());
-                if (!ec)
-                    ++done;
-                CHECK((!ec || ec == errc::ownership_lost || is_outcome_unknown(ec)));
-                if (is_outcome_unknown(ec) &&
-                    observer().exists(run.path + "/effect-" + claim.data())) {
-                    ++done;
-                }
-            }
-            CHECK(items_at(run.path + "/q").empty());
-            for (int i = 0; i < 3; ++i) {
-                CHECK(observer().exists(run.path + "/effect-" + std::to_string(i)));
-            }
-        }
-        co_await only_items_left(run.path);
-    });
-}
-
 TEST_CASE("queue: a late acknowledgement fails") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         client other = co_await one_more_client();
@@ -216,23 +137,6 @@ TEST_CASE("queue: a late acknowledgement fails") {
         CHECK(!co_await finished(lost));
         co_await second.acknowledge();
         CHECK(items_at(path + "/q").empty());
-        co_await other.close();
-    });
-}
-
-TEST_CASE("queue: a take cancelled at any frame gives its item back") {
-    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        client other = co_await one_more_client();
-        {
-            queue producer(other, run.path + "/q");
-            for (int i = 0; i < 3; ++i)
-                co_await producer.put(std::to_string(i));
-            queue q(run.zk, run.path + "/q");
-            pending_result<queue_item> first;
-            q.take(first.handler(slot));
-            co_await all_come_in_order(first, q, 3);
-        }
-        co_await only_items_left(run.path);
         co_await other.close();
     });
 }
@@ -258,53 +162,6 @@ TEST_CASE("priority queue: what was removed for somebody who left overtakes noth
             CHECK(item.data == "low");
         }
         co_await only_items_left(path);
-        co_await other.close();
-    });
-}
-
-TEST_CASE("queue: a consume cancelled at any frame leaves no claim") {
-    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        {
-            queue q(run.zk, run.path + "/q");
-            pending_result<queue_claim> consumed;
-            q.consume(consumed.handler(slot));
-            client other = co_await one_more_client();
-            {
-                queue producer(other, run.path + "/q");
-                co_await producer.put("a");
-                error_code ec = co_await finished(consumed);
-                CHECK((!ec || ec == boost::asio::error::operation_aborted));
-                consumed.value() = queue_claim();
-                queue consumer(other, run.path + "/q");
-                queue_claim next = co_await consumer.consume();
-                CHECK(next.data() == "a");
-                co_await next.acknowledge();
-            }
-            // Closing right behind would leave the producer's ledger to be swept later.
-            co_await eventually_async(
-                [&] { return observer().children(run.path + "/q-control").empty(); });
-            co_await other.close();
-        }
-        co_await only_items_left(run.path);
-    });
-}
-
-TEST_CASE("queue: an object destroyed at any frame of a take loses nothing") {
-    cancel_at_every_frame([](fault_run& run, auto slot) -> awaitable<void> {
-        client other = co_await one_more_client();
-        {
-            queue producer(other, run.path + "/q");
-            co_await producer.put("0");
-            auto q = std::make_unique<queue>(run.zk, run.path + "/q");
-            pending_result<queue_item> taken;
-            slot.assign([&](boost::asio::cancellation_type) { q.reset(); });
-            q->take(taken.handler());
-            co_await finished(taken);
-            slot.clear();
-            co_await all_come_in_order(taken, producer, 1);
-            q.reset();
-        }
-        co_await only_items_left(run.path);
         co_await other.close();
     });
 }

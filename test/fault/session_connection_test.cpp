@@ -216,6 +216,24 @@ TEST_CASE("expired by a second handle: known when it is not answered any more") 
         options);
 }
 
+TEST_CASE("a chroot is verified again if the connection is lost meanwhile") {
+    boost::asio::io_context context;
+    fault_proxy proxy(the_server().port());
+    bool applied = GENERATE(true, false);
+    proxy.arm(at_op(wire::exists), applied ? swallow_reply_and_cut() : drop_request_and_cut());
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client_options options = quiet_options(rooted(proxy.hosts()) + fresh_path());
+            client zk(co_await boost::asio::this_coro::executor, options);
+            auto [ec] = co_await zk.connect(as_tuple());
+            CHECK(ec == errc::chroot_missing);
+            co_await zk.close(as_tuple());
+        },
+        run_limit);
+    run_to_idle(context);
+}
+
 TEST_CASE("answer lost, request dropped: both are outcome unknown, and the session goes on") {
     for (bool applied : {true, false}) {
         with_proxy([applied](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

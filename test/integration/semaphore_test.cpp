@@ -69,7 +69,7 @@ TEST_CASE("semaphore: the try form, deadlines, too much") {
         CHECK(!co_await finished(b));
         auto [full, none] = co_await s.try_acquire(1, as_tuple());
         CHECK(full == errc::would_block);
-        auto [late, nothing] = co_await s.acquire_for(30ms, 1, as_tuple());
+        auto [late, nothing] = co_await s.acquire_for(1, 30ms, as_tuple());
         CHECK(late == errc::deadline_exceeded);
         auto [too_many, nil] = co_await s.acquire(4, as_tuple());
         CHECK(too_many == errc::bad_option);

@@ -11,10 +11,12 @@
 
 namespace {
 
-constexpr const char* usage = R"(usage: test_matrix [--full | --compact] [OPTION]...
+constexpr const char* usage = R"(usage: test_matrix [--full | --compact | --requests] [OPTION]...
 Runs every scenario of every recipe under every fault and prints a table: cases run/failures.
   --full           at every frame and in every state (the default)
   --compact        a few places of each cell
+  --requests       every request where engine/at_every_request.cpp says so, and interruptions after
+                   every handler of the event loop (the default suite's part)
   --recipe NAME    only this recipe (or RECIPE.SCENARIO)
   --fault NAME     only this fault
   --case CASE      only this one, as a failure names it: 'lock.wait/answer lost/7'
@@ -30,9 +32,11 @@ int main(int argc, char** argv) {
     try {
         for (corozk::testing::option_words words(argc, argv); words.next();) {
             if (words.is("--full")) {
-                wanted.compact = false;
+                wanted.places = corozk::matrix::extent::full;
             } else if (words.is("--compact")) {
-                wanted.compact = true;
+                wanted.places = corozk::matrix::extent::compact;
+            } else if (words.is("--requests")) {
+                wanted.places = corozk::matrix::extent::requests;
             } else if (words.is("--recipe")) {
                 wanted.recipe = words.value();
             } else if (words.is("--fault")) {

@@ -106,7 +106,7 @@ TEST_CASE("corozk --help: every command explains itself, with examples") {
     CHECK(run_program({"--version"}).out.starts_with("corozk "));
 }
 
-TEST_CASE("corozk: a word that is no command is named, and the commands are") {
+TEST_CASE("corozk: an unknown command is named, and the commands are listed") {
     auto refused = [](std::vector<std::string> words, const std::string& problem) {
         auto run = run_program(words);
         CHECK(run.code == 64);
@@ -120,7 +120,7 @@ TEST_CASE("corozk: a word that is no command is named, and the commands are") {
     refused({"--hosts", "a:1", "Lock", "/a", "--", "true"}, "there is no command 'Lock'");
     refused({"--json", "frobnicate"}, R"("message":"there is no command 'frobnicate')");
     refused({"--frob"}, "there is no option '--frob'");
-    refused({}, "what to do is missing");
+    refused({}, "there is no command; the commands are");
 }
 
 TEST_CASE("corozk: SASL is asked for, or refused where the C client has none") {
@@ -158,6 +158,9 @@ TEST_CASE("corozk --complete: commands, options, values, actions, paths") {
     observer().plant(path + "/deep/node");
     CHECK(completed({"tree", path + "/d"}) == std::set<std::string>{path + "/deep"});
     CHECK(completed({"lock", "--hosts", "127.0.0.1:1", path}).empty());
+    CHECK(completed({"lock", "--hosts=127.0.0.1:1", path}).empty());
+    CHECK(completed({"queue", "put", "--hosts", the_server().hosts(), path + "/d"}) ==
+          std::set<std::string>{path + "/deep"});
 }
 
 TEST_CASE("corozk: completion in bash") {

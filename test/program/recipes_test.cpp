@@ -23,7 +23,7 @@ void stands(const std::string& path, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("corozk elect: one leads; --again stands for election anew") {
+TEST_CASE("corozk elect: one leads; --again campaigns again after a loss") {
     std::string path = fresh_path();
     program_run leader({"elect", "--again", path, "--", "sh", "-c", "echo leads; exec sleep 1000"});
     leader.says("leads");
@@ -128,7 +128,7 @@ TEST_CASE("corozk queue: put, take, consume with acknowledgement") {
     answered_no({"queue", "take", "-n", path}, "there is no item in " + path);
     answered_no({"queue", "peek", path}, "there is no item in " + path);
     answered_no({"queue", "consume", "-n", path, "--", "cat"},
-                "there is no item that nobody has claimed in " + path);
+                "there is no unclaimed item in " + path);
     answered_no({"queue", "take", "-w", "100ms", path}, "no item came to " + path + " in time");
     std::string small = fresh_path();
     CHECK(run_program({"queue", "put", "--bound", "1", small, "one"}).code == 0);
@@ -479,7 +479,7 @@ TEST_CASE("corozk --json: one value a line, also of log lines and of what makes 
         CHECK(run.out.empty());
         CHECK(all_json(run.err) == 1);
     }
-    // Behind -- it is the command's.
+    // After -- it is the command's.
     CHECK(run_program({"lock", "/", "--", "--json"}).err.starts_with("corozk: "));
 }
 
@@ -487,7 +487,7 @@ TEST_CASE("corozk: values that begin with a dash") {
     std::string path = fresh_path();
     auto run = run_program({"config", "publish", path, "-Xmx2g"});
     CHECK(run.code == 64);
-    CHECK(run.err.find("behind --") != std::string::npos);
+    CHECK(run.err.find("follow --") != std::string::npos);
     CHECK(run_program({"config", "publish", path, "--", "-Xmx2g"}).code == 0);
     CHECK(run_program({"config", "get", path}).out == "-Xmx2g\n");
     CHECK(run_program({"config", "publish", path, "one", "--", "two"}).code == 64);
@@ -518,20 +518,22 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     says({"barrier", "set", "/"}, 64, "'/' is the root");
     says({"lock", "a/b", "--", "true"}, 64, "begin with '/'");
     says({"lock", path + "/", "--", "true"}, 64, "ends with '/'");
-    says({"config", "get", path + "//x"}, 64, "nothing between");
+    says({"config", "get", path + "//x"}, 64, "an empty name");
     says({"contenders", path + "/./x"}, 64, "'.' and '..'");
     says({"tree", path + "/a\n"}, 64, "control character");
     for (const char* name :
          {"\xff", "\xed\xa0\x80", "\xc2\x9b", "\xf0\x9f\x98\x80", "\xee\x80\x80"})
-        says({"queue", "size", path + name}, 64, "is no path: it ");
+        says({"queue", "size", path + name}, 64, "is not a path: it ");
     for (const char* part : {"a/b=1", "..=1", "ready=1", "\xff=1"})
         says({"config", "publish", "--layout", "ready", path, part}, 64, "'");
-    says({"config", "publish", "--layout", "ready", path, "a/b=1"}, 64, "no name of a part");
+    says({"config", "publish", "--layout", "ready", path, "a/b=1"},
+         64,
+         "cannot be the name of a part");
     says({"config", "publish", "--layout", "ready", path, "a=1", "a=2"}, 64, "twice");
     says({"config", "publish", "--layout", "ready", path, "a=@/"}, 64, "cannot read /");
     says({"queue", "size", path, "--auth-file", "/"}, 64, "cannot read /");
-    says({"tree", path, path}, 64, "one word too many");
-    says({"lock", path, "true"}, 64, "a command stands behind --");
+    says({"tree", path, path}, 64, "unexpected argument");
+    says({"lock", path, "true"}, 64, "a command follows --");
     for (std::vector<std::string> number :
          {std::vector<std::string>{"semaphore", "-l", "0", path, "--", "true"},
           {"semaphore", "-l", "2", "-k", "x", path, "--", "true"},
@@ -542,7 +544,7 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
           {"config", "watch", "-c", "-1", path},
           {"tree", "--depth", "-1", path},
           {"lock", "-E", "256", path, "--", "true"}})
-        says(number, 64, "is no whole number from");
+        says(number, 64, "not in range");
     says({"--session-timeout", "1ms", "tree"}, 64, "--session-timeout");
     std::string secret = "digest:user:word";
     CHECK(

@@ -48,7 +48,7 @@ void all_end(const std::vector<pid_t>& processes) {
         eventually([&] { return !process_lives(pid); }, program_limit, "a descendant's end");
 }
 
-/// Five that get away from whoever kills a process group, and hear no SIGTERM.
+/// Five processes outside the command's process group that ignore SIGTERM.
 std::string fugitives(const std::string& file) {
     std::string body = "trap \"\" TERM HUP; echo $$ >> " + file + "; while :; do sleep 0.05; done";
     std::string one = "bash -c '" + body + "'";
@@ -273,7 +273,7 @@ TEST_CASE("corozk lock: the guard's death changes nothing") {
     all_end(all);
 }
 
-TEST_CASE("corozk lock: whoever is stopped does not hold up an end") {
+TEST_CASE("corozk lock: a stopped process does not delay the end") {
     temporary_directory folder;
     std::string file = folder.path() / "started";
     program_run told(under_lock(fresh_path(), "echo $$ > " + file + "; kill -STOP $$"));

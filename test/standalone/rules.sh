@@ -11,6 +11,7 @@ root=$2
 wrong=0
 checked=0
 for rule in "$root"/src/recipe/*/rule.cpp "$root"/src/recipe/*/*_rule.cpp \
+    "$root"/src/recipe/contention/{contention_view,head_decision,node_creation}.cpp \
     "$root"/src/recipe/queue/item_*.cpp; do
     included=$("$compiler" -std=c++20 -M -I"$root/src" -I"$root/include" "$rule")
     checked=$((checked + 1))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules say of a whole line at once is what they say of each of its entries.
+// What the rules say of a whole queue at once is what they say of each of its entries.
 #include "contention_model.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 
@@ -19,37 +19,37 @@ using namespace corozk::testing;
 namespace {
 
 /// As `blockers_of`: the nearest first.
-std::vector<std::size_t> places_of(const blocking_range& section) {
+std::vector<std::size_t> places_of(const blocking_range& range) {
     std::vector<std::size_t> places;
-    for (std::size_t i = section.count; i > 0; --i)
-        places.push_back(section.first + i - 1);
+    for (std::size_t i = range.count; i > 0; --i)
+        places.push_back(range.first + i - 1);
     return places;
 }
 
-std::vector<contention_entry> random_line(std::mt19937& random) {
-    std::vector<contention_entry> line(random() % 20);
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        line[i].order = random() % 8 ? static_cast<std::int64_t>(i) : ahead_of_all;
-        line[i].kind = random() % 3 ? read_kind : write_kind;
-        line[i].weight = 1 + static_cast<std::int32_t>(random() % 4);
+std::vector<contention_entry> random_queue(std::mt19937& random) {
+    std::vector<contention_entry> queue(random() % 20);
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        queue[i].order = random() % 8 ? static_cast<std::int64_t>(i) : ahead_of_all;
+        queue[i].kind = random() % 3 ? read_kind : write_kind;
+        queue[i].weight = 1 + static_cast<std::int32_t>(random() % 4);
     }
-    return line;
+    return queue;
 }
 
 }  // namespace
 
-TEST_CASE("line: who is blocked by whom, for all at once and for each") {
+TEST_CASE("contention queue: who is blocked by whom, for all at once and for each") {
     std::mt19937 random(41);
     const std::vector<const contention_rule*> rules{
         &the_exclusive_rule(), &the_shared_rule(), &the_semaphore_rule()};
     for (int run = 0; run < 3'000; ++run) {
-        const std::vector<contention_entry> line = random_line(random);
+        const std::vector<contention_entry> queue = random_queue(random);
         const auto limit = static_cast<std::int32_t>(random() % 30);
         for (const contention_rule* rule : rules) {
-            auto sections = rule->blocking_ranges(line, limit);
-            REQUIRE(sections.size() == line.size());
-            for (std::size_t i = 0; i < line.size(); ++i)
-                CHECK(places_of(sections[i]) == blockers_of(*rule, line, i, limit));
+            auto ranges = rule->blocking_ranges(queue, limit);
+            REQUIRE(ranges.size() == queue.size());
+            for (std::size_t i = 0; i < queue.size(); ++i)
+                CHECK(places_of(ranges[i]) == blockers_of(*rule, queue, i, limit));
         }
     }
 }

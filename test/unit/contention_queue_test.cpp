@@ -2,9 +2,9 @@
 // What a queue's view decides: all states of the head, step by step, and random schedules against a
 // server that is only a list.
 #include "contention_model.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/contention_view.hpp"
 #include "recipe/contention/node_creation.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 
@@ -756,10 +756,11 @@ TEST_CASE("contention queue: whose turn it is when one of those ahead goes") {
         entries before(all);
         return is_next(rule, before, after, me);
     };
+    std::vector<const contention_entry*> scratch;
     const contention_rule& lock = the_exclusive_rule();
     CHECK(next(lock, {}, entry(1, 0), entry(2, 0)));
     CHECK_FALSE(next(lock, {entry(0, 0)}, entry(1, 0), entry(2, 0)));  // something else is left
-    CHECK(blocks(lock, entry(1, 0), entry(2, 0), 0));
+    CHECK(blocks(lock, entry(1, 0), entry(2, 0), 0, scratch));
 
     const contention_rule& shared = the_shared_rule();
     const std::uint8_t write = 1;
@@ -768,8 +769,8 @@ TEST_CASE("contention queue: whose turn it is when one of those ahead goes") {
     CHECK_FALSE(next(shared, {entry(0, read_kind)}, entry(1, read_kind), entry(2, write)));
     // A reader behind a reader could go already.
     CHECK_FALSE(next(shared, {}, entry(1, read_kind), entry(2, read_kind)));
-    CHECK_FALSE(blocks(shared, entry(1, read_kind), entry(2, read_kind), 0));
-    CHECK(blocks(shared, entry(1, write), entry(2, read_kind), 0));
+    CHECK_FALSE(blocks(shared, entry(1, read_kind), entry(2, read_kind), 0, scratch));
+    CHECK(blocks(shared, entry(1, write), entry(2, read_kind), 0, scratch));
 }
 
 TEST_CASE("contention queue: random schedules across the wrap-around of the sequence") {

@@ -135,7 +135,7 @@ TEST_CASE("error: the exception names the operation and the path") {
     CHECK(e.path() == "/a/b");
     CHECK_THAT(e.what(), Catch::StartsWith("create /a/b: no node"));
     error without(errc::closed, "commit", "");
-    CHECK_THAT(without.what(), Catch::StartsWith("commit: the client is closed"));
+    CHECK_THAT(without.what(), Catch::StartsWith("commit: the client was closed"));
     const boost::system::system_error& base = e;
     CHECK(base.code() == zk_errc::no_node);
 }

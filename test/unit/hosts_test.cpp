@@ -85,11 +85,11 @@ TEST_CASE("hosts: each kind of malformed list says what is wrong, and where") {
         CHECK_THAT(problem_of("a:" + port), Contains("port between 1 and 65535"));
         CHECK_THAT(problem_of("ok:2181,[::1]:" + port), Contains("port between 1 and 65535"));
     }
-    CHECK_THAT(problem_of("a:2181/app/"), Contains("folder") && Contains("ends with a slash"));
-    CHECK_THAT(problem_of("a:2181//app"), Contains("folder") && Contains("empty component"));
-    CHECK_THAT(problem_of("a:2181/../app"), Contains("folder") && Contains("relative"));
+    CHECK_THAT(problem_of("a:2181/app/"), Contains("chroot") && Contains("ends with a slash"));
+    CHECK_THAT(problem_of("a:2181//app"), Contains("chroot") && Contains("empty component"));
+    CHECK_THAT(problem_of("a:2181/../app"), Contains("chroot") && Contains("relative"));
     // A folder belongs behind the last host, not behind each of them.
-    CHECK_THAT(problem_of("a:2181/app,b:2181/app"), Contains("folder") && Contains("comma"));
+    CHECK_THAT(problem_of("a:2181/app,b:2181/app"), Contains("chroot") && Contains("comma"));
 }
 
 }  // namespace corozk::testing::hosts_test

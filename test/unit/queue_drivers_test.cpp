@@ -180,6 +180,19 @@ TEST_CASE("queue, put: a missing parent znode is created, and a lost response re
     CHECK(r.error == error_code());
 }
 
+TEST_CASE("queue, put: what may have been put is not put again") {
+    fixture f;
+    result r;
+    f.put(r);
+    f.open_ledger();
+    f.p.answer(zk_errc::connection_loss);
+    f.commit(zk_errc::no_auth, 1);
+    REQUIRE(f.p.asked().starts_with("erase /q-control/ledger-"));
+    f.p.answer(zk_errc::no_auth);
+    CHECK(r.error == zk_errc::connection_loss);
+    CHECK(f.p.asked().empty());
+}
+
 TEST_CASE("queue, put: a bounded queue counts first, and names the version of before") {
     fixture f(2);
     result r, next;

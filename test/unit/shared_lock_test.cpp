@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contention_model.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"

@@ -116,16 +116,16 @@ TEST_CASE("watch registry: drops everything with the reason") {
         CHECK_FALSE(r->armed());
         CHECK(r->ends.empty());
     }
-    CHECK(registry.telling());
-    registry.tell_dropped(all, nullptr);
-    CHECK_FALSE(registry.telling());
+    CHECK(registry.notifying());
+    registry.notify_dropped(all, nullptr);
+    CHECK_FALSE(registry.notifying());
     for (recorder* r : {&a, &b, &c}) {
         CHECK(r->events.empty());
         REQUIRE(r->ends.size() == 1);
         CHECK(r->ends[0] == errc::closed);
     }
     registry.drop_all(errc::closed);
-    CHECK_FALSE(registry.telling());
+    CHECK_FALSE(registry.notifying());
     CHECK(a.ends.size() == 1);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
     };
     std::set<std::string> forgotten;
     auto forget = [&forgotten](const std::string& path) { forgotten.insert(path); };
-    registry.tell_dropped(20, forget);
+    registry.notify_dropped(20, forget);
     const auto first = told();
     CHECK(first > 0);
     CHECK(first <= 20);
@@ -154,8 +154,8 @@ TEST_CASE("watch registry: many are told in pieces, and not if they watch again 
     CHECK(again.armed());
     CHECK(registry.contains(watch_kind::data, "/again"));
     std::size_t pieces = 0;
-    while (registry.telling()) {
-        registry.tell_dropped(20, forget);
+    while (registry.notifying()) {
+        registry.notify_dropped(20, forget);
         ++pieces;
     }
     CHECK(pieces >= count / 20);
@@ -174,7 +174,7 @@ TEST_CASE("watch registry: two sessions may end before anybody is told") {
     registry.drop_all(zk_errc::session_expired);
     registry.armed(watch_kind::data, "/a", 1, &b);
     registry.drop_all(errc::closed);
-    registry.tell_dropped(all, nullptr);
+    registry.notify_dropped(all, nullptr);
     CHECK(a.ends == std::vector<error_code>{zk_errc::session_expired});
     CHECK(b.ends == std::vector<error_code>{errc::closed});
 }
@@ -208,7 +208,7 @@ TEST_CASE("watch registry: who is told may watch again or free another waiter at
     first.other = std::make_unique<chain>(registry);
     registry.armed(watch_kind::data, "/a", 1, first.other.get());
     registry.drop_all(errc::closed);
-    registry.tell_dropped(all, nullptr);
+    registry.notify_dropped(all, nullptr);
     CHECK_FALSE(first.other);
 }
 
@@ -259,12 +259,10 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
     }
     if (abandoned == path_of(0))
         both.disarm();
-    std::vector<watch_registry::surplus> again = registry.take_detached(7);
-    CHECK(again.size() == 7);
-    while (registry.has_detached()) {
-        for (auto& s : registry.take_detached(7))
-            again.push_back(std::move(s));
-    }
+    std::vector<watch_registry::surplus> again;
+    while (auto next = registry.take_detached())
+        again.push_back(std::move(*next));
+    CHECK_FALSE(registry.has_detached());
     std::set<std::string> paths;
     for (const auto& s : again) {
         CHECK(s.path != abandoned);
@@ -281,14 +279,14 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
 
     // One of them could not be set, and is taken once more.
     registry.detach_again(again[0].kind, again[0].path);
-    auto once_more = registry.take_detached(7);
-    REQUIRE(once_more.size() == 1);
-    CHECK(once_more[0].path == again[0].path);
+    auto once_more = registry.take_detached();
+    REQUIRE(once_more);
+    CHECK(once_more->path == again[0].path);
 
     // Set again: back in the packet, and the waiter is still there.
     for (const auto& s : again)
         registry.armed(s.kind, s.path, s.zxid, nullptr);
-    CHECK(registry.take_detached(7).empty());
+    CHECK_FALSE(registry.take_detached());
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {
         told += registry.fire(watch_kind::data, path_of(i), watch_event_type::data_changed);

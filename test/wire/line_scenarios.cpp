@@ -51,9 +51,9 @@ awaitable<void> priority_locks(client& c, std::string folder) {
 
 awaitable<void> semaphores(client& c, std::string folder) {
     semaphore s(c, folder, 3);
-    ownership two = co_await s.acquire_for(2s, 2);
+    ownership two = co_await s.acquire_for(2, 2s);
     co_await s.available();
-    ownership one = co_await s.acquire_for(2s, 1);
+    ownership one = co_await s.acquire_for(1, 2s);
     co_await two.release();
     co_await one.release();
 }

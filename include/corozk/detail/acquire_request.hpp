@@ -6,7 +6,7 @@
 
 namespace corozk::detail {
 
-/// What one acquisition asks for.
+/// The parameters of an acquisition.
 struct acquire_request {
     using time_point = std::chrono::steady_clock::time_point;
 

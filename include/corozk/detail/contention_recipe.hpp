@@ -19,32 +19,27 @@ namespace corozk::detail {
 
 class contention_object;
 
-/**
- * @brief What all recipes that queue have in common: a folder with one node for each contender.
- *
- * Not to be used by itself.
- */
+/** @brief Base of recipes with a contention queue: a parent with a node per contender. */
 class COROZK_DECL contention_recipe {
 public:
     using duration = std::chrono::steady_clock::duration;
     using time_point = std::chrono::steady_clock::time_point;
-    using executor_type = boost::asio::any_io_executor;  ///< Of its operations.
+    using executor_type = boost::asio::any_io_executor;
 
-    /** @brief The executor of the client that it was made with. */
     executor_type get_executor() const noexcept { return executor_of(session_); }
 
-    /** @brief The folder; empty without a client or after a move. */
+    /** @brief The contenders' parent node; empty without a client or after a move. */
     const std::string& path() const noexcept;
 
     /**
-     * @brief Who holds something and who waits, in order, with what each waits for.
+     * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
      * @par Completion signature
      * `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
-     * `errc::bad_path`. A folder that does not exist is an empty line.
+     * `errc::bad_path`. The list is empty if the parent does not exist.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once.
@@ -55,18 +50,18 @@ public:
     }
 
     /**
-     * @brief Erases a contender's node, as found by `contenders`: its owner is told that it has
-     * lost what it held, or that it waits no more.
+     * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
+     *        or stops waiting, with `errc::ownership_lost`.
      *
      * @par Completion signature
      * `void(error_code)`
      *
      * @par Errors
-     * `zk_errc::no_node`: it was gone already. `errc::bad_path`: not a contender of this folder.
+     * `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this recipe.
      * Otherwise as `contenders`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; the node may be erased all the same.
+     * Terminal, partial, total: completes at once; the node may be deleted anyway.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
@@ -75,20 +70,19 @@ public:
     }
 
     /**
-     * @brief Asks the owner of a contender's node, as found by `contenders`, to release what it
-     * holds: its `ownership::wait_release_requested` completes, once it holds it.
+     * @brief Requests the owner of a contender's node, as found by `contenders`, to release:
+     *        `ownership::wait_release_requested` completes there, once it holds. The owner decides.
      *
-     * The request is written into the node, behind what its owner wrote there.
+     * The request is appended to the data of the node.
      *
      * @par Completion signature
-     * `void(error_code)`: the request is written; the owner decides.
+     * `void(error_code)`, after the request was written.
      *
      * @par Errors
-     * `zk_errc::no_node`: it was gone already. `errc::bad_path`: not a contender of this folder.
-     * Otherwise as `contenders`.
+     * As `break_contender`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; the request may be written all the same.
+     * Terminal, partial, total: completes at once; the request may be written anyway.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -99,17 +93,15 @@ public:
     }
 
     /**
-     * @brief As `request_release`, and waits until the node is gone; after the grace time it is
-     *        removed, and its owner is told that it has lost what it held.
-     *
-     * Only for those who have agreed on that: the owner may still be at work.
+     * @brief As `request_release`, then waits until the node has been deleted, and deletes it after
+     *        the grace period, as `break_contender`. Beware: the owner may still be working.
      *
      * @par Completion signature
-     * `void(error_code, bool)`: whether the node had to be removed. It is so said, too, if the answer
-     * about its removal was lost and it is gone.
+     * `void(error_code, bool)`: true if the node had to be deleted, also if the response to that
+     * was lost and the node no longer exists.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once; what was asked for or removed stays so.
+     * Terminal, partial, total: completes at once; requests and deletions are not undone.
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
@@ -127,10 +119,10 @@ protected:
     using handler_of = any_handler<void(error_code, Values...)>;
 
     contention_recipe(const client& c, impl_ptr impl, const char* recipe);
-    contention_recipe() noexcept;
-    contention_recipe(contention_recipe&&) noexcept;
-    contention_recipe& operator=(contention_recipe&&) noexcept;
-    ~contention_recipe();
+    contention_recipe() noexcept = default;
+    contention_recipe(contention_recipe&&) noexcept = default;
+    contention_recipe& operator=(contention_recipe&&) noexcept = default;
+    ~contention_recipe() = default;
 
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {
@@ -140,7 +132,7 @@ protected:
     /// For a `multi_lock`.
     acquisition part_of(claim what) const;
 
-    /// Every public operation is this; an error's message names `about`.
+    /// The body of every public operation. Errors mention `about`.
     template <auto Start, class Token, class... Arguments>
     auto initiate(const char* operation,
                   std::string about,

@@ -143,35 +143,4 @@ auto initiate_on_handlers_executor(call_site where, Token&& token, Arguments&&..
         executor_initiation<Start>(std::move(where)), token, std::forward<Arguments>(arguments)...);
 }
 
-/// An initiation that calls a function object: `body(handler)`.
-template <class Signature, class Source, class Body>
-class body_initiation {
-public:
-    using executor_type = boost::asio::any_io_executor;
-
-    body_initiation(call_site where, Source source, Body body)
-        : where_(std::move(where)), source_(std::move(source)), body_(std::move(body)) {}
-
-    const call_site& where() const noexcept { return where_; }  ///< For the message of an error.
-    executor_type get_executor() const noexcept { return executor_of(source_); }
-
-    template <class Handler>
-    void operator()(Handler&& handler) {
-        body_(erased<Signature>(std::forward<Handler>(handler), where_));
-    }
-
-private:
-    call_site where_;
-    Source source_;
-    Body body_;
-};
-
-template <class Signature, class Source, class Token, class Body>
-auto initiate(call_site where, Source source, Token&& token, Body body) {
-    return boost::asio::async_initiate<Token, Signature>(
-        body_initiation<Signature, Source, Body>(
-            std::move(where), std::move(source), std::move(body)),
-        token);
-}
-
 }  // namespace corozk::detail

@@ -48,8 +48,8 @@ struct cache_options {
     cache_options() = default;
 
     /// Called with the path of each descendant, on the client's executor. If it returns false, the
-    /// node and its descendants are neither read nor watched. Must always return the same for a path,
-    /// and must not throw. Empty: all nodes are cached.
+    /// node and its descendants are neither read nor watched. Must always return the same for a
+    /// path, and must not throw. Empty: all nodes are cached.
     std::function<bool(std::string_view path)> filter;
 };
 
@@ -76,7 +76,6 @@ struct cache_options {
  *
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
- *
  *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.

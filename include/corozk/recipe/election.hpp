@@ -77,10 +77,7 @@ class COROZK_DECL election : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the candidates; it is created when needed.
     election(const client& c, std::string path, election_options options = election_options());
-    election() noexcept;
-    election(election&&) noexcept;
-    election& operator=(election&&) noexcept;
-    ~election();
+    election() noexcept = default;
 
     /**
      * @brief Becomes a candidate and waits for the leadership.
@@ -135,15 +132,11 @@ public:
      */
     template <class Token = default_token>
     auto campaign_again(ownership term, Token&& token = Token{}) {
-        return detail::initiate<void(error_code, ownership)>(
-            detail::call_site("election.campaign_again", path()),
-            session_.get(),
-            std::forward<Token>(token),
-            [s = session_, impl = impl_, term = std::move(term)](auto handler) mutable {
-                // Requests the new node first; then releases `term` by its destructor.
-                ownership old = std::move(term);
-                start_acquire(callee(s, impl), claim(), std::move(handler));
-            });
+        // Shared, because `deferred` wants what it starts to be copyable.
+        return initiate<&start_campaign_again>("election.campaign_again",
+                                               path(),
+                                               std::forward<Token>(token),
+                                               std::make_shared<ownership>(std::move(term)));
     }
 
     /**
@@ -254,13 +247,9 @@ private:
         std::string path = path_of(impl);
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
-            auto [ec, term] = co_await detail::initiate<void(error_code, ownership)>(
-                detail::call_site(operation, path),
-                detail::executor_of(s),
-                tuple,
-                [&s, &impl](auto handler) {
-                    start_acquire(callee(s, impl), claim(), std::move(handler));
-                });
+            auto acquiring = detail::initiate<&start_acquire>(
+                detail::call_site(operation, path), callee(s, impl), tuple, claim());
+            auto [ec, term] = co_await std::move(acquiring);
             if (worth_another_term(ec))
                 continue;
             if (ec)
@@ -296,6 +285,9 @@ private:
     static bool worth_another_term(const error_code& ec) noexcept;
     static std::string path_of(const impl_ptr& impl);
 
+    static void start_campaign_again(const callee&,
+                                     const std::shared_ptr<ownership>& term,
+                                     detail::any_handler<void(error_code, ownership)>);
     static void start_acknowledge(const callee&,
                                   const owned_ptr& term,
                                   detail::any_handler<void(error_code)>);

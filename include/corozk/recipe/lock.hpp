@@ -53,10 +53,7 @@ class COROZK_DECL lock : public detail::contention_recipe {
 public:
     /// `path` is the parent node of the contenders; it is created when needed.
     lock(const client& c, std::string path, lock_options options = lock_options());
-    lock() noexcept;
-    lock(lock&&) noexcept;
-    lock& operator=(lock&&) noexcept;
-    ~lock();
+    lock() noexcept = default;
 
     /**
      * @brief Acquires the lock.

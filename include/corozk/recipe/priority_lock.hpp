@@ -93,10 +93,7 @@ public:
     priority_lock(const client& c,
                   std::string path,
                   priority_lock_options options = priority_lock_options());
-    priority_lock() noexcept;
-    priority_lock(priority_lock&&) noexcept;
-    priority_lock& operator=(priority_lock&&) noexcept;
-    ~priority_lock();
+    priority_lock() noexcept = default;
 
     /**
      * @brief Acquires the lock exclusively.

@@ -181,9 +181,9 @@ public:
     }
 
 private:
-    static void start_acknowledge(const impl_ptr& impl, transaction extra, handler_of<> handler);
-    static void start_release(const impl_ptr& impl, handler_of<> handler);
-    static void start_wait_lost(const impl_ptr& impl, handler_of<> handler);
+    static void start_acknowledge(const impl_ptr&, transaction, handler_of<>);
+    static void start_release(const impl_ptr&, handler_of<>);
+    static void start_wait_lost(const impl_ptr&, handler_of<>);
 };
 
 /**
@@ -329,12 +329,12 @@ protected:
                 detail::queue_order order,
                 std::function<std::chrono::system_clock::time_point()> time = {});
 
-    static void start_put(const impl_ptr& impl,
+    static void start_put(const impl_ptr&,
                           std::vector<std::string> items,
                           std::int64_t rank,
                           clock::time_point deadline,
                           bool no_wait,
-                          handler_of<> handler);
+                          handler_of<>);
 
     // Items are ordered by rank.
     std::int64_t rank_of() const noexcept { return 0; }
@@ -342,16 +342,16 @@ protected:
     std::int64_t rank_of(due_time when) const;
 
 private:
-    static void start_take(const impl_ptr& impl,
+    static void start_take(const impl_ptr&,
                            clock::time_point deadline,
                            bool no_wait,
-                           handler_of<queue_item> handler);
-    static void start_peek(const impl_ptr& impl, handler_of<queue_item> handler);
-    static void start_consume(const impl_ptr& impl,
+                           handler_of<queue_item>);
+    static void start_peek(const impl_ptr&, handler_of<queue_item>);
+    static void start_consume(const impl_ptr&,
                               clock::time_point deadline,
                               bool no_wait,
-                              handler_of<queue_claim> handler);
-    static void start_size(const impl_ptr& impl, handler_of<std::size_t> handler);
+                              handler_of<queue_claim>);
+    static void start_size(const impl_ptr&, handler_of<std::size_t>);
 };
 
 /**

@@ -74,10 +74,7 @@ public:
               std::string path,
               std::int32_t limit,
               semaphore_options options = semaphore_options());
-    semaphore() noexcept;
-    semaphore(semaphore&&) noexcept;
-    semaphore& operator=(semaphore&&) noexcept;
-    ~semaphore();
+    semaphore() noexcept = default;
 
     /**
      * @brief Acquires permits, all or none.
@@ -98,28 +95,52 @@ public:
      * if its creation is still in flight; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
-    auto acquire(std::int32_t permits = 1, Token&& token = Token{}) {
+    auto acquire(std::int32_t permits, Token&& token = Token{}) {
         return begin("semaphore.acquire", claim(0, permits), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acquire(1)`. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto acquire(Token&& token = Token{}) {
+        return acquire(1, std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
-    auto acquire_until(time_point deadline, std::int32_t permits = 1, Token&& token = Token{}) {
+    auto acquire_until(std::int32_t permits, time_point deadline, Token&& token = Token{}) {
         return begin(
             "semaphore.acquire", claim(0, permits).until(deadline), std::forward<Token>(token));
     }
 
+    /** @brief Same as `acquire_until(1, deadline)`. */
+    template <class Token = default_token>
+    auto acquire_until(time_point deadline, Token&& token = Token{}) {
+        return acquire_until(1, deadline, std::forward<Token>(token));
+    }
+
     /** @brief Same as above, with a time limit. */
     template <class Token = default_token>
-    auto acquire_for(time_limit budget, std::int32_t permits = 1, Token&& token = Token{}) {
-        return acquire_until(budget.from_now(), permits, std::forward<Token>(token));
+    auto acquire_for(std::int32_t permits, time_limit budget, Token&& token = Token{}) {
+        return acquire_until(permits, budget.from_now(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `acquire_for(1, budget)`. */
+    template <class Token = default_token>
+    auto acquire_for(time_limit budget, Token&& token = Token{}) {
+        return acquire_for(1, budget, std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
-    auto try_acquire(std::int32_t permits = 1, Token&& token = Token{}) {
+    auto try_acquire(std::int32_t permits, Token&& token = Token{}) {
         return begin(
             "semaphore.try_acquire", claim(0, permits).trying(), std::forward<Token>(token));
+    }
+
+    /** @brief Same as `try_acquire(1)`. */
+    template <detail::token_not<std::int32_t> Token = default_token>
+    auto try_acquire(Token&& token = Token{}) {
+        return try_acquire(1, std::forward<Token>(token));
     }
 
     /**

@@ -60,10 +60,7 @@ public:
     shared_lock(const client& c,
                 std::string path,
                 shared_lock_options options = shared_lock_options());
-    shared_lock() noexcept;
-    shared_lock(shared_lock&&) noexcept;
-    shared_lock& operator=(shared_lock&&) noexcept;
-    ~shared_lock();
+    shared_lock() noexcept = default;
 
     /**
      * @brief Acquires the lock as a reader: waits until no writer is ahead.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Completion for bash: asks the program itself what fits.
+# Completion for bash: the program itself knows the candidates.
 
 _corozk() {
     local i
     COMPREPLY=()
-    # Behind "--" stands another command.
+    # Another command follows "--".
     for ((i = 1; i < COMP_CWORD; i++)); do
         if [[ ${COMP_WORDS[i]} == -- ]]; then
             if declare -F _command_offset >/dev/null; then
@@ -19,7 +19,7 @@ _corozk() {
     done
     mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete \
         "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    # A folder may go on.
+    # The path may continue.
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == /* ]]; then
         compopt -o nospace 2>/dev/null
     fi

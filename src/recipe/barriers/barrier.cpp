@@ -35,7 +35,7 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
     watch_signal changed(wake);
     waiting_call<> call(*self, std::move(handler), wake, limit.from(p.now()));
     session_signal session(p, wake);
-    bool up_to_date = false;  // as far as a barrier is concerned that was set before we came
+    bool up_to_date = false;  // the server knows of barriers that were set before the call
     while (!call.over()) {
         changed.disarm();
         request look(p, op_code::get, self->path);

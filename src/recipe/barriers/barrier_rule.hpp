@@ -7,24 +7,24 @@
 
 namespace corozk::detail {
 
-// The barrier. Its node exists = closed; it does not = open.
+// The barrier is closed while its node exists.
 //
 // Invariants:
-//   * A waiter goes only after the server has said "no node"; an event, a reconnect or a new
-//     session makes it ask again and means nothing by itself.
-//   * A barrier that was set before `wait` was called counts, whichever server is asked: the first
-//     question is behind a sync.
-//   * A `set` whose answer was lost knows its node by the guid in it.
-//   * A `remove` whose answer was lost erases again only the node it meant (czxid): the barrier
-//     that somebody has set meanwhile is another one (toolkit/delete_exact).
+//   * A waiter proceeds only after a response "no node"; events, reconnects and new sessions merely
+//     cause another read.
+//   * A barrier that was set before the call of `wait` is seen at any server: the first read
+//     follows a sync.
+//   * A `set` whose response was lost recognises its node by the guid in it.
+//   * A `remove` whose response was lost deletes only the node it read before (czxid), not a
+//     barrier that has been set since (toolkit/delete_exact).
 
 enum class barrier_step : std::uint8_t {
     proceed,  ///< no barrier
-    wait,     ///< there is one; its watch is set
-    fail,     ///< the server refuses to tell
+    wait,     ///< the barrier and a watch are set
+    fail,     ///< permanent error
 };
 
-/// What the answer to a watching `get` of the barrier node means to a waiter.
+/// What a waiter does after a `get` of the barrier node with a watch.
 barrier_step decide_barrier_wait(const error_code& answer) noexcept;
 
 }  // namespace corozk::detail

@@ -56,7 +56,7 @@ public:
         room->add(seat);
     }
 
-    /// The public object goes.
+    /// The public object is destroyed.
     void stop() noexcept override {
         recipe_core::stop();
         if (seat && seat->phase == phase::inside && get_port().alive(seat->generation)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows for a client's members from what the server has said: who is in, who leaves, who begins.
+// The decisions for a client's members after a read: entering, leaving, starting a round.
 #include "operation/path.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
 
@@ -20,7 +20,8 @@ task<bool> barrier_room::decide(std::optional<barrier_view> view, std::int32_t c
     co_return again;
 }
 
-/// Who is in? A node that is not there any more was not counted, or is counted as gone.
+/// Completes `enter` of members of the current round. A node that does not exist any more was not
+/// counted, or counts as having left.
 bool barrier_room::decide_inside(const std::optional<barrier_view>& view) {
     bool again = false;
     for (const seat_ptr& s : seats_) {
@@ -77,7 +78,7 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
         if (s->phase != phase::leaving)
             continue;
         if (s->folder != folder_czxid_)
-            end(*s, error_code());  // all went with the folder, before this one was made
+            end(*s, error_code());  // all nodes were deleted before the parent was re-created
         else
             rounds[s->last].push_back(s.get());
     }
@@ -141,7 +142,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
     co_return again;
 }
 
-/// The nodes of ours whose members have given up.
+/// The nodes of this client's members that have given up.
 std::set<std::int32_t> barrier_room::own_going() const {
     std::set<std::int32_t> going;
     for (const seat_ptr& s : seats_) {
@@ -152,15 +153,15 @@ std::set<std::int32_t> barrier_room::own_going() const {
     return going;
 }
 
-/// Begins a round with these members, if they are all still there.
+/// Starts a round with these members, if all of their nodes still exist.
 task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> members) {
     constexpr std::size_t overhead = 32;
     request open(port_, op_code::multi, folder_);
     transaction steps;
     steps.set(folder_, format_round(next), *version_);
     std::size_t size = members.size() * (folder_.size() + members.front().name.size() + overhead);
-    // A transaction that the server would not accept: then the members may have changed since
-    // the listing, as on the page.
+    // If the transaction is too large, the record is replaced without checking the members, which
+    // may have changed since the listing, as on the page.
     if (size + 1024 < port_.max_request_size()) {
         for (const barrier_member& m : members)
             steps.check(join_path(folder_, m.name));

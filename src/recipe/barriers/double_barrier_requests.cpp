@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client asks of the server for its members at a barrier, and what the answers say of them.
+// The requests of a client for its members at a barrier, and their responses.
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/barriers/double_barrier_room.hpp"
 
 namespace corozk::detail {
 
-/// What each member needs done.
+/// The requests that each member needs.
 void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list) {
     for (const seat_ptr& s : seats_) {
         if (s->unsure)
@@ -73,12 +73,12 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
         return;
     if (port_.logs(log_level::warning)) {
         port_.log(log_level::warning,
-                  "double barrier: could not erase " + s.node + ": " + ec.message());
+                  "double barrier: could not delete " + s.node + ": " + ec.message());
     }
     end(s, ec);
 }
 
-/// Creates whose answer was lost: the guid tells.
+/// Finds nodes by their guid whose create's response was lost.
 bool barrier_room::find_unsure(const name_list& names) {
     bool any_unsure = false;
     for (const seat_ptr& s : seats_) {
@@ -116,7 +116,7 @@ bool barrier_room::watched(const barrier_seat& s) const {
     return s.own_watch.armed() && s.own_watch_revision == port_.status().revision;
 }
 
-/// A waiting member whose node is taken away comes again.
+/// Watches the nodes of waiting members, which enter again if another client deletes them.
 task<bool> barrier_room::watch_own() {
     std::deque<std::pair<seat_ptr, request>> reads;
     std::uint64_t revision = port_.status().revision;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a client does for its members at a barrier: the driver, and where each member is.
+// The driver for a client's members at a barrier, and their states.
 #include "recipe/barriers/double_barrier_room.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
     self->running_ = false;
 }
 
-/// What belonged to an earlier session is gone with it.
+/// The nodes of an earlier session were deleted with it.
 void barrier_room::note_session() {
     for (const seat_ptr& s : seats_) {
         if (s->guid.empty() || port_.alive(s->generation))
@@ -60,7 +60,7 @@ void barrier_room::note_session() {
     drop_finished();
 }
 
-/// Calls that are over: their nodes have to go.
+/// The nodes of calls that are over must be deleted.
 void barrier_room::note_calls() {
     for (const seat_ptr& s : seats_) {
         if (s->phase == phase::entering && !s->call->waiting())
@@ -96,8 +96,8 @@ bool barrier_room::any(phase wanted) const {
         seats_.begin(), seats_.end(), [wanted](const seat_ptr& s) { return s->phase == wanted; });
 }
 
-/// One pass: do what is due, look at the server, decide.
-/// @return whether there is more to do at once; otherwise something wakes us.
+/// One pass: send due requests, read, decide.
+/// @return whether there is more to do at once; otherwise wait for the signal
 task<bool> barrier_room::step() {
     const std::uint64_t generation = port_.status().generation;
     std::deque<job> jobs;
@@ -106,7 +106,7 @@ task<bool> barrier_room::step() {
     const bool unsure = any_unsure();
     for (job& j : jobs)
         j.ask.send();
-    // A server that lags behind must not make us believe that a create was lost.
+    // The server may lag behind and not have the nodes yet.
     request sync(port_, op_code::sync, folder_);
     sync.generation = generation;
     if (unsure)
@@ -165,7 +165,7 @@ task<bool> barrier_room::step() {
         co_return true;
     }
     if (listed && listing.record.czxid != look.record.czxid) {
-        // The folder was made anew in between: the record says nothing of these members.
+        // The parent was re-created in between: the record does not refer to these members.
         list_next_ = true;
         co_return true;
     }
@@ -185,7 +185,7 @@ task<bool> barrier_room::step() {
     if (listed)
         view = view_barrier(listing.names, record_);
     else if (look.record.num_children == 0)
-        view.emplace();  // a listing, which came after it, knows better
+        view.emplace();  // a subsequent listing is more recent
     bool more = co_await decide(std::move(view), look.record.num_children);
     again = again || more;
     if (!again)
@@ -194,7 +194,7 @@ task<bool> barrier_room::step() {
     co_return again;
 }
 
-/// Without the folder there are no nodes.
+/// Without the parent there are no nodes.
 void barrier_room::note_missing_folder() {
     version_.reset();
     for (const seat_ptr& s : seats_) {

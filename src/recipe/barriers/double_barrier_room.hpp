@@ -25,29 +25,29 @@ enum class barrier_phase : std::uint8_t {
     entering,
     inside,
     leaving,
-    withdrawing,  ///< nobody waits any more; the node is to go
+    withdrawing,  ///< the call is over; the node must be deleted
     outside,
 };
 
-/// One member's stay, from `enter` to the end of its node.
+/// A member from `enter` until its node is deleted.
 struct barrier_seat {
     explicit barrier_seat(signal& wake) : own_watch(wake) {}
 
     barrier_phase phase = barrier_phase::entering;
     std::unique_ptr<waiting_call<>> call;
-    error_code verdict;      ///< with which to end the call when the node is gone
+    error_code verdict;      ///< completes the call when the node was deleted
     std::string guid;        ///< of the attempt; empty: none yet
-    std::string first_guid;  ///< whose first half tells the participant
+    std::string first_guid;  ///< its first half identifies the participant
     std::string node;        ///< its path; empty: none
     std::int32_t sequence = 0;
     std::uint64_t generation = 0;  ///< the session that owns the node
-    bool unsure = false;           ///< a create without an answer
-    bool erase_now = false;        ///< leaving, and its turn to go
+    bool unsure = false;           ///< a create without a response
+    bool erase_now = false;        ///< leaving; delete the node now
     bool refuse_to_wait = false;
-    bool listed = false;  ///< the room works for it
+    bool listed = false;  ///< served by the room
     std::uint64_t round = 0;
     std::int32_t last = 0;    ///< of that round
-    std::int64_t folder = 0;  ///< in which it began: the czxid
+    std::int64_t folder = 0;  ///< czxid of the parent when it started
     acl entries;
     watch_signal own_watch;
     std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
@@ -69,7 +69,7 @@ struct barrier_seat {
 
 using seat_ptr = std::shared_ptr<barrier_seat>;
 
-/// All members of one client at one barrier, that want something: one driver for all of them.
+/// The members of a client at a barrier with pending calls, served by one driver.
 class barrier_room final : public std::enable_shared_from_this<barrier_room> {
 public:
     barrier_room(port& p, std::string folder, std::uint32_t size)
@@ -82,7 +82,7 @@ public:
 
     signal& wake() noexcept { return wake_; }
 
-    /// It is worked for, until its phase is `inside` or `outside`.
+    /// Serves a member until its phase is `inside` or `outside`.
     void add(seat_ptr seat);
 
 private:
@@ -101,12 +101,12 @@ private:
     static task<> run(std::shared_ptr<barrier_room> self);
     task<bool> step();
 
-    // What has become of the members meanwhile.
+    // Changes since the last pass.
     void note_session();
     void note_calls();
     void note_missing_folder();
 
-    // What is asked of the server.
+    // Requests.
     void add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list);
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
     void note_answer(job& j, bool& folder_missing, bool& again);
@@ -116,7 +116,7 @@ private:
     task<bool> watch_target(std::uint64_t generation);
     void forget_target();
 
-    // What follows from what the server says.
+    // Decisions.
     task<bool> decide(std::optional<barrier_view> view, std::int32_t children);
     bool decide_inside(const std::optional<barrier_view>& view);
     bool decide_leaving(const std::optional<barrier_view>& view);
@@ -140,12 +140,12 @@ private:
     signal wake_;
     watch_signal record_watch_;
     watch_signal target_watch_;
-    std::string target_;          ///< whose end to wait for
+    std::string target_;          ///< the node to watch
     std::string watched_target_;  ///< of `target_watch_`
     std::list<seat_ptr> seats_;
     round_record record_;
     std::optional<std::int32_t> version_;  ///< of the record
-    std::int64_t folder_czxid_ = 0;        ///< of the folder that has the record
+    std::int64_t folder_czxid_ = 0;        ///< of the node with the record
     std::uint64_t record_generation_ = 0;
     bool list_next_ = false;
     bool running_ = false;

@@ -16,7 +16,7 @@ constexpr std::string_view member_mark = "-member-";
 constexpr std::size_t participant_digits = 16;
 constexpr std::size_t sequence_digits = 10;
 
-/// What is beyond was not counted, and the next one might be 0, which is none.
+/// Higher numbers are foreign, and incrementing them might overflow to 0.
 constexpr std::uint64_t highest_round = std::numeric_limits<std::int64_t>::max();
 
 template <class Number>
@@ -28,7 +28,7 @@ std::optional<Number> parse_number(std::string_view text) {
     return value;
 }
 
-/// Takes "key=value" and what follows it off the front.
+/// Removes "key=value" and the separator from the front.
 template <class Number>
 std::optional<Number> take_field(std::string_view& text, std::string_view key) {
     if (!text.starts_with(key))
@@ -40,20 +40,20 @@ std::optional<Number> take_field(std::string_view& text, std::string_view key) {
     return value;
 }
 
-/// One order for all, whatever others have planted: two sequences 2^31 apart, or three around the
-/// circle, have none among themselves.
+/// A total order even for forged names: `sequence_less` alone has none for two sequences 2^31
+/// apart, or for three around the circle.
 auto in_order_from(std::int32_t origin) noexcept {
     return [origin](const barrier_member& a, const barrier_member& b) noexcept {
         return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
     };
 }
 
-/// The first that would wait.
+/// The first sequence number of waiting members.
 std::int32_t sequence_behind(std::int32_t last) noexcept {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(last) + 1);
 }
 
-/// Leaves of each participant the last node, in sorted order.
+/// Keeps the last node of each participant, sorted.
 /// @return the others
 std::vector<barrier_member> take_earlier(std::vector<barrier_member>& members) {
     std::unordered_set<std::string_view> participants;
@@ -88,7 +88,7 @@ std::optional<round_record> parse_round(std::string_view data) {
     if (!last || !data.empty())
         return std::nullopt;
     round_record record{*round, *size, *last};
-    // Nothing but what we write ourselves.
+    // Only the canonical form.
     if (format_round(record) != whole)
         return std::nullopt;
     return record;
@@ -112,7 +112,7 @@ std::optional<std::int32_t> parse_member(std::string_view name) {
     if (!name.starts_with(member_mark))
         return std::nullopt;
     name.remove_prefix(member_mark.size());
-    // "%010d": ten digits, or a minus sign and as many (or one fewer).
+    // "%010d": ten digits, or a minus sign and nine or ten digits.
     bool negative = name.front() == '-';
     if (name.size() != sequence_digits && !(negative && name.size() == sequence_digits + 1)) {
         return std::nullopt;
@@ -188,7 +188,7 @@ leave_plan plan_leave(const barrier_view& view,
     if (!lowest_own) {
         plan.watch = left.front().name;
     } else {
-        // The highest of those who are not about to go.
+        // The highest that is not leaving.
         auto highest = std::find_if_not(left.rbegin(), left.rend(), is_own);
         plan.watch = highest->name;
     }

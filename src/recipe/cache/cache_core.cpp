@@ -87,7 +87,7 @@ void cache_core::next(call_type call) {
     if (calls_.empty())
         return;
     if (refusal_)
-        mark(*entries_.find(root_)->second);  // it may be allowed by now
+        mark(*entries_.find(root_)->second);  // it may have become readable
 }
 
 tree_state cache_core::current() {
@@ -123,7 +123,7 @@ void cache_core::publish() {
     answer_calls();
 }
 
-/// Not with a state from before a change of this client's.
+/// Not with a state before a change by this client.
 void cache_core::answer_calls() {
     if (revision_ == 0 || (copy_ && copy_->owes()))
         return;
@@ -144,8 +144,8 @@ void cache_core::mark(entry& e) noexcept {
     wake_.set();
 }
 
-/// What a reading shows to be out of date already is read again in the same round, which owes it to
-/// whoever waits for it.
+/// A node that a read shows to be out of date is read again in the same round, for which calls may
+/// be waiting.
 void cache_core::read_again(entry& e) {
     e.stale = true;
     round_.push_back(e.path);
@@ -178,7 +178,7 @@ bool cache_core::selects(const std::string& path) const {
     return stopped() || !options_.filter || options_.filter(path);
 }
 
-/// In a round: it belongs to what is being read.
+/// Called within a round, of which the node becomes part.
 void cache_core::add(std::string path, std::size_t level) {
     auto e = std::make_unique<entry>(*this, path, level);
     e->stale = true;
@@ -186,7 +186,7 @@ void cache_core::add(std::string path, std::size_t level) {
     entries_.emplace(std::move(path), std::move(e));
 }
 
-/// A node and all below it.
+/// Removes a node and its descendants.
 void cache_core::remove(const std::string& path) {
     auto it = entries_.find(path);
     if (it != entries_.end()) {
@@ -217,8 +217,8 @@ task<> cache_core::run(std::shared_ptr<cache_core> self) {
     self->running_ = false;
 }
 
-/// As a rule they have fired: a node that was there for one reading and not for the other has come
-/// or gone in between.
+/// Usually they have fired: a node that existed in one of two reads was created or deleted in
+/// between.
 void cache_core::forget_watches(entry& e) {
     forget_watch(port_, e.data_watch, e.present ? watch_kind::data : watch_kind::exists, e.path);
     forget_watch(port_, e.children_watch, watch_kind::children, e.path);
@@ -227,7 +227,7 @@ void cache_core::forget_watches(entry& e) {
 task<> cache_core::work() {
     session_signal states(port_, wake_);
     add(root_, 0);
-    std::uint64_t synced = 0;  // the connection to which everything was read
+    std::uint64_t synced = 0;  // the connection on which everything was read
     for (;;) {
         if (stopped())
             co_return;
@@ -243,7 +243,7 @@ task<> cache_core::work() {
             synced = status.revision;
             resyncing_ = true;
             mark_all();
-            // The new connection's server may be behind the old one's.
+            // The new server may lag behind the previous one.
             request sync(port_, op_code::sync, root_);
             co_await sync;
             begin_round();
@@ -274,7 +274,7 @@ task<> cache_core::read_some() {
             continue;
         entry& e = *it->second;
         e.stale = false;
-        // What happens from here on is seen by the reading, or by its watch.
+        // Changes from here on are seen by the read or by its watch.
         e.data_watch.disarm();
         e.children_watch.disarm();
         auto r = std::make_unique<reading>(*this, e);
@@ -299,8 +299,7 @@ task<> cache_core::settle(reading& r) {
         children_ec = co_await children;
     auto it = entries_.find(r.path);
     if (it == entries_.end()) {
-        // Its parent's listing has removed it meanwhile. If it has come again since then, its
-        // watches are at the server.
+        // Removed by its parent's listing. If it was re-created, its watches are set at the server.
         port_.watch_dropped(watch_kind::data, r.path);
         if (r.deep)
             port_.watch_dropped(watch_kind::children, r.path);
@@ -331,7 +330,7 @@ task<> cache_core::settle(reading& r) {
         if (ec)
             fail_all(ec);
     }
-    // What we may not read is there all the same.
+    // A node that may not be read exists nevertheless.
     if (ec) {
         changed_ = changed_ || !e.present || !e.node.data.empty();
         e.present = true;
@@ -373,9 +372,9 @@ void cache_core::adopt_children(entry& e, std::set<std::string> names) {
     e.children = std::move(names);
 }
 
-/// Anybody may ask whether a node exists, with a watch. (A server that is not older than 2024 sends
-/// its event to those only who may read the node. But a watch that an earlier reading left there is
-/// then ours again, and is taken back in the end.)
+/// `exists` with a watch needs no permission. (Servers of 2024 and later send the event only to
+/// clients that may read the node. But then a watch that was left by an earlier read is known
+/// again, so that it is removed in the end.)
 task<> cache_core::watch_unreadable(std::string path) {
     request exists(port_, op_code::exists, path);
     exists.attach(entries_.find(path)->second->data_watch);
@@ -398,7 +397,7 @@ task<> cache_core::watch_for_root() {
     exists.attach(e.data_watch);
     error_code ec = co_await exists;
     if (ec != zk_errc::no_node)
-        read_again(e);  // it is there now, or we do not know
+        read_again(e);  // it exists now, or that is unknown
 }
 
 }  // namespace corozk::detail

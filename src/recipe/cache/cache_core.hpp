@@ -19,18 +19,16 @@
 
 namespace corozk::detail {
 
-/// A copy of a part of the tree, kept up to date with one-shot watches.
+/// A copy of a subtree that is updated by one-shot watches.
 ///
-/// Every node that is in the copy, or may come into it, has a watch, or is in the list of those to
-/// be read again. A watch is armed by the very request that reads, so that nothing can change
-/// unnoticed in between. They are read in rounds: what is marked while a round is under way
-/// (`stale_`) belongs to the next one, and what a round finds below what it reads belongs to it
-/// (`round_`). After each connect everything is read again, behind a sync: the
-/// server may be another one, or the session.
-///   - A node that is gone is removed with all below it; its parent's watch tells when it is back.
-///   - The root has no parent here: when it is missing, a watch on its creation is left.
-///   - A root that may not be read is an error and no state: who asks is told, and each further
-///     question is the server's.
+/// Every node that is in the copy, or may become part of it, has a watch or is marked to be read
+/// again. A watch is armed by the request that reads, so that no change in between is missed. Nodes
+/// are read in rounds: nodes that are marked during a round (`stale_`) belong to the next one,
+/// nodes that a round finds below those it reads belong to it (`round_`). After each connect
+/// everything is read again after a sync, as the server or the session may be another one.
+///   - A deleted node is removed with its descendants; its parent's watch reports its re-creation.
+///   - The root has no parent here: if it does not exist, there is a watch for its creation.
+///   - A root that may not be read is an error, not a state: each `next` tries again.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
     using nodes_map = std::map<std::string, node_data>;
@@ -50,16 +48,16 @@ public:
         }
     };
 
-    /// Of a cache without depth.
+    /// For a cache of depth 0.
     static node_state to_node(const tree_state& state);
 
-    /// `depth`: levels below the root that are copied. `names`: the keys are relative to the root.
+    /// `depth`: the levels below the root to copy. `names`: keys are relative to the root.
     cache_core(port& p, std::string root, std::size_t depth, bool names, cache_options options);
 
     void start();
     void stop() noexcept override;
 
-    /// The state after `call.seen`, or when there is one.
+    /// Completes with a state that differs from `call.seen`.
     void next(call_type call);
     tree_state current();
 
@@ -89,7 +87,7 @@ private:
         std::string path;
         std::size_t level;
         bool present = false;
-        bool unread = false;  ///< it may not be read: of `node` only the stat is known, if that
+        bool unread = false;  ///< may not be read: at most the stat of `node` is known
         bool stale = false;
         node_data node;
         std::set<std::string> children;
@@ -134,7 +132,7 @@ private:
     bool resyncing_ = true;
     std::uint64_t revision_ = 0;
     nodes_ptr snapshot_;
-    error_code refusal_;  ///< why the root may not be read
+    error_code refusal_;  ///< why the root cannot be read
     std::vector<call_type> calls_;
     bool exists_ = false;
     error_code ended_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the public objects to what is behind them, and the configuration of one znode.
+// The public classes, and the configuration in one node.
 #include "driver/ensure_path.hpp"
 #include "driver/port.hpp"
 #include "operation/path.hpp"
@@ -26,10 +26,10 @@ task<> configuration_writer::run(std::shared_ptr<configuration_writer> self,
         call->complete(ec);
 }
 
-/// Conditional, so that a lost answer does not make us overwrite what came after.
+/// Conditional, so that a retry after a lost response does not overwrite later values.
 task<error_code> configuration_writer::write(std::string data, const pending_call<>& call) {
     retry attempts(port_, while_reachable);
-    std::int64_t seen = 0;  // the mzxid that the attempt in doubt was based on
+    std::int64_t seen = 0;  // the mzxid on which the attempt with unknown outcome was based
     for (;;) {
         request get(port_, op_code::get, path_);
         error_code ec = co_await get;
@@ -46,7 +46,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
                 co_return make_error_code(zk_errc::connection_loss);
             }
         }
-        // Nobody waits for it any more: what came meanwhile is not to be overwritten.
+        // The call is over: do not overwrite values written since.
         if (!call.waiting())
             co_return boost::asio::error::operation_aborted;
         seen = missing ? 0 : get.record.mzxid;

@@ -19,7 +19,7 @@
 
 namespace corozk::detail {
 
-/// Writes a configuration of one znode.
+/// Writes a configuration in one node.
 class configuration_writer final : public recipe_core,
                                    public std::enable_shared_from_this<configuration_writer> {
 public:
@@ -41,8 +41,8 @@ private:
     acl entries_;
 };
 
-/// What is behind a configuration of several parts: a driver that reads, once somebody asked for a
-/// version, and one for each publication.
+/// The implementation of a configuration of several parts: a driver that reads, started by the
+/// first call, and one per `publish`.
 class configuration_core final : public recipe_core,
                                  public std::enable_shared_from_this<configuration_core> {
 public:
@@ -108,8 +108,7 @@ private:
     std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    bool followed_ =
-        false;  ///< somebody has asked for versions; before, only what was published is read
+    bool followed_ = false;  ///< `next` was called; before, only own versions are read
     std::vector<waiting_reader> calls_;
 };
 

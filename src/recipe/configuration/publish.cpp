@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who publishes: the parts first, and then, in one step, that they are there.
+// Publishing: writes the parts, then makes them current in one step.
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/configuration/core.hpp"
@@ -27,7 +27,7 @@ transaction::step make_step(transaction::step_kind kind,
     return step;
 }
 
-/// Which step was the reason.
+/// The step that failed.
 std::size_t failed_step(const request& multi) {
     std::size_t i = 0;
     while (i < multi.results.size() && multi.results[i].error != multi.error)
@@ -43,7 +43,7 @@ void configuration_core::publish(configuration_parts parts, std::unique_ptr<pend
     for (const auto& [name, data] : parts) {
         if (!good_part_name(layout_, name))
             return call->fail(errc::bad_path);
-        // Beside the part: paths, the check of the writer, a version's folder.
+        // Besides the part: paths, the check of the writer, a version's parent.
         std::size_t size = data.size() + name.size() + 2 * path_.size() + publish_overhead;
         if (size > port_.max_request_size())
             return call->fail(errc::too_large);
@@ -60,19 +60,19 @@ task<> configuration_core::run_writer(std::shared_ptr<configuration_core> self,
     } else {
         ec = co_await self->publish_versioned(std::move(parts));
     }
-    // Who publishes here also looks here.
+    // A published version becomes visible in this object.
     if (!ec && call->waiting())
         self->start_reader();
     if (call->waiting())
         call->complete(ec);
 }
 
-/// How far a publication behind `ready` has come.
+/// The progress of publishing with `ready`.
 struct configuration_core::ready_publication {
     std::string guid;
     std::uint64_t generation = 0;
-    bool perhaps_writer = false;  ///< `writer` is ours, or may be
-    bool untouched = false;       ///< the version before has lost its `ready`, and nothing else
+    bool perhaps_writer = false;  ///< `writer` belongs, or may belong, to this attempt
+    bool untouched = false;       ///< only `ready` of the previous version was deleted
 };
 
 task<error_code> configuration_core::publish_ready(configuration_parts parts) {
@@ -114,7 +114,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             writer.generation = mine.generation;
             ec = co_await writer;
             if (!ec && writer.answer == mine.guid)
-                co_return ec;  // an attempt whose answer was lost
+                co_return ec;  // by an attempt whose response was lost
             if (!ec) {
                 mine.perhaps_writer = false;
                 co_return make_error_code(errc::busy);
@@ -136,7 +136,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
     }
 }
 
-/// What is in a folder now, asked for until there is an answer.
+/// Lists a parent, with retries.
 task<error_code> configuration_core::list(std::string folder,
                                           std::uint64_t generation,
                                           name_set& names) {
@@ -152,7 +152,7 @@ task<error_code> configuration_core::list(std::string folder,
     }
 }
 
-/// May be done again from the beginning after any failure.
+/// May be repeated from the beginning after any failure.
 task<error_code> configuration_core::write_ready(const configuration_parts& parts,
                                                  ready_publication& mine) {
     for (;;) {
@@ -161,8 +161,8 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
         if (ec)
             co_return ec;
         std::vector<transaction::step> steps;
-        // Another writer was done between our looking for it and our coming: it goes together with
-        // the first change.
+        // Another writer has finished since the look-up: its `ready` is deleted together with the
+        // first change.
         if (present.contains(ready_name))
             steps.push_back(make_step(kind::erase, at(ready_name)));
         for (const auto& [name, data] : parts) {
@@ -203,7 +203,7 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
     retry attempts(port_, generation);
     for (;;) {
         if (attempts.doubtful()) {
-            // The next writer's node has the same name: not ours to erase.
+            // The next writer's node has the same name and must not be deleted.
             request writer(port_, op_code::get, at(writer_name));
             writer.generation = generation;
             error_code ec = co_await behind_sync(port_, writer);
@@ -230,7 +230,7 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
     }
 }
 
-/// Where the answer to the last step was lost.
+/// After a lost response to the last step.
 task<error_code> configuration_core::published_as(std::string guid) {
     for (;;) {
         request ready(port_, op_code::get, at(ready_name));
@@ -239,13 +239,13 @@ task<error_code> configuration_core::published_as(std::string guid) {
             continue;
         if (!ec && ready.answer == guid)
             co_return ec;
-        // The next writer may have taken our version away again.
+        // The next writer may have replaced this version.
         co_return make_error_code(zk_errc::connection_loss);
     }
 }
 
-/// Gives up without leaving the door locked; a version that is whole is shown again. Never touches
-/// another's node.
+/// Gives up: deletes `writer`, if it belongs to this attempt, and restores `ready` if the version
+/// is still complete.
 task<> configuration_core::release_writer(ready_publication& mine) {
     for (;;) {
         request get(port_, op_code::get, at(writer_name));
@@ -264,7 +264,7 @@ task<> configuration_core::release_writer(ready_publication& mine) {
             ec = co_await multi;
             again = attempts.again(ec);
             if (ec && !again && mine.untouched) {
-                mine.untouched = false;  // somebody has made a `ready`, or does not let us
+                mine.untouched = false;  // another client has created `ready`, or not permitted
                 again = true;
             }
         }
@@ -299,7 +299,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     std::string name = version_name(number, guid);
     std::string folder = join_path(at("versions"), name);
     std::string writer = join_path(folder, folder_writer_name);
-    const step_list unguarded;  // nobody else makes our folder current
+    const step_list unguarded;  // no other client makes this version current
     for (;;) {
         request multi(port_, op_code::multi, std::string());
         multi.generation = generation;
@@ -310,7 +310,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         multi.steps.back().mode = create_mode::ephemeral;
         error_code ec = co_await multi;
         if (!ec || ec == zk_errc::node_exists)
-            break;  // the name is ours alone
+            break;  // the name is unique
         retry attempt(port_, generation, in_session_while_reachable);
         if (attempt.again(ec))
             continue;
@@ -338,10 +338,10 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             break;
         if (attempts.again(ec))
             continue;
-        // While our node is there no attempt has been carried out.
+        // While `.writer` exists no attempt has been applied.
         bool undone = failed_step(multi) == 1;
         if (attempts.doubtful() && !undone) {
-            // Either it names our folder, or it never did, or somebody has switched since.
+            // It names this version, or never did, or has been changed since.
             request get(port_, op_code::get, at("current"));
             error_code get_ec = co_await behind_sync(port_, get);
             if (retry(port_).again(get_ec))
@@ -391,8 +391,9 @@ task<error_code> configuration_core::fill_folder(std::string folder,
     }
 }
 
-/// With its parts, while the checks of `guard` hold. What is left is left to the next writer.
-/// @return whether they held
+/// Deletes a version and its parts while the checks of `guard` succeed. Remnants are left to the
+/// next writer.
+/// @return whether they succeeded
 task<bool> configuration_core::remove_folder(std::string folder, const step_list& guard) {
     for (;;) {
         request listing(port_, op_code::children, folder);
@@ -418,7 +419,7 @@ task<bool> configuration_core::remove_folder(std::string folder, const step_list
             again = attempt.again(ec);
             if (!again && failed_step(multi) < guard.size())
                 co_return false;
-            // Somebody else may be removing it, too.
+            // Another client may be deleting it, too.
             again = again || ec == zk_errc::no_node;
             break;
         }
@@ -445,7 +446,7 @@ task<> configuration_core::remove_old() {
         if (co_await writer != zk_errc::no_node)
             in_use.push_back(name);
     }
-    // One that was being written when we listed may have become current by now.
+    // A version that was being written at the time of the listing may have become current.
     step_list still_current;
     still_current.push_back(make_step(kind::check, at("current")));
     still_current.back().version = get.record.version;

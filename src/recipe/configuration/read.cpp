@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers see whole versions only.
+// Reading: readers see complete versions only.
 #include "operation/path.hpp"
 #include "recipe/configuration/core.hpp"
 #include "recipe/toolkit/take_if.hpp"
@@ -26,12 +26,12 @@ void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> cal
     std::erase_if(calls_, [](const auto& c) { return !c.call->waiting(); });
     calls_.push_back({seen, std::move(call)});
     followed_ = true;
-    // What was read by a reader that has ended may be old.
+    // Versions read by a driver that has ended may be old.
     start_reader();
     answer_calls();
 }
 
-/// Not with a version from before a change of this client's.
+/// Not with a version before a change by this client.
 void configuration_core::answer_calls() {
     if (latest_.revision == 0 || !copy_ || copy_->owes())
         return;
@@ -43,7 +43,7 @@ void configuration_core::answer_calls() {
     }
 }
 
-/// Who asks next, or has published, gets what is there now, and nothing older.
+/// After a new call or a publication, readers get the present version and none older.
 void configuration_core::start_reader() {
     if (copy_ || stopped())
         return;
@@ -96,13 +96,13 @@ task<> configuration_core::read_versions() {
             continue;
         }
         if (synced != status.revision) {
-            // The new connection's server may be behind the old one's.
+            // The new server may lag behind the previous one.
             synced = status.revision;
             request sync(port_, op_code::sync, path_);
             if (co_await sync)
                 continue;
         }
-        // Whatever happens from here on is seen, or wakes us.
+        // Changes from here on are seen by the reads or set the signal.
         copy_->begin_round();
         first.disarm();
         second.disarm();
@@ -115,7 +115,7 @@ task<> configuration_core::read_versions() {
         if (ec == zk_errc::bad_version || retry(port_).again(ec))
             continue;
         if (ec && ec != errc::closed) {
-            // Such as a missing right to read: who asks is told, and may ask again.
+            // Permanent, such as a missing READ permission: fails the calls; new ones try again.
             fail_all(ec);
             break;
         }
@@ -134,7 +134,7 @@ task<> configuration_core::read_versions() {
         forget_watch(port_, second, watch_kind::exists, second_path);
 }
 
-/// `bad_version`: it was changed meanwhile, look again.
+/// `bad_version`: changed during the read; read again.
 task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& writer) {
     request ready_before(port_, op_code::exists, at(ready_name));
     request writer_there(port_, op_code::exists, at(writer_name));
@@ -156,7 +156,7 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
     }
     if (!before_ec) {
         configuration_parts parts;
-        bool parts_erased = false;  // by every writer who wants fewer
+        bool parts_erased = false;  // normal here: writers delete parts
         error_code ec = co_await read_parts(path_, parts, parts_erased);
         request again(port_, op_code::exists, at(ready_name));
         error_code again_ec = co_await again;
@@ -172,8 +172,8 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
         co_return error_code();
     }
     if (!writer_ec)
-        co_return error_code();  // somebody is writing: the one before stays current
-    // Both away at the same time? Events come before the answers of later requests.
+        co_return error_code();  // being written: the previous version remains current
+    // Were both missing at the same time? Events arrive before responses to later requests.
     if (!after_ec || !ready.armed() || !writer.armed()) {
         co_return make_error_code(zk_errc::bad_version);
     }
@@ -214,7 +214,7 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
     bool parts_erased = false;
     ec = co_await read_parts(join_path(at("versions"), get.answer), parts, parts_erased);
     if (ec == zk_errc::no_node || (!ec && parts_erased)) {
-        // Removed because there is a newer one, or by somebody who should not.
+        // Deleted because there is a newer version, or by a foreign client.
         if (!current.armed())
             co_return make_error_code(zk_errc::bad_version);
         show(configuration_status::broken, get.record.mzxid, {});
@@ -226,7 +226,7 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
     co_return error_code();
 }
 
-/// @param parts_erased  whether there had been more children than these and a writer's node
+/// @param parts_erased whether there were more children than these and a writer's node
 task<error_code> configuration_core::read_parts(std::string folder,
                                                 configuration_parts& parts,
                                                 bool& parts_erased) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t number_digits = 10;
 
-/// What is beyond was not counted, and the next one might be the first again.
+/// Higher numbers are foreign, and incrementing them might overflow.
 constexpr std::uint64_t highest_number = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::size_t steps_per_request = 128;

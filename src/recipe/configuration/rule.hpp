@@ -15,22 +15,22 @@ enum class configuration_layout : std::uint8_t { ready, versioned };
 
 // The rules of the two layouts.
 //
-// ready      <path>/ready, <path>/writer, <path>/<part>. Who may write is who created `writer`, an
-//            ephemeral node with his guid; the same transaction takes `ready` away, or, if there
-//            seemed to be none, the first that changes parts. Each request that changes parts
-//            checks `writer`. The last transaction creates `ready` and erases `writer`; it is not
-//            repeated before it is known that `writer` is still his. So while `ready` exists nothing
-//            changes, and each version has a `ready` of its own: what was read between two looks at
-//            the same `ready` (czxid) is one version.
-//            Neither `ready` nor `writer`, but parts: a writer died. One that gives up before it has
-//            changed any part creates `ready` again.
-// versioned  <path>/current -> <path>/versions/<number>-<guid>/<part>. A folder is complete before
-//            `current` names it, and is not changed afterwards. `current` is switched at the
-//            version that its writer saw when he began, so that of two writers one fails. While a
-//            folder is being written it has a child `.writer`, ephemeral: a folder that has none
-//            and that `current` does not name is old, or was left by a dead writer: it is erased in
-//            transactions that begin with a check that `current` is still as it was when that was found
-//            out. But for its `.writer` nothing is ever erased in a version that is complete.
+// ready      <path>/ready, <path>/writer, <path>/<part>. The writer is the client that created
+//            `writer`, an ephemeral node with its guid. The same transaction deletes `ready` or, if
+//            there seemed to be none, the first one that changes parts. Each request that changes
+//            parts checks `writer`. The last transaction creates `ready` and deletes `writer`; it
+//            is repeated only if `writer` is known to exist still. So nothing changes while `ready`
+//            exists, and each version has its own `ready`: data read between two reads of the same
+//            `ready` (czxid) is of one version.
+//            If there are parts, but neither `ready` nor `writer`, a writer died. A writer that
+//            gives up before it has changed any part creates `ready` again.
+// versioned  <path>/current -> <path>/versions/<number>-<guid>/<part>. A version is complete before
+//            `current` names it, and is not changed afterwards. `current` is set at the version
+//            that was read when the writer started, so that only one of two writers succeeds. While
+//            a version is being written it has an ephemeral child `.writer`. Versions without one,
+//            except the current one, are old or remnants of a dead writer: they are deleted by
+//            transactions that check that `current` has not changed since it was read. Of a
+//            complete version that is not outdated only `.writer` is ever deleted.
 
 inline constexpr std::string_view ready_name = "ready";
 inline constexpr std::string_view writer_name = "writer";
@@ -41,17 +41,17 @@ bool good_part_name(configuration_layout layout, std::string_view name) noexcept
 /// "0000000012-<guid>".
 std::string version_name(std::uint64_t number, std::string_view guid);
 
-/// The number of a version's folder; nothing if the name is no version's.
+/// The number of a version; nothing for other names.
 std::optional<std::uint64_t> version_number(std::string_view name) noexcept;
 
-/// How many children a node has lost since it was made: `cversion` counts who comes and who goes.
+/// Number of deleted children since the node's creation: `cversion` counts creations and deletions.
 std::int64_t erased_children(const stat& node) noexcept;
 
-/// The steps cut into requests that fit.
+/// Splits steps into requests that do not exceed the maximum size.
 std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,
                                                               std::size_t max_bytes);
 
-/// The folders that are not needed any more, `in_use` being those that somebody is writing.
+/// The versions to delete; `in_use` are those being written.
 std::vector<std::string> outdated_versions(std::vector<std::string> versions,
                                            std::string_view current,
                                            const std::vector<std::string>& in_use,

@@ -30,10 +30,10 @@ contender::contender(contention_queue& q,
 
 std::string contender::path() const {
     if (sequence == 0 && czxid == 0)
-        return settings_->directory;
+        return settings_->parent;
     char digits[16];
     std::snprintf(digits, sizeof digits, "%010d", sequence);
-    return join_path(settings_->directory, settings_->names.format(guid(), kind, weight) + digits);
+    return join_path(settings_->parent, settings_->names.format(guid(), kind, weight) + digits);
 }
 
 bool contender::valid() const noexcept {
@@ -55,7 +55,7 @@ void contender::wait_gone(user_call<> call) {
     more().gone = std::move(call);
 }
 
-/// Nothing of it is left.
+/// Its node does not exist any more.
 void contender::end() {
     state = stage_type::gone;
     if (extras_)
@@ -63,9 +63,11 @@ void contender::end() {
 }
 
 void contender::turn_announced(watch_event_type type) noexcept {
-    // Any other type says that something may have happened unnoticed.
-    if (queue_ && type == watch_event_type::created)
-        queue_->announced(*this);
+    // With any other type changes may have been missed.
+    if (!queue_ || type != watch_event_type::created)
+        return;
+    queue_->view_.announced(*this);
+    queue_->wake();
 }
 
 void contender::own_node_touched(watch_event_type) noexcept {
@@ -75,9 +77,15 @@ void contender::own_node_touched(watch_event_type) noexcept {
 
 void contender::expired() noexcept {
     if (state != stage_type::granted)
-        abandon(errc::deadline_exceeded);
-    else if (queue_)
-        queue_->still_held(*this);
+        return abandon(errc::deadline_exceeded);
+    if (!queue_)
+        return;
+    // Still held after a while: notice if the node is deleted by another client.
+    if (!watch_.armed())
+        queue_->prove(*this);
+    // Others wait for it: the next one should be known before the release.
+    if (listens() && queue_->view_.look_behind(*this))
+        queue_->list(false);
 }
 
 void contender::wait_lost(user_call<error_code> call) {
@@ -106,9 +114,9 @@ void contender::drop() noexcept {
         queue_->release(*this);
 }
 
-/// What the own node's data says, each time that a watch is left on it: so no request is missed.
+/// Inspects the own node's data, each time a watch is set, so that no request is missed.
 void contender::inspect(const operation& look) {
-    // What we wrote ourselves is no request.
+    // Version 0 is the data of the create, not a request.
     if (look.record.version == 0)
         return;
     if (has_release_request(look.answer, settings_->release_request))

@@ -19,9 +19,8 @@ namespace corozk::detail {
 class contention_queue;
 struct contention_settings;
 
-/// One attempt to get to the front of a queue, and what comes of it: a node `<guid><kind><sequence>`
-/// and its life. Created, asked and destroyed by users; its state is changed by its queue, which
-/// holds a reference while the node may exist.
+/// A contender and the life of its node `<guid><kind><sequence>`. Users hold it; all state changes
+/// are made by its queue, which holds a reference while the node may exist.
 class contender final : public local_node,
                         public owned,
                         private timer_node,
@@ -32,10 +31,10 @@ public:
               std::string data,
               user_call<ownership> call);
 
-    /// The user does not want it any more: fails the call at once, and leaves nothing behind.
+    /// Cancels it: fails the call at once and deletes the node in the background.
     void abandon(error_code reason);
 
-    /// Until nothing of it is left at the server, or its session is over. One call at a time.
+    /// Waits until its node was deleted or its session has ended. One call at a time.
     void wait_gone(user_call<> call);
 
     // owned
@@ -49,10 +48,10 @@ public:
     void release(user_call<> call) override;
     void drop() noexcept override;
 
-    /// A node of ours that stands for it, too, and is deleted before its own.
+    /// Another node that belongs to it, and is deleted before its own.
     void attach(std::string path) { more().attached = std::move(path); }
 
-    /// Null when it has nothing to do with a queue any more.
+    /// Null once it has left the queue.
     contention_queue* current_queue() const noexcept { return queue_; }
 
 private:
@@ -64,16 +63,16 @@ private:
     void end();
     void inspect(const operation& look);
 
-    /// What few contenders have.
+    /// Members that few contenders need.
     struct extras {
         std::string attached;
-        std::weak_ptr<contender> replacement;  ///< is to take its place: an upgrade
-        std::shared_ptr<contender> replaced;   ///< the other way round
-        std::shared_ptr<contender> heir;       ///< holds in its stead: was upgraded
+        std::weak_ptr<contender> replacement;  ///< the upgrade that replaces it
+        std::shared_ptr<contender> replaced;   ///< the contender that this upgrade replaces
+        std::shared_ptr<contender> heir;       ///< holds instead, after an upgrade
         std::uint64_t span = 0;                ///< a tracer's, while it holds
-        user_call<> gone;                      ///< waits for its end
+        user_call<> gone;                      ///< waits for the deletion of its node
 
-        /// On what announces its turn: it has waited for a remote contender.
+        /// On the node that announces its turn, if it has waited for a remote contender.
         std::optional<member_watch<contender, &contender::turn_announced>> turn;
     };
     extras& more() {
@@ -95,21 +94,21 @@ private:
     error_code lost_reason() const noexcept { return held_ ? held_->lost_reason() : error_code(); }
 
     port& port_;
-    contention_queue* queue_;  ///< null when it has nothing to do with the queue any more
+    contention_queue* queue_;  ///< null once it has left the queue
     std::shared_ptr<const contention_settings> settings_;
-    std::shared_ptr<contender> self_;  ///< while the queue needs it, wanted by a user or not
+    std::shared_ptr<contender> self_;  ///< while the queue needs it
     std::string data_;                 ///< of its node
     operation* create_ = nullptr;      ///< in flight
 
-    // What is being found out, or done, about its node.
-    bool proving_ = false;        ///< a read of it is in flight
-    bool erase_unknown_ = false;  ///< an answer to its deletion was lost
-    bool converting_ = false;     ///< another node is taking its place
+    // Operations on its node.
+    bool proving_ = false;        ///< a read is in flight
+    bool erase_unknown_ = false;  ///< the response to a delete was lost
+    bool converting_ = false;     ///< it is being replaced
 
     member_watch<contender, &contender::own_node_touched> watch_;  ///< on its node
     user_call<ownership> call_;
     std::shared_ptr<user_call<>> release_call_;
-    std::unique_ptr<held_calls> held_;  ///< made when it is first needed
+    std::unique_ptr<held_calls> held_;  ///< created when needed
     std::unique_ptr<extras> extras_;
 };
 

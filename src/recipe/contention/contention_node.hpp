@@ -18,7 +18,7 @@ namespace corozk::detail {
 
 using time_point = std::chrono::steady_clock::time_point;
 
-/// One place in a contention queue.
+/// A place in a contention queue.
 class contention_node : public boost::intrusive::set_base_hook<>, public contention_entry {
 public:
     explicit contention_node(bool local) noexcept : local_(local) {}
@@ -27,7 +27,7 @@ public:
 
     bool local() const noexcept { return local_; }
 
-    std::uint64_t listing = 0;  ///< the last one that it was seen in; 0: none yet
+    std::uint64_t listing = 0;  ///< the last listing that contained it; 0: none
 
     friend bool operator<(const contention_node& a, const contention_node& b) noexcept {
         return a.order < b.order;
@@ -40,7 +40,7 @@ private:
     bool local_;
 };
 
-/// A driver's watch on a remote node: destroyed with what is known of the node.
+/// A driver's watch on a remote node; destroyed with it.
 class remote_watch {
 public:
     remote_watch() = default;
@@ -54,14 +54,14 @@ struct remote_node final : contention_node {
     explicit remote_node(std::string_view name_) : contention_node(false), name(name_) {}
 
     const std::string name;
-    bool unreadable = false;  ///< for us
+    bool unreadable = false;  ///< no READ permission
     std::shared_ptr<remote_watch> watch;
 };
 
 /// A contender of this session.
 struct local_node : contention_node, boost::intrusive::list_base_hook<> {
     enum class stage_type : std::uint8_t {
-        queued,    ///< the server was not asked for its node yet
+        queued,    ///< its node was not requested yet
         creating,  ///< the create is in flight, or its outcome is unknown
         unwanted,  ///< the same, but it was abandoned
         waiting,   ///< it has a node
@@ -79,11 +79,11 @@ struct local_node : contention_node, boost::intrusive::list_base_hook<> {
     std::array<char, 32> guid_text{};
     std::int64_t czxid = 0;
     std::uint64_t session = 0;   ///< the generation that its node belongs to
-    std::uint64_t coverage = 0;  ///< the view's, if everything ahead of it is known
-    time_point since{};          ///< it has waited, then held
+    std::uint64_t coverage = 0;  ///< that of the view, if everything ahead of it is known
+    time_point since{};          ///< start of waiting, then of holding
     std::int32_t sequence = 0;
     stage_type state = stage_type::queued;
-    bool try_only = false;  ///< refused with `would_block` instead of waiting
+    bool try_only = false;  ///< fails with `would_block` instead of waiting
 
 protected:
     local_node() noexcept : contention_node(true) {}

@@ -16,8 +16,8 @@ contention_object::contention_object(contention_settings settings,
     : settings_(std::move(settings)),
       identity_(std::move(identity)),
       kinds_(std::move(kinds)),
-      path_(path.empty() ? settings_.directory : std::move(path)) {
-    // The root itself cannot be used: the server keeps nodes of its own there.
+      path_(path.empty() ? settings_.parent : std::move(path)) {
+    // The root cannot be used, as it contains the server's own nodes.
     if (path_problem(path_) || path_ == "/")
         problem_ = errc::bad_path;
     else if (settings_.names.infixes.empty() && !settings_.names.counts_everything)
@@ -61,11 +61,6 @@ contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char*
                   (problem ? problem : "is the root: name a parent"));
     }
 }
-
-contention_recipe::contention_recipe() noexcept = default;
-contention_recipe::contention_recipe(contention_recipe&&) noexcept = default;
-contention_recipe& contention_recipe::operator=(contention_recipe&&) noexcept = default;
-contention_recipe::~contention_recipe() = default;
 
 const std::string& contention_recipe::path() const noexcept {
     static const std::string none;

@@ -4,6 +4,7 @@
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_queue.hpp"
+#include "recipe/contention/formats.hpp"
 #include "recipe/contention/inspection.hpp"
 #include <corozk/detail/contention_recipe.hpp>
 
@@ -14,11 +15,11 @@
 
 namespace corozk::detail {
 
-/// What is behind a recipe object that queues: where, how, and as whom.
+/// The implementation of a recipe object with a contention queue: path, settings and identity.
 class contention_object {
 public:
-    /// `kinds` are the words for the kinds of the naming. `path` is what the user named, if that is
-    /// not the contenders' folder.
+    /// `kinds` are the names of the naming's kinds. `path` is the user's path, if that is not the
+    /// contenders' parent.
     contention_object(contention_settings settings,
                       std::string identity,
                       std::vector<std::string> kinds,
@@ -30,16 +31,16 @@ public:
     const contention_settings& settings() const noexcept { return settings_; }
     const std::vector<std::string>& kinds() const noexcept { return kinds_; }
 
-    /// Why nothing can be started, or no error.
+    /// Why no operation can be started, or no error.
     error_code problem() const noexcept { return problem_; }
 
-    /// Why such a claim can never be granted, or no error.
+    /// Why such a request can never be granted, or no error.
     virtual error_code refusal(const acquire_request&) const { return {}; }
 
-    /// The line in which a contender stands, if it is one of this object's.
+    /// The settings of a contender's queue, if it belongs to this object.
     virtual const contention_settings& settings_of(const std::string&) const { return settings_; }
 
-    /// Who holds and who waits.
+    /// Lists holders and waiters.
     virtual task<error_code> look(port& p, contention_survey& found) const {
         return survey(p, settings_, kinds_, found);
     }
@@ -57,6 +58,22 @@ private:
     std::string path_;
 };
 
+/// What is behind a recipe whose options say no more than those of all that queue.
+template <class Options>
+std::shared_ptr<const contention_object> make_contention_object(known_recipe what,
+                                                                const contention_rule& rule,
+                                                                std::vector<std::string> kinds,
+                                                                std::string path,
+                                                                Options options) {
+    contention_settings settings = settings_in_format(what, options.compatibility);
+    settings.parent = std::move(path);
+    settings.rule = &rule;
+    settings.entries = std::move(options.acl);
+    settings.release_request = std::move(options.release_request);
+    return std::make_shared<const contention_object>(
+        std::move(settings), std::move(options.identity), std::move(kinds));
+}
+
 /// Why nothing can be started, or no error.
 error_code problem_of(const std::shared_ptr<session>& s,
                       const std::shared_ptr<const contention_object>& impl) noexcept;
@@ -70,8 +87,8 @@ void refuse(const std::shared_ptr<session>& s,
     immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
-/// Runs the driver of an operation, `driver(port, call)`; or completes the handler with why nothing
-/// can be done, such as `problem`.
+/// Runs the driver of an operation, `driver(port, call)`, or completes the handler with an error,
+/// such as `problem`.
 template <class... Values, class Driver>
 void run_driver(
     const callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>& of,

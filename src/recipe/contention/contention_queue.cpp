@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to a grant, in this order: a contender enters, its node is created, and what is not known
-// yet is asked for until the view of the queue says that it is its turn.
+// The steps to a grant: a contender enters, its node is created, and missing information is
+// requested until the view of the queue decides that it is its turn.
 #include "recipe/contention/contention_queue.hpp"
 
 #include "operation/path.hpp"
@@ -22,7 +22,7 @@ public:
     blocker_watch(contention_queue& q, remote_node& n) noexcept : node(n), queue_(q) {}
 
     remote_node& node;
-    bool reading = false;  ///< a read that will arm it is in flight
+    bool reading = false;  ///< the read that arms it is in flight
 
 private:
     void fired(watch_event_type) noexcept override { queue_.blocker_touched(node); }
@@ -49,7 +49,7 @@ std::shared_ptr<contender> contention_queue::enter(const acquire_request& reques
                                                    std::string data,
                                                    user_call<ownership> call) {
     auto c = std::make_shared<contender>(*this, request, std::move(data), std::move(call));
-    // What the slot refers to may go before the call: a weak reference.
+    // A weak reference: the contender may be destroyed before the call.
     c->call_.on_cancel([weak = std::weak_ptr(c)](cancellation_type) {
         if (auto cancelled = weak.lock())
             cancelled->abandon(boost::asio::error::operation_aborted);
@@ -57,7 +57,7 @@ std::shared_ptr<contender> contention_queue::enter(const acquire_request& reques
     c->self_ = c;
     creation_.add(*c);
     create_some();
-    // Right behind the create, so that an uncontended acquire costs one round trip.
+    // Directly after the create, so that an uncontended acquire costs one round trip.
     carry_out(view_.entered(creation_.size()));
     return c;
 }
@@ -68,7 +68,7 @@ void contention_queue::create_some() {
 }
 
 void contention_queue::create(contender& c) {
-    // A new guid for every attempt: what is found under an old one is never taken for this one.
+    // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
     std::string guid = port_.new_guid();
     std::copy_n(guid.begin(), c.guid_text.size(), c.guid_text.begin());
     operation& op = ask_about<&contention_queue::created>(
@@ -108,7 +108,7 @@ void contention_queue::created(contender& c, operation& answer) {
 void contention_queue::place(contender& c, std::string_view name, const stat& record) {
     auto parsed = settings_->names.parse(name);
     if (!parsed || !parsed->ordered || record.ephemeral_owner != port_.status().session_id) {
-        // Cannot be: the server names what it creates for us.
+        // Cannot happen: the response contains the name.
         return fail(c, zk_errc::runtime_inconsistency);
     }
     bool unwanted = c.state == stage::unwanted;
@@ -116,7 +116,7 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     c.czxid = record.czxid;
     creation_.remove(c);
     view_.placed(c, name);
-    // The session may have ended before it was found.
+    // The session may have ended before the node was found.
     if (!port_.alive(c.session))
         session_over_ = true;
     if (unwanted)
@@ -124,8 +124,8 @@ void contention_queue::place(contender& c, std::string_view name, const stat& re
     wake();
 }
 
-/// @param seen    its node is known to exist right now
-/// @param listed  a listing was merged right now
+/// @param seen    the contender whose node is known to exist now
+/// @param listed  whether a listing was just merged
 void contention_queue::evaluate(const contender* seen, bool listed) {
     for (;;) {
         decision_facts facts;
@@ -175,7 +175,7 @@ void contention_queue::carry_out(const queue_step& step) {
 
 void contention_queue::list(bool watch) {
     operation& op =
-        ask(op_code::children, settings_->directory, [this](operation& answer) { listed(answer); });
+        ask(op_code::children, settings_->parent, [this](operation& answer) { listed(answer); });
     if (watch) {
         watching_ = true;
         op.attach(parent_watch_);
@@ -189,8 +189,8 @@ void contention_queue::listed(const operation& answer) {
         view_.listing_failed();
         if (is_recoverable(ec) || ec == errc::not_connected || is_session_lost(ec))
             return;
-        // Listing is forbidden: nobody can ever be granted.
-        return abandon_waiting(ec, [](const local_node&) { return true; });
+        // Not permitted to list: no contender can ever be granted.
+        return abandon_waiting(ec);
     }
     for (local_node* missing : view_.listed(answer.names))
         prove(static_cast<contender&>(*missing));
@@ -199,22 +199,15 @@ void contention_queue::listed(const operation& answer) {
 
 task<> contention_queue::read_limit() {
     known_limit found;
-    error_code ec = co_await find_limit(port_,
-                                        settings_->directory,
-                                        settings_->entries,
-                                        settings_->folder_mode,
-                                        settings_->initial_limit,
-                                        &limit_watch_,
-                                        found);
+    error_code ec = co_await find_limit(port_, *settings_, &limit_watch_, found);
     if (!ec) {
         view_.limit().answered(found, limit_watch_.armed());
-        // Who asks for more than there is would block the others for ever.
-        abandon_waiting(errc::bad_option,
-                        [found](const local_node& c) { return c.weight > found.value; });
+        // Contenders that request more than the limit would block the others forever.
+        abandon_waiting(errc::bad_option, found.value);
     } else {
         view_.limit().not_answered();
         if (!is_session_lost(ec) && ec != errc::not_connected)
-            abandon_waiting(ec, [](const local_node&) { return true; });
+            abandon_waiting(ec);
     }
     driver_ended();
 }
@@ -229,7 +222,7 @@ void contention_queue::parent_changed(watch_event_type) noexcept {
     wake();
 }
 
-/// Reads its node, and leaves a watch.
+/// Reads and watches the contender's node.
 void contention_queue::prove(contender& c) {
     if (c.proving_ || c.converting_)
         return;
@@ -244,16 +237,16 @@ void contention_queue::proved(contender& c, operation& answer) {
     if (c.state != stage::waiting && c.state != stage::granted)
         return;
     if (answer.path != c.path()) {
-        // It has another node since.
+        // Its node was replaced since.
         c.watch_.disarm();
         return prove(c);
     }
     if (!answer.error && answer.record.czxid == c.czxid)
         return c.inspect(answer);
-    if (ask_again(port_, c.session, answer.error))
+    if (retry(port_, c.session).again(answer.error))
         return;  // read again after the reconnect
     if (is_session_lost(answer.error))
-        return;  // the session's end settles it
+        return;  // handled at the end of the session
     if (answer.error && answer.error != zk_errc::no_node) {
         if (c.state == stage::waiting)
             c.abandon(answer.error);
@@ -296,7 +289,7 @@ void contention_queue::blocker_touched(remote_node& n) noexcept {
     wake();
 }
 
-/// Leaves a watch on what announces the turn of the head.
+/// Watches the node that announces the head's turn.
 void contention_queue::listen(contender& c) {
     auto& turn = c.more().turn;
     if (!turn)
@@ -314,15 +307,10 @@ void contention_queue::stop_listening(contender& c) noexcept {
         forget_watch(port_, *c.extras_->turn, watch_kind::exists, announcement_of(c.path()));
 }
 
-/// While the watch was in flight; the contender may have another node since.
+/// The contender stopped listening while the watch was in flight; its node may have been replaced.
 void contention_queue::stopped_listening(contender& c, operation& answer) {
     if (c.state != stage::waiting)
         forget_watch(port_, *c.extras_->turn, watch_kind::exists, answer.path);
-}
-
-void contention_queue::announced(contender& c) noexcept {
-    view_.announced(c);
-    wake();
 }
 
 void contention_queue::grant(contender& c) {
@@ -359,16 +347,8 @@ void contention_queue::hold_ends(contender& c, error_code reason) {
         to->finished(span, reason);
 }
 
-void contention_queue::still_held(contender& c) {
-    if (!c.watch_.armed())
-        prove(c);
-    // Others want it, too: the next one is to be known before it is released.
-    if (c.listens() && view_.look_behind(c))
-        list(false);
-}
-
 std::string contention_queue::path_of(std::string_view name) const {
-    return join_path(settings_->directory, name);
+    return join_path(settings_->parent, name);
 }
 
 std::vector<contention_queue::contender_ptr> contention_queue::placed_contenders() {
@@ -408,10 +388,10 @@ void contention_queue::end_session() {
     view_.session_ended();
 }
 
-/// Nobody waits any more: what the server would report of others is of no use.
+/// Without waiters, events of remote nodes are not needed.
 void contention_queue::stop_watching() noexcept {
     watching_ = parent_watch_.arming();
-    forget_watch(port_, parent_watch_, watch_kind::children, settings_->directory);
+    forget_watch(port_, parent_watch_, watch_kind::children, settings_->parent);
     for (contention_node& n : view_.nodes()) {
         auto* watch = n.local()
                           ? nullptr
@@ -431,7 +411,7 @@ void contention_queue::run() noexcept {
     if (std::exchange(session_over_, false))
         end_session();
     if (std::exchange(reconnected_, false)) {
-        // Watches are set again by the session; what was asked and not answered is asked again.
+        // The session sets watches again; requests without a response are repeated.
         view_.outdated();
         for (const auto& c : placed_contenders()) {
             if (c->state == stage::granted && !c->watch_.armed())
@@ -447,7 +427,7 @@ void contention_queue::run() noexcept {
             stop_watching();
     }
     if (creation_.empty() && view_.empty() && operations_ == 0) {
-        forget_watch(port_, limit_watch_, watch_kind::data, settings_->directory);
+        forget_watch(port_, limit_watch_, watch_kind::data, settings_->parent);
         view_.limit().changed();
         queues_.retire(*this);
     }

@@ -19,11 +19,11 @@ namespace corozk::detail {
 
 class contention_queues;
 
-/// All contenders of this session under one parent. What is known and what follows from it is in
-/// `contention_view` and `node_creation`; this sends the requests, and passes the answers on.
+/// All contenders of this session at a path. `contention_view` and `node_creation` contain the
+/// state and the decisions; this class sends the requests and passes on the responses.
 ///
-/// contention_queue.cpp: the way to a grant. leaving.cpp: release and hand-over. recovery.cpp: creates
-/// whose answers were lost. exchange.cpp: upgrades and downgrades.
+/// contention_queue.cpp: the steps to a grant. leaving.cpp: release and hand-over. recovery.cpp:
+/// creates whose responses were lost. exchange.cpp: upgrades and downgrades.
 class contention_queue final : private session_observer, private deferred, private timer_node {
 public:
     contention_queue(contention_queues& owner,
@@ -36,12 +36,12 @@ public:
                                      std::string data,
                                      user_call<ownership> call);
 
-    /// Puts a node of another kind in the place of one that holds: in one step, under a new name
-    /// with the same sequence, so that nobody behind it notices more than that it lists again.
+    /// Replaces a holder's node by one of another kind in one step, with a new name but the same
+    /// sequence, so that contenders behind it merely list again.
     void convert(const std::shared_ptr<contender>& c, std::uint8_t new_kind, user_call<> call);
 
-    /// Queues for a place in exchange for the one that `c` holds meanwhile; completes with nothing
-    /// when `c` holds that place instead. Fails with `would_deadlock` if that can never be.
+    /// Enters a contender that is to replace the holder `c`; completes with an empty ownership when
+    /// `c` holds the new place. Fails with `would_deadlock` if that can never happen.
     void replace(const std::shared_ptr<contender>& c,
                  const acquire_request& request,
                  std::string data,
@@ -57,7 +57,7 @@ private:
     class blocker_watch;
     using contender_ptr = std::shared_ptr<contender>;
 
-    // To a grant.
+    // Steps to a grant.
     void create_some();
     void create(contender& c);
     void created(contender& c, operation& answer);
@@ -74,16 +74,13 @@ private:
     void listen(contender& c);
     void stop_listening(contender& c) noexcept;
     void stopped_listening(contender& c, operation& answer);
-    void announced(contender& c) noexcept;
     void grant(contender& c);
     void hold_begins(contender& c);
     void hold_ends(contender& c, error_code reason);
-    void still_held(contender& c);
 
     // Leaving.
     void abandoned(contender& c, error_code reason);
-    template <class Predicate>
-    void abandon_waiting(error_code reason, Predicate chosen);
+    void abandon_waiting(error_code reason, std::int32_t above_weight = 0);
     void release(contender& c);
     void erase(contender& c, bool to_next = false);
     void hand_over(contender& from, contender& to);
@@ -122,7 +119,7 @@ private:
     std::vector<contender_ptr> placed_contenders();
     std::string path_of(std::string_view name) const;
 
-    /// A request that the queue outlives. `finished(answer)` is called with the answer.
+    /// A request that the queue outlives. Calls `finished(answer)` with the response.
     template <class Finished>
     operation& ask(op_code code, std::string path, Finished finished) {
         ++operations_;
@@ -162,29 +159,18 @@ private:
     node_creation creation_;
     contention_view view_;
     std::size_t operations_ = 0;  ///< in flight; the queue must outlive them
-    bool watching_ = false;       ///< remote nodes, perhaps
-    bool idle_ = false;           ///< nobody is here; kept for what it knows
-    bool session_over_ = false;   ///< noticed, to be worked off
-    bool reconnected_ = false;    ///< noticed, to be worked off
+    bool watching_ = false;       ///< there may be watches on remote nodes
+    bool idle_ = false;           ///< without contenders, kept for its knowledge
+    bool session_over_ = false;   ///< to be handled by `run`
+    bool reconnected_ = false;    ///< to be handled by `run`
 
     /// On the parent's data: its limit may change.
     member_watch<contention_queue, &contention_queue::limit_changed> limit_watch_;
 
-    /// On the names under the parent. Only for a blocker that we may not read: the server would not
-    /// report its end.
+    /// On the parent's children. Only for a blocker that may not be read, as the server would not
+    /// report its deletion.
     member_watch<contention_queue, &contention_queue::parent_changed> parent_watch_;
 };
-
-template <class Predicate>
-void contention_queue::abandon_waiting(error_code reason, Predicate chosen) {
-    std::vector<contender_ptr> chosen_ones;
-    for (local_node& c : view_.waiting()) {
-        if (chosen(c))
-            chosen_ones.push_back(static_cast<contender&>(c).shared_from_this());
-    }
-    for (const auto& c : chosen_ones)
-        c->abandon(reason);
-}
 
 /// The queues of a session, by parent and settings.
 class contention_queues final : public service {
@@ -194,8 +180,7 @@ public:
 
     contention_queue& get(const contention_settings& settings);
 
-    /// Nobody is in this queue any more. It is kept for a while, for what it knows; it may be
-    /// destroyed.
+    /// The queue has no contenders. It is kept for a while for its knowledge, and may be destroyed.
     void retire(contention_queue& q);
 
 private:

@@ -7,12 +7,13 @@ namespace corozk::detail {
 
 namespace {
 
-/// Queues that nobody is in, kept for what they know of the latest contender.
+/// The number of queues without contenders that are kept, for their knowledge of the latest one.
 constexpr std::size_t idle_queues = 64;
 
-/// Contenders share a queue if all of this is the same; at the server they meet anyway.
+/// Contenders share a queue if all of this is equal. Others at the same path are remote to each
+/// other.
 std::string key_of(const contention_settings& settings) {
-    std::string key = settings.directory;
+    std::string key = settings.parent;
     key += '\0';
     key += settings.names.before_guid;
     for (const std::string& infix : settings.names.infixes)

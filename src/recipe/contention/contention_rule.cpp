@@ -17,6 +17,26 @@ bool contention_rule::can_be_converted(const contention_entry&) const {
     return false;
 }
 
+void exclusive_rule::blockers(ahead_of& ahead,
+                              const contention_entry&,
+                              std::vector<const contention_entry*>& out) const {
+    if (const contention_entry* nearest = ahead.next())
+        out.push_back(nearest);
+}
+
+std::vector<blocking_range> exclusive_rule::blocking_ranges(const contention_entries& queue,
+                                                            std::int32_t) const {
+    std::vector<blocking_range> ranges(queue.size());
+    for (std::size_t i = 1; i < queue.size(); ++i)
+        ranges[i] = {i - 1, 1};
+    return ranges;
+}
+
+const exclusive_rule& the_exclusive_rule() noexcept {
+    static const exclusive_rule rule;
+    return rule;
+}
+
 bool is_next(const contention_rule& rule,
              ahead_of& before,
              ahead_of& after,
@@ -29,32 +49,20 @@ bool is_next(const contention_rule& rule,
     return !blockers.empty();
 }
 
-namespace {
-
-class only_one final : public ahead_of {
-public:
-    explicit only_one(const contention_entry& e) noexcept : entry_(&e) {}
-    const contention_entry* next() override { return std::exchange(entry_, nullptr); }
-
-private:
-    const contention_entry* entry_;
-};
-
-}  // namespace
-
-bool blocks_alone::operator()(const contention_entry& ahead) {
-    only_one alone(ahead);
-    alone.limit = limit_;
-    blockers_.clear();
-    rule_.blockers(alone, me_, blockers_);
-    return !blockers_.empty();
-}
-
 bool blocks(const contention_rule& rule,
             const contention_entry& ahead,
             const contention_entry& me,
-            std::int32_t limit) {
-    return blocks_alone(rule, me, limit)(ahead);
+            std::int32_t limit,
+            std::vector<const contention_entry*>& scratch) {
+    struct only_one final : ahead_of {
+        const contention_entry* next() override { return std::exchange(entry, nullptr); }
+        const contention_entry* entry;
+    } alone;
+    alone.entry = &ahead;
+    alone.limit = limit;
+    scratch.clear();
+    rule.blockers(alone, me, scratch);
+    return !scratch.empty();
 }
 
 std::string announcement_of(std::string_view contender) {

@@ -10,133 +10,133 @@
 
 namespace corozk::detail {
 
-// The decisions of a line of contenders. What has to hold:
+// The invariants of a contention queue:
 //
 //  1. A contender is granted only if, at one moment of the server's history after its creation, its
-//     node existed, belonged to the current session, and nothing ahead of it blocked it. That stays
-//     true afterwards: nodes ahead only disappear, because sequences only grow, or give way to
-//     others that block less (10).
-//  2. What was ahead of a contender when it was listed, less what is known to have gone, contains
-//     everything that is ahead of it now, or what blocks more and stood there before (10). If none
-//     of that blocks it, nothing does.
-//  3. Two local contenders with consecutive sequences have nothing between them, as long as the
-//     first one still existed when the second one was created: sequences begin again in a folder
-//     that was made anew. It did if we erase it ourselves. If it turns out that somebody else has,
-//     nothing that was concluded in this way counts any more.
-//  4. A contender whose node may still exist blocks the ones behind it, whether it waits, holds,
-//     releases or was abandoned.
-//  5. A contender's node is proved to exist by a watch on it that has not fired, by a listing, by a
-//     release ahead of it whose transaction checks it, or by its own creation. The last three hold
-//     for that moment only.
-//  6. The same goes for the one after a contender that had nothing ahead of it and is gone, if
-//     there were too few transactions since for a new folder to have come so far (see
-//     `right_behind`).
-//  7. Who cannot be granted although nothing stands between is never waited for without a watch on,
-//     or a local event of, everything that is needed to block it.
-//  8. A holder that erases its node tells the one right behind it that it is its turn: in the same
-//     transaction it creates and erases a node named after that one, on which nobody else waits and
-//     which nobody else creates. It does so only if what it knows (2) says that nothing ahead blocks
-//     the other any more, and the transaction fails unless it finds the other's node. So the event
-//     is all that 1 asks for. One such node for each transaction, not more: 6 counts on that.
-//  9. Entries without a sequence stand ahead of all others, and can come at any time: where they
-//     count 1 holds only for as long as something else keeps newcomers out (a gate). The server
-//     counts their creation as well, so that 3 and 6 hold all the same.
-// 10. Who holds may put another node in the place of its own, in one transaction: one that blocks
-//     nobody whom the old one did not block. Of which nodes that is to be expected the rule says
-//     (`can_be_converted`). That such a node has gone does not mean that its place is empty: it
-//     counts as there until a listing has shown what stands there now.
-// 11. Where the rule needs the limit that stands in the folder's data, nothing is concluded from
-//     one that is not known any more, and an announcement (8) fails unless the limit is still the
-//     one that it was decided by.
+//     node existed, belonged to the current session, and no node ahead of it blocked it. This
+//     remains true afterwards: as sequences only increase, nodes ahead are only deleted, or
+//     replaced by others that block less (10).
+//  2. The nodes ahead of a contender when it was listed, except those known to be deleted, include
+//     all nodes that are ahead of it now, or their predecessors that block more (10). If none of
+//     them blocks it, it is not blocked.
+//  3. There is no node between two local contenders with consecutive sequences, provided that the
+//     first one still existed when the second one was created, as sequences restart when the parent
+//     is re-created. That is certain if this client deletes the first one. If another client has
+//     deleted it, all conclusions of this kind are void.
+//  4. A contender whose node may still exist blocks those behind it, whether it is waiting,
+//     holding, releasing or abandoned.
+//  5. The existence of a contender's node is proved by a watch on it that has not fired, by a
+//     listing, by a release ahead of it whose transaction checks it, or by its own creation. The
+//     last three are valid for that moment only.
+//  6. As 3, for the successor of a contender that had no node ahead and was deleted, if there were
+//     too few transactions since for a re-created parent to have reached this sequence
+//     (`right_behind`).
+//  7. The first local waiter always has a watch on, or a local notification for, every member of a
+//     set of nodes that blocks it.
+//  8. A holder that deletes its node announces the turn of its successor: in the same transaction
+//     it creates and deletes a node named after the successor, on which only that one has a watch
+//     and which no other client creates. It does so only if by 2 no other node blocks the
+//     successor, and the transaction fails unless the successor's node exists. So the event is
+//     sufficient for 1. There is one such node per transaction, on which 6 relies.
+//  9. Entries without a sequence are ahead of all others and can be created at any time. Where they
+//     count, 1 holds only as long as new contenders are kept out otherwise (by a gate). As the
+//     server counts their creation, too, 3 and 6 still hold.
+// 10. A holder may replace its node, in one transaction, by one that blocks no contender that the
+//     old one did not block. The rule determines for which nodes this is possible
+//     (`can_be_converted`). If such a node was deleted, its place counts as occupied until a
+//     listing shows its state.
+// 11. If the rule needs the limit stored in the parent's data, no decision is based on an outdated
+//     one, and an announcement (8) fails if the limit has changed since the decision.
 
 inline constexpr std::int64_t no_order = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t ahead_of_all = no_order + 1;
 
-/// One place in a line, as far as a rule needs to know it.
+/// A place in a queue, as seen by a rule.
 struct contention_entry {
-    std::int64_t order = 0;          ///< the sequence, unwrapped
-    std::int64_t except = no_order;  ///< the place that this one is to replace
+    std::int64_t order = 0;          ///< the sequence number, without wrap-around
+    std::int64_t except = no_order;  ///< the place that this one replaces
     std::uint8_t kind = 0;
     std::int32_t weight = 1;
 };
 
-/// Entries ahead of a contender, the nearest first.
+using contention_entries = std::vector<contention_entry>;
+
+/// The entries ahead of a contender, the nearest first.
 class ahead_of {
 public:
     virtual const contention_entry* next() = 0;
 
-    std::int32_t limit = 0;  ///< what the folder's data says, where the rule needs it
+    std::int32_t limit = 0;  ///< the limit, if the rule needs it
 
 protected:
     ~ahead_of() = default;
 };
 
-/// Neighbours in a line that is listed from its beginning.
+/// A range of entries in a queue.
 struct blocking_range {
     std::size_t first = 0;
     std::size_t count = 0;
 };
 
-/// What a recipe is: which of the entries ahead block a contender. A rule names the nearest ones
-/// that are together enough to block it, and none if it is not blocked: while all of those exist,
-/// nothing needs to be looked at.
+/// A recipe's conflict relation. `blockers` returns the nearest entries that together are
+/// sufficient to block a contender, or none if it is not blocked. While all of them exist, nothing
+/// needs to be read again.
 class contention_rule {
 public:
     virtual void blockers(ahead_of& ahead,
                           const contention_entry& me,
                           std::vector<const contention_entry*>& out) const = 0;
 
-    /// The same for each entry of a whole line in which nobody is to replace another one: a section
-    /// that ends with the nearest. Takes no longer for the last than for the first.
-    virtual std::vector<blocking_range> blocking_ranges(const std::vector<contention_entry>& line,
+    /// Same as above for all entries of a queue without replacements: a range that ends with the
+    /// nearest blocker. Constant time per entry.
+    virtual std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
                                                         std::int32_t limit) const = 0;
 
-    /// Whether `me` may go because the entry right ahead of it goes or went. Saves the rule a walk.
+    /// Whether `me` can be granted because the entry directly ahead was or is being granted. Avoids
+    /// a call of `blockers`.
     virtual bool follows(const contention_entry& granted, const contention_entry& me) const;
 
-    /// Whether something ahead waits for what `me` is to replace: neither could ever go.
+    /// Whether an entry ahead waits for the one that `me` replaces, so that neither could ever be
+    /// granted.
     virtual bool hopeless(ahead_of& ahead, const contention_entry& me) const;
 
-    /// Whether the holder of `entry` may put another node, which blocks less, in its place.
+    /// Whether the holder of `entry` may replace it by a node that blocks less.
     virtual bool can_be_converted(const contention_entry& entry) const;
 
 protected:
     ~contention_rule() = default;
 };
 
-/// Whether it is a contender's turn when an entry ahead of it goes: not before, but then.
+/// The exclusive lock: the first contender holds it. Each one waits for its predecessor, so that a
+/// release wakes a single contender. (Recipes page, "Locks".)
+class exclusive_rule final : public contention_rule {
+public:
+    void blockers(ahead_of& ahead,
+                  const contention_entry& me,
+                  std::vector<const contention_entry*>& out) const override;
+    std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
+                                                std::int32_t limit) const override;
+};
+
+const exclusive_rule& the_exclusive_rule() noexcept;
+
+/// Whether the removal of an entry ahead makes it a contender's turn.
 ///
-/// @param before  what is ahead of it now
-/// @param after   what will be left of that
+/// @param before the entries ahead now
+/// @param after  the entries ahead after the removal
 bool is_next(const contention_rule& rule,
              ahead_of& before,
              ahead_of& after,
              const contention_entry& me);
 
-/// Whether one alone blocks `me`: when it is the turn of `me` it has gone.
-class blocks_alone {
-public:
-    blocks_alone(const contention_rule& rule,
-                 const contention_entry& me,
-                 std::int32_t limit) noexcept
-        : rule_(rule), me_(me), limit_(limit) {}
-
-    bool operator()(const contention_entry& ahead);
-
-private:
-    const contention_rule& rule_;
-    const contention_entry& me_;
-    std::int32_t limit_;
-    std::vector<const contention_entry*> blockers_;
-};
-
-/// The same for a single one.
+/// Whether a single entry is sufficient to block `me`.
 bool blocks(const contention_rule& rule,
             const contention_entry& ahead,
             const contention_entry& me,
-            std::int32_t limit);
+            std::int32_t limit,
+            std::vector<const contention_entry*>& scratch);
 
-/// The name of the node that announces a contender's turn, by the contender's own.
+/// The name of the node that announces a contender's turn.
 std::string announcement_of(std::string_view contender);
 
 }  // namespace corozk::detail

@@ -10,33 +10,32 @@
 
 namespace corozk::detail {
 
-/// Where contenders queue, and how.
+/// The settings of a contention queue.
 struct contention_settings {
     contention_settings() = default;
-    std::string directory;
+    std::string parent;
     naming names;
     const contention_rule* rule = nullptr;
-    acl entries;  ///< of the contenders' znodes and of parents that are missing
+    acl entries;  ///< of the contenders' nodes and of missing parents
 
-    /// If positive, the parent's data is a limit that the rule needs, and this is written where
-    /// there is none.
+    /// If positive, the rule needs the limit stored in the parent's data; this is its initial
+    /// value.
     std::int32_t initial_limit = 0;
 
     /// If positive, the limit that the rule needs; it is not stored at the server.
     std::int32_t fixed_limit = 0;
 
-    /// Of parents that are missing. Other programs may not expect theirs to be deleted.
-    create_mode folder_mode = create_mode::container;
+    /// Of missing parents. Other libraries may not expect theirs to be deleted.
+    create_mode parent_mode = create_mode::container;
 
-    /// What is written into a holder's znode to ask for its release.
+    /// The text of a release request.
     std::string release_request = "unlock";
 
-    /// It replaces the znode's data instead of being its last line: other programs compare the
-    /// whole.
+    /// Whether it replaces the node's data instead of becoming its last line, for other libraries.
     bool request_replaces_data = false;
 
-    /// If not empty: a holder has a second znode, with this behind its contender's name. Breaking a
-    /// contender deletes both.
+    /// If not empty, a holder has a second node with this suffix. Breaking a contender deletes
+    /// both.
     std::string record_suffix;
 };
 

@@ -17,7 +17,7 @@ remote_node& as_remote(contention_node& n) noexcept {
 
 }  // namespace
 
-/// The entries ahead of one, the nearest first.
+/// The entries ahead of a contender, the nearest first.
 class contention_view::walk final : public ahead_of {
 public:
     walk(contention_view& v, contention_node& n, const contention_node* without = nullptr)
@@ -48,21 +48,21 @@ struct contention_view::listed_name {
 contention_view::contention_view(const contention_settings& settings)
     : settings_(settings), limit_(settings) {}
 
-// What happens.
+// Events.
 
 queue_step contention_view::entered(std::size_t creating) noexcept {
     queue_step step;
-    // Those behind another local contender are not decided on before that one is gone.
+    // Contenders behind another local one are not decided on before that one has left.
     if (creating + local_.nodes - local_.releasing != 1)
         return step;
-    // Where no other client has come for a while the create alone will do.
+    // If no other client has entered for a while, the create alone is sufficient.
     bool alone = past_.latest && past_.followed;
     step.list = !alone && list();
     step.read_limit = limit_.ask();
     return step;
 }
 
-/// Relative to our own latest contender: other names may be anything.
+/// Relative to the latest local contender, as other names may be forged.
 std::int64_t contention_view::order_of(const node_name& name) const noexcept {
     if (!name.ordered)
         return ahead_of_all;
@@ -73,7 +73,7 @@ void contention_view::placed(local_node& c, std::string_view name) {
     c.order = origin_.order + sequence_distance(origin_.sequence, c.sequence);
     origin_ = {c.sequence, c.order};
     c.state = stage::waiting;
-    forget_copies(c, name);
+    renamed(c, name);
     auto here = nodes_.insert(c);
     ++local_.nodes;
     bool first = here == nodes_.begin();
@@ -95,8 +95,7 @@ void contention_view::placed(local_node& c, std::string_view name) {
         ++local_.replacements;
 }
 
-/// A listing may have shown its node before we knew that it is ours.
-void contention_view::forget_copies(const local_node& c, std::string_view name) noexcept {
+void contention_view::renamed(const local_node& c, std::string_view name) noexcept {
     for (auto same = nodes_.lower_bound(c); same != nodes_.end() && same->order == c.order;) {
         contention_node& n = *same++;
         if (!n.local() && as_remote(n).name == name)
@@ -104,7 +103,7 @@ void contention_view::forget_copies(const local_node& c, std::string_view name) 
     }
 }
 
-/// Whether a name in a listing is this node's.
+/// Whether a name in a listing belongs to this node.
 bool contention_view::is_at(const contention_node& n,
                             const node_name& name,
                             std::string_view text) const {
@@ -131,7 +130,7 @@ std::vector<contention_view::listed_name> contention_view::in_order(const name_l
 std::vector<local_node*> contention_view::listed(const name_list& names) {
     listing_.in_flight = false;
     ++listing_.count;
-    // Both are in order: one pass. What is not ours is remote.
+    // One pass, as both are sorted. Nodes that are not local are remote.
     auto at = nodes_.begin();
     for (const listed_name& f : in_order(names)) {
         while (at != nodes_.end() && at->order < f.order)
@@ -150,8 +149,8 @@ std::vector<local_node*> contention_view::listed(const name_list& names) {
         remote->listing = listing_.count;
         nodes_.insert(at, *remote);
     }
-    // Everything is known now that was created before any of the local ones that are listed. What
-    // is remote and not listed is gone; what is ours was deleted by another client.
+    // Everything that was created before the listed local nodes is known now. Remote nodes that are
+    // not listed were deleted; local ones were deleted by another client.
     std::vector<local_node*> missing;
     for (at = nodes_.begin(); at != nodes_.end();) {
         contention_node& n = *at++;
@@ -182,8 +181,8 @@ std::unique_ptr<remote_node> contention_view::take(remote_node& n) noexcept {
     return std::unique_ptr<remote_node>(&n);
 }
 
-/// If it is the only remote one ahead, a read of it alone tells whether it is gone; otherwise the
-/// listing tells more, also of what may have taken its place.
+/// If it is the only remote node ahead, reading it shows whether it was deleted; otherwise a
+/// listing is more useful, also because it may have been replaced.
 bool contention_view::touched(const remote_node& n) noexcept {
     if (waiting_.empty() || announcement_.head)
         return false;
@@ -249,10 +248,6 @@ void contention_view::left(local_node& c, bool deleted) noexcept {
     c.state = stage::gone;
 }
 
-void contention_view::replaced(const local_node& c, std::string_view name) noexcept {
-    forget_copies(c, name);
-}
-
 void contention_view::exchange(local_node& a, local_node& b) noexcept {
     nodes_.erase(nodes_.iterator_to(a));
     nodes_.erase(nodes_.iterator_to(b));
@@ -288,23 +283,22 @@ void contention_view::forget_remote() noexcept {
 }
 
 void contention_view::announcement_failed(const error_code& ec) noexcept {
-    // Otherwise the next one has gone meanwhile, or the limit is another one.
+    // Otherwise the next one has left, or the limit has changed.
     bool for_good = ec != zk_errc::no_node && ec != zk_errc::bad_version && !is_recoverable(ec);
     if (for_good)
         announcement_.possible = false;  // not again for each release
 }
 
-// What is to be done.
+// Decisions.
 
 void contention_view::heed_announcement() {
     if (!announcement_.head || announcement_.head != head() || limit_.missing())
         return passed_.clear();
-    // What would have blocked it is gone.
+    // Its blockers have left.
     const local_node& c = *announcement_.head;
-    blocks_alone blocks_it(*settings_.rule, c, limit_.value());
     while (!nodes_.empty() && !nodes_.begin()->local()) {
         remote_node& n = as_remote(*nodes_.begin());
-        if (n.order > c.order || !blocks_it(n))
+        if (n.order > c.order || !blocks(*settings_.rule, n, c, limit_.value(), blockers_))
             return;
         passed_.push_back(take(n));
     }
@@ -312,7 +306,7 @@ void contention_view::heed_announcement() {
 
 void contention_view::announcement_heeded() noexcept {
     if (std::exchange(announcement_.head, nullptr))
-        outdated();  // not connected any more, or another one of ours is ahead of it
+        outdated();  // disconnected, or another local contender is ahead of it
 }
 
 bool contention_view::list() noexcept {
@@ -326,8 +320,8 @@ bool contention_view::look_behind(const local_node& c) noexcept {
     return announcement_.possible && std::next(nodes_.iterator_to(c)) == nodes_.end() && list();
 }
 
-/// A waiting contender that waits for one that waits for the place that it is to replace. Looked for
-/// among all, not only at the head: that may be the other.
+/// A contender that waits for one that waits for the place it is to replace. Searches all
+/// contenders, as the head may be the other one.
 local_node* contention_view::hopeless_one(queue_step& step) {
     if (local_.replacements == 0)
         return nullptr;
@@ -335,7 +329,7 @@ local_node* contention_view::hopeless_one(queue_step& step) {
         if (c.except == no_order)
             continue;
         if (c.listing == 0) {
-            step.list = list() || step.list;  // what was known before it came is not enough
+            step.list = list() || step.list;  // earlier knowledge is not sufficient
             continue;
         }
         walk ahead(*this, c);
@@ -392,7 +386,7 @@ queue_step contention_view::next(const decision_facts& facts) {
             choose_watches(c, s, facts.now, step);
             break;
     }
-    // What is behind a blocked one is blocked, too.
+    // Contenders behind a blocked one are blocked as well.
     bool blocked = s.blocked && (s.blocked_by_local || !s.stale);
     if (local_.tries > 0 && blocked) {
         auto other = std::find_if(
@@ -466,14 +460,15 @@ void contention_view::choose_watches(const local_node& c,
     }
 }
 
-/// Whether one of ours holds since so recently that its release is likely to come soon: what is
-/// asked for those behind it should not be in its way.
+/// Whether a local contender has held for such a short time that its release is likely to follow
+/// soon: requests for those behind it would delay it.
 bool contention_view::is_in_no_hurry(const local_node& c, time_point now) const {
+    std::vector<const contention_entry*> scratch;
     return holder_ && holder_->order < c.order && now < holder_->since + watch_delay &&
-           blocks(*settings_.rule, *holder_, c, limit_.value());
+           blocks(*settings_.rule, *holder_, c, limit_.value(), scratch);
 }
 
-/// A remote contender right behind one that holds, if it is its turn when that leaves.
+/// A remote contender directly behind a holder, if it is its turn when the holder leaves.
 remote_node* contention_view::next_after(local_node& c) {
     auto behind = std::next(nodes_.iterator_to(c));
     if (limit_.missing() || behind == nodes_.end() || behind->local())

@@ -21,44 +21,42 @@
 
 namespace corozk::detail {
 
-/// A lock that is released sooner needs no watch on its node.
+/// A holder that releases sooner needs no watch on its node.
 inline constexpr auto watch_delay = std::chrono::milliseconds(1);
 
-/// A contender behind remote ones needs no watch on its own node for so long.
+/// A contender behind remote ones needs no watch on its own node before this time.
 inline constexpr auto announcement_patience = std::chrono::seconds(1);
 
-/// What holds at the moment of a decision, and is not remembered.
+/// Inputs of a decision that are not part of the view.
 struct decision_facts {
     time_point now{};
-    bool connected = false;            ///< the session of the head's node goes on
+    bool connected = false;            ///< connected with the session of the head's node
     bool watched = false;              ///< a watch on the head's node has not fired
-    bool listed = false;               ///< a listing was merged right now
-    const local_node* seen = nullptr;  ///< its node is known to exist right now
+    bool listed = false;               ///< a listing was just merged
+    const local_node* seen = nullptr;  ///< a contender whose node is known to exist now
 };
 
-/// What a driver is to do next: first what is to be asked for, then what becomes of a contender.
-/// What was asked for already need not be asked for again.
+/// The driver's next step: first the requests to send, then the decision on a contender. Requests
+/// that are already in flight need not be sent again.
 struct queue_step {
     bool read_limit = false;
     bool list = false;
-    bool prove = false;           ///< read the head's node, and leave a watch
-    bool watch_blockers = false;  ///< leave watches on remote blockers of the head, or
-    bool watch_parent = false;    ///< on the parent, as one of them cannot be read
-    bool listen = false;          ///< for the announcement of the head's turn
+    bool prove = false;           ///< read and watch the head's node
+    bool watch_blockers = false;  ///< watch remote blockers of the head, or
+    bool watch_parent = false;    ///< the parent, as one of them cannot be read
+    bool listen = false;          ///< watch for the announcement of the head's turn
     std::optional<time_point> again_at;
 
     enum class type : std::uint8_t { settled, grant, refuse } what = type::settled;
     local_node* who = nullptr;
-    error_code reason;  ///< of a refusal
+    error_code reason;  ///< why the contender is refused
 };
 
-/// What a session knows of a contention queue, and what follows from it. No I/O: told of what
-/// happens, it says what is to be done next.
-///
-/// One listing serves every contender whose create was sent before it, and most need none: only the
-/// first one that waits (the head) is ever decided on, a local predecessor needs no watch at the
-/// server, consecutive sequences prove that nobody is between, and the contender right ahead
-/// announces the head's turn when it leaves. See contention_rule.hpp for what must hold.
+/// A session's view of a contention queue, and the decisions. No I/O: events in, steps out. A
+/// listing serves all contenders whose create was sent before it, and most need none: only the
+/// first waiter (the head) is decided on, a local predecessor needs no watch at the server,
+/// consecutive sequences prove that there is no node between, and the predecessor announces the
+/// head's turn when it leaves. For the invariants see contention_rule.hpp.
 class contention_view {
 public:
     explicit contention_view(const contention_settings& settings);
@@ -66,56 +64,56 @@ public:
     contention_view& operator=(const contention_view&) = delete;
     ~contention_view() { forget_remote(); }
 
-    // What happens.
+    // Events.
 
-    /// A contender has come; `creating` have no node yet.
+    /// A contender has entered; `creating` of them have no node yet.
     queue_step entered(std::size_t creating) noexcept;
 
-    /// It has a node: its sequence and czxid are set.
+    /// Its node was created: its sequence and czxid are set.
     void placed(local_node& c, std::string_view name);
 
-    /// Merges a listing. @return the local ones that should be there and are not
+    /// Merges a listing. @return local contenders that are missing in it
     std::vector<local_node*> listed(const name_list& names);
     void listing_failed() noexcept;
 
-    /// Something has changed, or may have: what is known of remote nodes is out of date.
+    /// The knowledge of remote nodes may be outdated.
     void outdated() noexcept { listing_.stale = true; }
 
-    /// A watch on it has fired. @return whether to read that node alone, before anything else
+    /// A watch on a remote node has fired. @return whether to read that node alone, before anything
+    /// else
     bool touched(const remote_node& n) noexcept;
 
-    /// The answer about a remote node. Destroys it if it is gone.
+    /// A remote node was read. Destroys it if it does not exist.
     void answered(remote_node& n, const error_code& ec) noexcept;
 
-    /// The one ahead of it has announced its turn.
+    /// Its predecessor has announced its turn.
     void announced(local_node& c) noexcept;
 
-    /// It was released, or does not want to wait any more: its node will be deleted.
+    /// It was released or abandoned: its node will be deleted.
     void releasing(local_node& c) noexcept;
 
-    /// Its node is gone. @param deleted  by us
+    /// Its node was deleted. @param deleted by this client
     void left(local_node& c, bool deleted) noexcept;
 
-    /// Its node was replaced by another one, with the same sequence.
-    void replaced(const local_node& c, std::string_view name) noexcept;
+    /// Its node was renamed. A listing may have shown the new node as a remote one.
+    void renamed(const local_node& c, std::string_view name) noexcept;
 
     /// The two change places.
     void exchange(local_node& a, local_node& b) noexcept;
 
-    /// A node of ours was deleted by another client: nothing that was concluded from sequences
-    /// counts any more.
+    /// A local node was deleted by another client: conclusions from sequences are void.
     void distrust_sequences() noexcept;
 
     void session_ended() noexcept;
     void announcement_failed(const error_code& ec) noexcept;
 
-    // What is to be done.
+    // Decisions.
 
-    /// What the announcement of the head's turn makes of the others; before a round of decisions.
+    /// Applies an announcement to the other nodes, before and after a round of decisions.
     void heed_announcement();
     void announcement_heeded() noexcept;
 
-    /// The next step. To be called again, after it was carried out, until everything is settled.
+    /// The next step. Call it again after carrying it out, until it is empty.
     queue_step next(const decision_facts& facts);
 
     /// The remote blockers of the head that can be watched.
@@ -131,7 +129,7 @@ public:
     /// @return whether to list now; not if a listing is in flight
     bool list() noexcept;
 
-    /// Whether to list, so that the contender behind this one is known when it is released.
+    /// Whether to list, so that the successor of this contender is known at its release.
     bool look_behind(const local_node& c) noexcept;
 
     struct successor_type {
@@ -139,11 +137,11 @@ public:
         const remote_node* remote = nullptr;
     };
 
-    /// Whose turn it is when a holder leaves, if that is to be said, or checked, in the same
-    /// transaction. @param head_unproved  the head's node is neither watched nor being read
+    /// The contender whose turn it is when a holder leaves, if the same transaction is to announce
+    /// it or check its node. @param head_unproved the head's node is neither watched nor being read
     successor_type successor_of(local_node& holder, bool head_unproved);
 
-    // What is known.
+    // State.
 
     local_node* head() noexcept { return waiting_.empty() ? nullptr : &waiting_.front(); }
     auto& waiting() noexcept { return waiting_; }
@@ -167,7 +165,6 @@ private:
     std::int64_t order_of(const node_name& name) const noexcept;
     bool is_at(const contention_node& n, const node_name& name, std::string_view text) const;
     std::vector<listed_name> in_order(const name_list& names) const;
-    void forget_copies(const local_node& c, std::string_view name) noexcept;
     std::unique_ptr<remote_node> take(remote_node& n) noexcept;
     void stop_waiting(local_node& c) noexcept;
     local_node* hopeless_one(queue_step& step);
@@ -179,37 +176,37 @@ private:
 
     const contention_settings& settings_;
     node_set nodes_;        ///< local ones (not owned) and remote ones (owned), in order
-    waiting_list waiting_;  ///< the local ones that wait, in order
+    waiting_list waiting_;  ///< waiting local ones, in order
     limit_state limit_;
 
     struct {
-        std::size_t nodes = 0;         ///< that are in the queue
-        std::size_t releasing = 0;     ///< of those
-        std::size_t tries = 0;         ///< waiting ones that would rather not
-        std::size_t replacements = 0;  ///< waiting ones that are to replace another one
+        std::size_t nodes = 0;         ///< in the queue
+        std::size_t releasing = 0;     ///< of these
+        std::size_t tries = 0;         ///< waiting ones with `try_only`
+        std::size_t replacements = 0;  ///< waiting ones that replace another one
     } local_;
 
     struct {
         std::uint64_t count = 0;
         bool in_flight = false;
-        bool stale = true;  ///< something may have happened since the latest one
+        bool stale = true;  ///< changes since the latest one are possible
     } listing_;
-    std::uint64_t coverage_ = 1;  ///< of the contenders for which `nodes_` has everything ahead
+    std::uint64_t coverage_ = 1;  ///< of contenders for which `nodes_` has everything ahead
 
-    /// The latest local contender: orders are relative to it, as other names may be anything.
+    /// The latest local contender: orders are relative to it, as other names may be forged.
     struct {
         std::int32_t sequence = 0;
         std::int64_t order = 0;
     } origin_;
 
-    /// The latest one that had nothing ahead of it and is gone; whether the next one came right
-    /// behind it, so that the one after that may, too.
+    /// The latest contender that had no node ahead and was deleted, and whether the next one
+    /// followed directly, so that the one after that may, too.
     struct {
         std::optional<past_contender> latest;
         bool followed = false;
     } past_;
 
-    /// The first one that waits, as it was last seen.
+    /// The head at the last decision.
     struct {
         const local_node* node = nullptr;
         time_point since{};
@@ -218,11 +215,11 @@ private:
     const local_node* holder_ = nullptr;  ///< the latest one, if it holds
 
     struct {
-        bool possible = true;        ///< nothing has forbidden them yet
-        local_node* head = nullptr;  ///< whose turn it is, as the one ahead of it said
+        bool possible = true;        ///< not forbidden so far
+        local_node* head = nullptr;  ///< the contender whose turn was announced
     } announcement_;
 
-    /// Those that were ahead of it: freed later, to keep that off the hand-over.
+    /// Former predecessors, freed later to keep deallocation off the hand-over path.
     std::vector<std::unique_ptr<remote_node>> passed_;
     std::vector<const contention_entry*> blockers_;  ///< of the head
 };

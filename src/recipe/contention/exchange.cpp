@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A holder changes what it holds: its kind, or its place.
+// Downgrades and upgrades: a holder changes the kind or the place of its node.
 #include "driver/cancellable.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
@@ -20,8 +20,8 @@ void contention_queue::convert(const contender_ptr& c, std::uint8_t new_kind, us
     start_driver(conversion(c, new_kind, cancellable(std::move(call), stops_waiting)));
 }
 
-/// Erases the old node and creates the new one in one step. Whoever asks for a release writes that
-/// into the old one: so it is read first, and must not have been written to since.
+/// Replaces a node in one step. As release requests are written to the old node, it is read first
+/// and must not have been written since.
 task<error_code> contention_queue::exchange_node(contender_ptr c,
                                                  std::string new_path,
                                                  std::int64_t& created) {
@@ -35,7 +35,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         request old(port_, op_code::get, old_path);
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (!ec) {
             c->inspect(old);
@@ -47,10 +47,10 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
             ec = co_await multi;
             if (is_outcome_unknown(ec))
                 perhaps_done = true;
-            if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+            if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
                 continue;
         }
-        // The new name is ours alone.
+        // The new name is unique.
         bool done = perhaps_done && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
         if (ec && !done)
             co_return ec;
@@ -58,7 +58,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         look_at.generation = c->session;
         ec = co_await look_at;
         perhaps_done = true;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         created = look_at.record.czxid;
         co_return ec;
@@ -70,10 +70,10 @@ task<> contention_queue::conversion(contender_ptr c,
                                     std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
     std::string digits(c->path().substr(
-        join_path(settings_->directory, settings_->names.format(c->guid(), c->kind, c->weight))
+        join_path(settings_->parent, settings_->names.format(c->guid(), c->kind, c->weight))
             .size()));
-    std::string new_path = join_path(settings_->directory,
-                                     settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::string new_path =
+        join_path(settings_->parent, settings_->names.format(guid, new_kind, c->weight) + digits);
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
@@ -83,7 +83,7 @@ task<> contention_queue::conversion(contender_ptr c,
         c->kind = new_kind;
         c->czxid = created;
         c->watch_.disarm();
-        view_.replaced(*c, base_name(new_path));
+        view_.renamed(*c, base_name(new_path));
     }
     if (ec == zk_errc::no_node)
         ec = errc::ownership_lost;
@@ -108,7 +108,7 @@ void contention_queue::replace(const contender_ptr& c,
     c->more().replacement = later;
 }
 
-/// The two change places: what the user holds has the better one now, and the other one goes.
+/// The two exchange places: the user's contender gets the new one, the other one leaves.
 void contention_queue::granted_replacement(contender& c, user_call<ownership>& call) {
     auto held = std::move(c.extras_->replaced);
     held->extras_->replacement.reset();
@@ -122,14 +122,14 @@ void contention_queue::granted_replacement(contender& c, user_call<ownership>& c
     call.complete(error_code(), ownership());
 }
 
-/// Erases the node of one whose place was left for a better one. Whoever has asked there for a
-/// release has asked the heir.
+/// Deletes the node of the previous place. A release request written there is passed on to the
+/// heir.
 task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     for (;;) {
         request old(port_, op_code::get, c->path());
         old.generation = c->session;
         error_code ec = co_await old;
-        if (ask_again(port_, c->session, ec))
+        if (retry(port_, c->session).again(ec))
             continue;
         if (ec) {
             erased(*c, old);
@@ -142,7 +142,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
         ec = co_await last;
         if (is_outcome_unknown(ec))
             c->erase_unknown_ = true;
-        if (ec == zk_errc::bad_version || ask_again(port_, c->session, ec))
+        if (ec == zk_errc::bad_version || retry(port_, c->session).again(ec))
             continue;
         erased(*c, last);
         break;
@@ -150,7 +150,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     driver_ended();
 }
 
-/// It waits no more for a better place for another one; or it has no place that could be replaced.
+/// It no longer waits to replace another contender, or that one cannot be replaced any more.
 void contention_queue::forget_replaced(contender& c) {
     if (auto later = c.replacement())
         later->abandon(errc::ownership_lost);

@@ -15,8 +15,7 @@ task<> guarded_commit(port& p,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call) {
     auto shared = cancellable(std::move(call), stops_waiting);
-    // The server compares names: of a node that somebody has made in the lost one's place only we
-    // know that it is another.
+    // As the server compares names, it cannot detect a node that was re-created by another client.
     bool valid = std::all_of(held.begin(), held.end(), [](const auto& o) { return o->valid(); });
     if (!valid) {
         bool closed = p.status().state == session_state::closed;

@@ -10,14 +10,14 @@
 
 namespace corozk::detail {
 
-/// A transaction that is not sent once this client knows that one of these is lost, and is not
-/// carried out by the server once one of their nodes is gone, or their session has ended.
+/// A transaction that is not sent if this client knows that one of `held` is lost, and not applied
+/// by the server if one of their nodes was deleted or their session has ended.
 task<> guarded_commit(port& p,
                       std::vector<std::shared_ptr<owned>> held,
                       transaction steps,
                       user_call<std::vector<transaction_result>> call);
 
-/// A read that sees everything that was written before it was asked for, by whomever.
+/// A read that sees everything that any client has written before its start.
 task<> synced_read(port& p, std::string path, user_call<node_data> call);
 
 }  // namespace corozk::detail

@@ -8,13 +8,13 @@ namespace {
 using recipe = known_recipe;
 using library = compatibility;
 
-/// What stands between guid and sequence, by kind; and how the names are read.
+/// The text between guid and sequence, by kind, and variants accepted when parsing.
 struct format {
     recipe what;
     library whose;
     const char* first_kind;
     const char* second_kind = nullptr;
-    const char* without_guid = nullptr;  ///< before the sequence, where there is no guid
+    const char* without_guid = nullptr;  ///< before the sequence, if there is no guid
     bool weighted = false;
     bool counts_everything = false;
 };
@@ -61,7 +61,7 @@ contention_settings settings_in_format(known_recipe what, compatibility whose) {
     }
     settings.request_replaces_data = whose == library::curator;
     if (whose == library::kazoo)
-        settings.folder_mode = create_mode::persistent;
+        settings.parent_mode = create_mode::persistent;
     return settings;
 }
 

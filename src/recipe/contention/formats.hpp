@@ -8,11 +8,10 @@
 
 namespace corozk::detail {
 
-/// The recipes whose contenders other libraries have, too.
+/// The recipes with formats of other libraries.
 enum class known_recipe : std::uint8_t { lock, shared_lock, election, semaphore };
 
-/// Settings for the nodes of this recipe as this library makes them. There are no names in them if
-/// it makes none.
+/// Settings for a recipe in the format of a library; without names if that is not supported.
 contention_settings settings_in_format(known_recipe recipe, compatibility whose);
 
 }  // namespace corozk::detail

@@ -10,8 +10,8 @@
 
 namespace corozk::detail {
 
-/// A place in a queue that a driver asks for, among other things that it waits for: sets the
-/// driver's signal when there is an answer. Destroying it gives up what has not been taken.
+/// A driver's request for a grant, which sets the driver's signal when it is granted or fails. The
+/// destructor releases or abandons it, unless the grant was taken.
 class grant_request {
 public:
     grant_request(contention_queue& where,
@@ -31,14 +31,14 @@ public:
     const error_code& error() const noexcept { return call_.error(); }
     ownership& granted() noexcept { return call_.value(); }
 
-    /// Leaves nothing behind at the server, sooner or later.
+    /// Deletes its node in the background.
     void abandon(error_code reason) {
         if (auto c = contender_.lock())
             c->abandon(reason);
     }
 
-    /// Whether nothing of it is left at the server, or its session is over. Asked for after it has
-    /// failed: then this sets the signal, too.
+    /// Whether its node was deleted or its session has ended. Called after it has failed; sets the
+    /// signal when that happens later.
     bool gone() {
         auto c = contender_.lock();
         if (!c || c->stage() == contender::stage_type::gone)

@@ -6,12 +6,12 @@ namespace corozk::detail {
 bool right_behind(const past_contender& gone, std::int32_t sequence, std::int64_t czxid) noexcept {
     if (gone.sequence < 0 || sequence <= 0 || sequence - 1 != gone.sequence)
         return false;
-    // The upper half counts the leaders of the ensemble; each begins to count from zero.
+    // The upper half is the epoch of the ensemble's leader; each epoch starts at zero.
     if (czxid >> 32 != gone.czxid >> 32)
         return false;
     std::int64_t transactions = czxid - gone.czxid;
     std::int64_t needed =
-        3 + std::int64_t{sequence} + 1;  // three ends and beginnings, all before, it
+        3 + std::int64_t{sequence} + 1;  // two deletions, the parent, all earlier nodes, its own
     return transactions > 0 && transactions < needed;
 }
 
@@ -23,11 +23,11 @@ head_step decide(const head_state& s) noexcept {
     if (s.blocked) {
         if (s.stale && !s.blocked_by_local)
             return head_step::look;
-        // A holder that releases proves the next one's node in the same transaction.
+        // A release proves the next contender's node in the same transaction.
         if (s.patient)
             return head_step::wait;
-        // Otherwise it is proved meanwhile: the grant needs no round trip for it when its turn
-        // comes, and its end is noticed if another client deletes the node.
+        // Otherwise prove it now, so that the grant needs no round trip for it, and its deletion by
+        // another client is detected.
         return s.proved ? head_step::wait : head_step::prove;
     }
     if (!s.covered)

@@ -7,28 +7,30 @@
 
 namespace corozk::detail {
 
+/// Stores a pending call.
+template <class... Values>
+void held_calls::keep(user_call<Values...> call, std::shared_ptr<user_call<Values...>>& kept) {
+    if (given_back_)
+        return call.fail(boost::asio::error::operation_aborted);
+    if (kept && kept->waiting())
+        return call.fail(errc::busy);
+    kept = cancellable(std::move(call), any_cancellation);
+}
+
 void held_calls::wait_lost(user_call<error_code> call) {
     call.ahead_of_copies();
     if (lost_reason_)
         return call.complete(error_code(), lost_reason_);
-    if (given_back_)
-        return call.fail(boost::asio::error::operation_aborted);
-    if (lost_ && lost_->waiting())
-        return call.fail(errc::busy);
-    lost_ = cancellable(std::move(call), any_cancellation);
+    keep(std::move(call), lost_);
 }
 
 void held_calls::wait_release_requested(user_call<> call) {
     call.ahead_of_copies();
     if (lost_reason_)
         return call.fail(lost_reason_);
-    if (given_back_)
-        return call.fail(boost::asio::error::operation_aborted);
-    if (requested_)
+    if (requested_ && !given_back_)
         return call.complete(error_code());
-    if (request_ && request_->waiting())
-        return call.fail(errc::busy);
-    request_ = cancellable(std::move(call), any_cancellation);
+    keep(std::move(call), request_);
 }
 
 void held_calls::lose(error_code reason) {

@@ -8,13 +8,14 @@
 #include "recipe/contention/release_request.hpp"
 
 #include <algorithm>
-#include <set>
+#include <optional>
+#include <utility>
 
 namespace corozk::detail {
 
 namespace {
 
-/// Who holds, and who waits for whom: a section of one list, which begins with the last of the line.
+/// Determines holders and blockers, as ranges of one list that begins with the last contender.
 void judge_queue(const contention_rule& rule,
                  const std::vector<contention_entry>& entries,
                  contention_survey& found) {
@@ -39,9 +40,8 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found) {
-    std::vector<contender_info>& result = found.contenders;
-    request folder(p, op_code::get, settings.directory);
-    request listing(p, op_code::children, settings.directory);
+    request folder(p, op_code::get, settings.parent);
+    request listing(p, op_code::children, settings.parent);
     if (settings.initial_limit > 0)
         folder.send();
     listing.send();
@@ -59,23 +59,24 @@ task<error_code> survey(port& p,
                 ec = errc::foreign_data;
         }
     }
-    // Nobody has ever come here, or nobody is here any more.
+    // The parent does not exist: there are no contenders.
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
+    std::vector<std::pair<contention_entry, contender_info>> places;
+    std::optional<std::int32_t> origin;
     std::vector<std::unique_ptr<request>> reads;
-    std::set<std::string> unordered;  // ahead of all others, as in the line
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (!settings.names.parse(listing.names[i]))
             continue;
         reads.push_back(std::make_unique<request>(
-            p, op_code::get, join_path(settings.directory, listing.names[i])));
+            p, op_code::get, join_path(settings.parent, listing.names[i])));
         reads.back()->send();
     }
     for (auto& owned_read : reads) {
         request& read = *owned_read;
         error_code problem = co_await read;
         if (problem == zk_errc::no_node)
-            continue;  // gone meanwhile
+            continue;  // deleted in the meantime
         if (problem) {
             ec = problem;
             continue;
@@ -88,31 +89,27 @@ task<error_code> survey(port& p,
         info.session_id = read.record.ephemeral_owner;
         info.fencing_token = read.record.czxid;
         info.weight = name->weight;
-        if (!name->ordered)
-            unordered.insert(info.path);
         info.data = without_release_request(read.answer, settings.release_request);
         info.since =
             std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
-        result.push_back(std::move(info));
+        if (name->ordered && !origin)
+            origin = name->sequence;
+        contention_entry place;
+        place.order = name->ordered ? sequence_distance(*origin, name->sequence) : ahead_of_all;
+        place.kind = name->kind;
+        place.weight = name->weight;
+        places.emplace_back(place, std::move(info));
     }
     if (ec)
         co_return ec;
-    auto behind = std::partition(result.begin(), result.end(), [&](const contender_info& c) {
-        return unordered.contains(c.path);
+    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first.order, a.second.fencing_token) <
+               std::pair(b.first.order, b.second.fencing_token);
     });
-    std::sort(result.begin(), behind, [](const contender_info& a, const contender_info& b) {
-        return a.fencing_token < b.fencing_token;
-    });
-    const std::int32_t origin = behind == result.end() ? 0 : behind->sequence;
-    std::sort(behind, result.end(), [origin](const contender_info& a, const contender_info& b) {
-        return sequence_distance(origin, a.sequence) < sequence_distance(origin, b.sequence);
-    });
-    std::vector<contention_entry> entries(result.size());
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        bool ordered = result.begin() + static_cast<std::ptrdiff_t>(i) >= behind;
-        entries[i].order = ordered ? sequence_distance(origin, result[i].sequence) : ahead_of_all;
-        entries[i].kind = settings.names.parse(base_name(result[i].path))->kind;
-        entries[i].weight = result[i].weight;
+    std::vector<contention_entry> entries;
+    for (auto& [place, info] : places) {
+        entries.push_back(place);
+        found.contenders.push_back(std::move(info));
     }
     judge_queue(*settings.rule, entries, found);
     co_return error_code();
@@ -125,7 +122,7 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
         error_code ec = co_await erase;
         co_return ec;
     }
-    // In this order: without its contender's node nobody makes a record.
+    // In this order, as no record is created without the contender's node.
     if (path.ends_with(suffix))
         path.resize(path.size() - suffix.size());
     request contender(p, op_code::erase, path);
@@ -145,7 +142,7 @@ task<error_code> erase_contender(port& p, const contention_settings& settings, s
 task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call) {
     auto shared = cancellable(std::move(call), any_cancellation);
     bool contender_of_ours =
-        parent_path(path) == settings.directory && settings.names.parse(base_name(path));
+        parent_path(path) == settings.parent && settings.names.parse(base_name(path));
     if (!contender_of_ours) {
         shared->complete(errc::bad_path);
         co_return;

@@ -12,10 +12,10 @@
 
 namespace corozk::detail {
 
-/// A line as the server knows it.
+/// A queue at the server.
 struct contention_survey {
     std::vector<contender_info> contenders;
-    std::int32_t limit = 0;  ///< where the line has one
+    std::int32_t limit = 0;  ///< if the queue has one
 };
 
 task<error_code> survey(port& p,
@@ -23,11 +23,11 @@ task<error_code> survey(port& p,
                         const std::vector<std::string>& kinds,
                         contention_survey& found);
 
-/// Erases a contender's node, and the record of what it holds behind it.
-/// @return `no_node` if there was nothing to erase.
+/// Deletes a contender's node, and then its record.
+/// @return `no_node` if neither exists
 task<error_code> erase_contender(port& p, const contention_settings& settings, std::string path);
 
-/// Erases a contender's node, whoever owns it.
+/// Deletes a contender's node, regardless of its owner.
 task<> break_contender(port& p, contention_settings settings, std::string path, user_call<> call);
 
 }  // namespace corozk::detail

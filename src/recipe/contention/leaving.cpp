@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a contender leaves the queue, and how its place is handed over.
+// Leaving the queue, and hand-over.
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_queue.hpp"
@@ -12,13 +12,13 @@ namespace corozk::detail {
 
 using stage = local_node::stage_type;
 
-/// Its user has been answered.
+/// The user's call has been completed.
 void contention_queue::abandoned(contender& c, error_code reason) {
     if (c.state == stage::waiting)
         return release(c);
     if (c.has_node() || c.state == stage::gone)
         return;
-    // If nothing was sent, nothing is left behind.
+    // If nothing was sent, there is no node.
     bool taken_back = c.create_ && port_.withdraw(*c.create_);
     if (taken_back) {
         std::exchange(c.create_, nullptr)->abandoned();
@@ -31,7 +31,17 @@ void contention_queue::abandoned(contender& c, error_code reason) {
         c.state = stage::unwanted;
 }
 
-/// By its holder, or by one who does not want to wait any more.
+void contention_queue::abandon_waiting(error_code reason, std::int32_t above_weight) {
+    std::vector<contender_ptr> chosen;
+    for (local_node& c : view_.waiting()) {
+        if (c.weight > above_weight)
+            chosen.push_back(static_cast<contender&>(c).shared_from_this());
+    }
+    for (const auto& c : chosen)
+        c->abandon(reason);
+}
+
+/// Called for holders and for abandoned waiters.
 void contention_queue::release(contender& c) {
     bool held = c.state == stage::granted;
     if (held) {
@@ -48,10 +58,10 @@ void contention_queue::release(contender& c) {
     wake();
 }
 
-/// @param to_next  whether another one may be granted what it gives back
+/// @param to_next whether another contender may be granted
 void contention_queue::erase(contender& c, bool to_next) {
     if (c.converting_)
-        return;  // first it must be clear which node it is
+        return;  // its node has to be identified first
     erase_attached(c);
     if (contender_ptr heir = c.heir())
         return start_driver(leave_place(c.shared_from_this(), std::move(heir)));
@@ -66,7 +76,7 @@ void contention_queue::erase(contender& c, bool to_next) {
     port_.start(ask_about<&contention_queue::erased>(c, op_code::erase, c.path()));
 }
 
-/// Deletes one node and makes sure of the next one's in one step: no request of its own for that.
+/// Deletes a node and checks the next one's in one transaction, which saves a request.
 void contention_queue::hand_over(contender& from, contender& to) {
     operation& op = ask(op_code::multi,
                         from.path(),
@@ -79,7 +89,7 @@ void contention_queue::hand_over(contender& from, contender& to) {
     port_.start(op);
 }
 
-/// The same for a remote contender: it is notified, and need not list again.
+/// Same as above for a remote contender, which is notified and need not list again.
 void contention_queue::announce(contender& from, const remote_node& to) {
     operation& op =
         ask(op_code::multi, from.path(), [this, c = from.shared_from_this()](operation& answer) {
@@ -93,19 +103,19 @@ void contention_queue::announce(contender& from, const remote_node& to) {
         how.acl = &settings_->entries;
     transaction all;
     if (settings_->initial_limit > 0)
-        all.check(settings_->directory, view_.limit().version());
+        all.check(settings_->parent, view_.limit().version());
     all.check(next).create(announcement, std::string(), how).erase(announcement).erase(op.path);
     op.steps = all.steps();
     op.generation = from.session;
     port_.start(op);
 }
 
-/// @param to  what it was handed over to, if that is ours
+/// @param to the next contender, if it is local
 void contention_queue::handed_over(contender& from, const contender* to, operation& answer) {
     if (from.state != stage::releasing)
         return;
     if (answer.error && !is_session_lost(answer.error)) {
-        // Whatever it was, for example that the next one's node may not be read: by itself.
+        // Not permitted, for example because the next node may not be read: delete it separately.
         if (is_outcome_unknown(answer.error))
             from.erase_unknown_ = true;
         else if (!to)
@@ -128,7 +138,7 @@ void contention_queue::erased(contender& c, operation& answer) {
     if (c.state != stage::releasing)
         return;
     error_code result = answer.error;
-    if (ask_again(port_, c.session, result)) {
+    if (retry(port_, c.session).again(result)) {
         if (is_outcome_unknown(result))
             c.erase_unknown_ = true;
         return erase(c);
@@ -137,7 +147,7 @@ void contention_queue::erased(contender& c, operation& answer) {
         view_.distrust_sequences();
         result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
     } else if (result && !is_session_lost(result)) {
-        view_.distrust_sequences();  // it goes on as if it were remote
+        view_.distrust_sequences();  // treated as a remote contender from here on
         if (port_.logs(log_level::error)) {
             port_.log(log_level::error,
                       "cannot erase " + answer.path + ": " + result.message() +
@@ -150,7 +160,7 @@ void contention_queue::erased(contender& c, operation& answer) {
         call->complete(result);
 }
 
-/// The contender has no node, or none that could be reached.
+/// The contender has no node, or none that can be deleted.
 void contention_queue::fail(contender& c, error_code reason) {
     auto keep = c.shared_from_this();
     if (c.has_node()) {
@@ -158,7 +168,7 @@ void contention_queue::fail(contender& c, error_code reason) {
     } else if (c.state != stage::gone) {
         creation_.remove(c);
         dismiss(c);
-        create_some();  // its create may have been taken back
+        create_some();  // its create may have been withdrawn
     }
     auto call = std::move(c.call_);
     call.fail(reason);
@@ -183,7 +193,7 @@ void contention_queue::dismiss(contender& c) {
 }
 
 contention_queue::~contention_queue() {
-    // Users may hold contenders for longer; they find the queue gone.
+    // Users may keep contenders for longer, without a queue.
     auto last = placed_contenders();
     for (const auto& c : last)
         view_.left(*c, false);

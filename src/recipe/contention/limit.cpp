@@ -18,81 +18,64 @@ std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
     return value;
 }
 
-task<error_code> find_limit(port& p,
-                            std::string folder,
-                            acl entries,
-                            create_mode mode,
-                            std::int32_t initial,
-                            watch_node* watch,
-                            known_limit& limit) {
+namespace {
+
+/// @param wanted  written where there is none; over another one, too, if `limit` is null
+task<error_code> settle_limit(port& p,
+                              contention_settings settings,
+                              std::int32_t wanted,
+                              watch_node* watch,
+                              known_limit* limit) {
     for (;;) {
-        request get(p, op_code::get, folder);
+        request get(p, op_code::get, settings.parent);
         if (watch)
             get.attach(*watch);
-        error_code ec = co_await get;
+        error_code ec;
+        if (!limit)
+            ec = co_await behind_sync(p, get);  // not written if it is already the same
+        else
+            ec = co_await get;
         if (is_recoverable(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, folder, entries, mode);
+            ec = co_await ensure_folder(p, settings.parent, settings.entries, settings.parent_mode);
             if (ec)
                 co_return ec;
             continue;
         }
         if (ec)
             co_return ec;
-        if (!get.answer.empty()) {
-            auto found = parse_limit(get.answer);
-            if (!found)
-                co_return make_error_code(errc::foreign_data);
-            limit.value = *found;
-            limit.version = get.record.version;
+        auto found = parse_limit(get.answer);
+        if (!found && !get.answer.empty())
+            co_return make_error_code(errc::foreign_data);
+        // Also if it was written by an earlier attempt.
+        if (found && (limit || *found == wanted)) {
+            if (limit)
+                *limit = {*found, get.record.version};
             co_return error_code();
         }
-        request set(p, op_code::set, folder);
-        set.data = std::to_string(initial);
+        request set(p, op_code::set, settings.parent);
+        set.data = std::to_string(wanted);
         set.version = get.record.version;
         ec = co_await set;
-        bool look_again =
-            !ec || ec == zk_errc::bad_version || ec == zk_errc::no_node || is_recoverable(ec);
-        if (!look_again)
+        bool again = (!ec && limit) || ec == zk_errc::bad_version || ec == zk_errc::no_node ||
+                     is_recoverable(ec);
+        if (!again)
             co_return ec;
     }
 }
 
-task<error_code> change_limit(port& p,
-                              std::string folder,
-                              acl entries,
-                              create_mode mode,
-                              std::int32_t limit) {
-    for (;;) {
-        request get(p, op_code::get, folder);
-        // What it is now: nothing is written where it is the same already.
-        error_code ec = co_await behind_sync(p, get);
-        if (is_recoverable(ec))
-            continue;
-        if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, folder, entries, mode);
-            if (ec)
-                co_return ec;
-            continue;
-        }
-        if (ec)
-            co_return ec;
-        if (!get.answer.empty() && !parse_limit(get.answer)) {
-            co_return make_error_code(errc::foreign_data);
-        }
-        // Also if an earlier attempt wrote it.
-        if (get.answer == std::to_string(limit))
-            co_return error_code();
-        request set(p, op_code::set, folder);
-        set.data = std::to_string(limit);
-        set.version = get.record.version;
-        ec = co_await set;
-        bool look_again =
-            ec == zk_errc::bad_version || ec == zk_errc::no_node || is_recoverable(ec);
-        if (!look_again)
-            co_return ec;
-    }
+}  // namespace
+
+task<error_code> find_limit(port& p,
+                            const contention_settings& settings,
+                            watch_node* watch,
+                            known_limit& limit) {
+    return settle_limit(p, settings, settings.initial_limit, watch, &limit);
+}
+
+task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit) {
+    return settle_limit(p, settings, limit, nullptr, nullptr);
 }
 
 }  // namespace corozk::detail

@@ -12,26 +12,18 @@
 
 namespace corozk::detail {
 
-/// A limit as it stands in a folder's data: a positive decimal number.
+/// Parses the parent's data: a positive decimal number.
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept;
 
-/// Reads the limit, and leaves a watch if one is given. Makes the folder, of that mode, if it is
-/// missing, and writes `initial` where no limit is written: of several who do that the first one
-/// counts.
-/// @return `foreign_data` if the folder's data is something else.
+/// Reads the limit, with a watch if one is given. Creates the parent if it does not exist, and
+/// writes the initial limit if there is none; the first writer wins.
+/// @return `foreign_data` if the parent's data is not a limit
 task<error_code> find_limit(port& p,
-                            std::string folder,
-                            acl entries,
-                            create_mode mode,
-                            std::int32_t initial,
+                            const contention_settings& settings,
                             watch_node* watch,
                             known_limit& limit);
 
-/// Writes another limit. An answer that was lost does not make it overwrite what came later.
-task<error_code> change_limit(port& p,
-                              std::string folder,
-                              acl entries,
-                              create_mode mode,
-                              std::int32_t limit);
+/// Changes the limit. A retry after a lost response does not overwrite later changes.
+task<error_code> change_limit(port& p, const contention_settings& settings, std::int32_t limit);
 
 }  // namespace corozk::detail

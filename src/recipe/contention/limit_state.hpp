@@ -8,14 +8,13 @@
 
 namespace corozk::detail {
 
-/// A limit, and the version of the parent's data that says so.
+/// A limit, and the version of the parent's data that contains it.
 struct known_limit {
     std::int32_t value = 0;
     std::int32_t version = 0;
 };
 
-/// What is known of the limit that a rule needs. Nothing is concluded from one that may have
-/// changed.
+/// The knowledge of the limit that a rule needs. No decision is based on one that may have changed.
 class limit_state {
 public:
     explicit limit_state(const contention_settings& s) noexcept
@@ -27,15 +26,15 @@ public:
     /// Whether decisions have to wait for it.
     bool missing() const noexcept { return state_ == state::unknown || state_ == state::asked; }
 
-    /// It is stored in the parent's data, and up to date.
+    /// Whether it is stored in the parent's data and up to date.
     bool known() const noexcept { return state_ == state::known; }
 
-    /// @return whether it is to be read now
+    /// @return whether to read it now
     bool ask() noexcept {
         return missing() && std::exchange(state_, state::asked) == state::unknown;
     }
 
-    /// @param watched  whether a change would be noticed
+    /// @param watched whether a change would be reported
     void answered(const known_limit& found, bool watched) noexcept {
         limit_ = found;
         state_ = watched ? state::known : state::unknown;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/node_creation.hpp"
 
+#include "recipe/toolkit/take_if.hpp"
+
 #include <iterator>
 #include <utility>
 
@@ -51,17 +53,12 @@ node_creation::step node_creation::answered(local_node& c,
 }
 
 std::vector<local_node*> node_creation::next_search() {
-    std::vector<local_node*> batch;
     searching_ = !unknown_.empty();
     if (!searching_)
-        return batch;
-    std::erase_if(unknown_, [&batch, generation = unknown_.front()->session](local_node* c) {
-        if (c->session != generation)
-            return false;
-        batch.push_back(c);
-        return true;
+        return {};
+    return take_if(unknown_, [session = unknown_.front()->session](const local_node* c) {
+        return c->session == session;
     });
-    return batch;
 }
 
 }  // namespace corozk::detail

@@ -12,11 +12,10 @@
 
 namespace corozk::detail {
 
-/// Enough to keep the server busy; more would only cost memory.
+/// Enough to keep the server busy; more would only use memory.
 inline constexpr std::size_t creates_in_flight = 1024;
 
-/// The contenders of a queue that have no node yet. No I/O: told of what happens, it says what is
-/// to be done next.
+/// The contenders of a queue that have no node yet. No I/O: events in, decisions out.
 class node_creation {
 public:
     bool empty() const noexcept { return contenders_.empty(); }
@@ -25,41 +24,41 @@ public:
 
     void add(local_node& c) noexcept;
 
-    /// The contender has a node now, or will never have one.
+    /// The contender has a node, or never will.
     void remove(local_node& c) noexcept;
 
-    /// Whose node is to be created now, in the order in which they came; null: nobody's.
+    /// The next contender whose node is to be created, in the order of their arrival, or null.
     local_node* next() noexcept;
 
-    /// Once more, under another guid.
+    /// Tries again, with another guid.
     void again(local_node& c) noexcept;
 
-    /// The create was not sent, and will not be.
+    /// The create was withdrawn before it was sent.
     void taken_back() noexcept { --in_flight_; }
 
     enum class step : std::uint8_t {
-        place,        ///< there is a node
-        find,         ///< there may be one: start looking for it
-        wait,         ///< the same, and somebody is looking
-        make_parent,  ///< then try again
+        place,        ///< the node was created
+        find,         ///< the outcome is unknown: start a search
+        wait,         ///< the same, while a search is in progress
+        make_parent,  ///< create the parent, then try again
         fail,
     };
 
-    /// The create was answered.
+    /// The create has finished.
     step answered(local_node& c, const error_code& ec, std::uint64_t sent_in);
 
-    /// It could not be found out whether there is a node.
+    /// The outcome is still unknown.
     void still_unknown(local_node& c) { unknown_.push_back(&c); }
 
-    /// Those of one session whose nodes are to be looked for together; the search is over when
+    /// Contenders of one session whose nodes are to be searched for together; the search ends when
     /// there are none.
     std::vector<local_node*> next_search();
 
 private:
     boost::intrusive::list<local_node> contenders_;
-    local_node* next_ = nullptr;  ///< those before it were asked for
+    local_node* next_ = nullptr;  ///< those before it were requested
     std::size_t in_flight_ = 0;
-    std::vector<local_node*> unknown_;  ///< the answers to their creates were lost
+    std::vector<local_node*> unknown_;  ///< the responses to their creates were lost
     bool searching_ = false;
 };
 

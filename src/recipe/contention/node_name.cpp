@@ -13,7 +13,7 @@ bool is_hexadecimal(char c) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// The length of the guid at the beginning: 32 digits, or 36 with dashes; 0 if there is none.
+/// The length of a leading guid: 32 digits, or 36 with dashes; 0 if there is none.
 std::size_t guid_length(std::string_view text) noexcept {
     std::size_t digits = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -34,8 +34,7 @@ std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
         return {};
     bool negative = digits.front() == '-';
     std::string_view number = negative ? digits.substr(1) : digits;
-    // Filled up to ten characters, the sign included; more are needed only by large negative
-    // numbers.
+    // Padded to ten characters, including the sign; only large negative numbers have more.
     bool filled = digits.size() == sequence_width;
     bool overlong = negative && digits.size() == sequence_width + 1 && number.front() != '0';
     if (!filled && !overlong)
@@ -83,30 +82,25 @@ bool naming::is_written(std::string_view guid, std::string_view text) const noex
            text.substr(19, 4) == guid.substr(16, 4) && text.substr(24) == guid.substr(20);
 }
 
-std::optional<naming::weighted_tail> naming::parse_weighted(std::string_view tail) const noexcept {
-    for (std::size_t kind = 0; kind < infixes.size(); ++kind) {
-        std::string_view word = infixes[kind];
-        char last = word.back();
-        word.remove_suffix(1);
-        if (tail.substr(0, word.size()) != word)
-            continue;
-        std::string_view rest = tail.substr(word.size());
-        std::size_t end = rest.find(last);
-        if (end == std::string_view::npos)
-            continue;
-        std::string_view number = rest.substr(0, end);
-        std::int32_t weight = 1;
-        if (!number.empty()) {
-            auto [stop, error] =
-                std::from_chars(number.data(), number.data() + number.size(), weight);
-            bool good = error == std::errc() && stop == number.data() + number.size() &&
-                        number.front() != '0' && weight > 1;
-            if (!good)
-                continue;
-        }
-        return weighted_tail{static_cast<std::uint8_t>(kind), weight, rest.substr(end + 1)};
-    }
-    return {};
+bool naming::take_infix(std::string_view& text,
+                        std::string_view infix,
+                        std::int32_t& weight) const noexcept {
+    const std::size_t before = weighted ? infix.size() - 1 : infix.size();
+    if (text.substr(0, before) != infix.substr(0, before))
+        return false;
+    text.remove_prefix(before);
+    if (!weighted)
+        return true;
+    std::size_t end = text.find(infix.back());
+    if (end == std::string_view::npos)
+        return false;
+    std::string_view number = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    if (number.empty())
+        return true;
+    auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), weight);
+    return error == std::errc() && stop == number.data() + number.size() && number.front() != '0' &&
+           weight > 1;
 }
 
 std::optional<node_name> naming::parse(std::string_view name) const noexcept {
@@ -123,26 +117,20 @@ std::optional<node_name> naming::parse(std::string_view name) const noexcept {
         found.sequence = *sequence;
         return found;
     };
-    if (name.substr(0, before_guid.size()) == before_guid) {
-        std::string_view rest = name.substr(before_guid.size());
-        if (std::size_t length = guid_length(rest)) {
-            std::string_view tail = rest.substr(length);
-            if (weighted) {
-                auto found = parse_weighted(tail);
-                if (!found)
-                    return {};
-                auto whole = make(rest.substr(0, length), found->kind, found->digits);
-                if (whole)
-                    whole->weight = found->weight;
-                return whole;
-            }
-            for (std::size_t kind = 0; kind < infixes.size(); ++kind) {
-                if (tail.substr(0, infixes[kind].size()) != infixes[kind])
-                    continue;
-                auto found = make(rest.substr(0, length), kind, tail.substr(infixes[kind].size()));
-                if (found)
-                    return found;
-            }
+    std::string_view rest = name;
+    std::size_t length = 0;
+    if (rest.substr(0, before_guid.size()) == before_guid) {
+        rest.remove_prefix(before_guid.size());
+        length = guid_length(rest);
+    }
+    for (std::size_t kind = 0; length > 0 && kind < infixes.size(); ++kind) {
+        std::string_view tail = rest.substr(length);
+        std::int32_t weight = 1;
+        if (!take_infix(tail, infixes[kind], weight))
+            continue;
+        if (auto found = make(rest.substr(0, length), kind, tail)) {
+            found->weight = weight;
+            return found;
         }
     }
     for (std::size_t kind = 0; kind < foreign_infixes.size(); ++kind) {

@@ -11,10 +11,10 @@
 namespace corozk::detail {
 
 /// The counter at the end of a sequential node's name: "%010d" of a signed 32-bit number, which
-/// wraps around to "-2147483648" (ZOOKEEPER-4372). Only what the server writes is taken for one.
+/// wraps around to "-2147483648" (ZOOKEEPER-4372). Only in the server's format.
 std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept;
 
-/// The sequence of another node relative to one: right across the wrap-around.
+/// The difference of two sequences, across the wrap-around.
 constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noexcept {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) -
                                      static_cast<std::uint32_t>(from));
@@ -22,21 +22,21 @@ constexpr std::int64_t sequence_distance(std::int32_t from, std::int32_t to) noe
 
 inline constexpr std::size_t guid_digits = 32;
 
-/// Whether this is a guid as we make them: with small letters, and nothing between.
+/// Whether this is a guid in this library's format: lower case, without dashes.
 bool is_guid(std::string_view text) noexcept;
 
-/// A contender's name taken apart.
+/// A parsed name of a contender.
 struct node_name {
-    std::string_view guid;  ///< empty if the name has none
-    std::string_view stem;  ///< all but the sequence
+    std::string_view guid;  ///< empty if there is none
+    std::string_view stem;  ///< without the sequence
     std::uint8_t kind = 0;  ///< an index into `naming::infixes`
     std::int32_t sequence = 0;
     std::int32_t weight = 1;
-    bool ordered = true;  ///< it has a sequence
+    bool ordered = true;  ///< has a sequence
 };
 
-/// How the contenders of a recipe are named: before the guid, then by kind what stands between guid
-/// and sequence. The recipes page has "<guid>-lock-<sequence>".
+/// The format of the contenders' names: a prefix, the guid, a text that depends on the kind, and
+/// the sequence. On the recipes page "<guid>-lock-<sequence>".
 struct naming {
     naming() = default;
     naming(std::string before_guid_, std::vector<std::string> infixes_)
@@ -45,38 +45,34 @@ struct naming {
     std::string before_guid;
     std::vector<std::string> infixes;
 
-    /// Write the guid as Curator does (8-4-4-4-12); the reading accepts both.
+    /// Write the guid as Curator does (8-4-4-4-12); both are accepted when parsing.
     bool dashed_guid = false;
 
-    /// A weight other than 1 stands before the last character of the infix, as in "-lease3-".
+    /// A weight other than 1 is inserted before the last character of the infix, as in "-lease3-".
     bool weighted = false;
 
-    /// Other programs' names that count as a kind although they bring no guid of ours, by kind:
-    /// what stands right before the sequence. Empty strings match nothing.
+    /// For each kind, the text before the sequence in names of other libraries without a guid.
+    /// Empty strings match nothing.
     std::vector<std::string> foreign_infixes;
 
-    /// Every other name is a contender's, too, of the first kind and ahead of all that have a
-    /// sequence: for folders in which other programs count the children, whatever their names.
+    /// All other names count as contenders of the first kind, ahead of those with a sequence: for
+    /// parents whose children are counted by other libraries regardless of their names.
     bool counts_everything = false;
 
-    /// The name to create; the server appends the sequence.
+    /// The name without the sequence.
     std::string format(std::string_view guid, std::uint8_t kind, std::int32_t weight = 1) const;
 
-    /// Whether this is how the guid is written in a name.
+    /// Whether `text` is the guid in the format of names.
     bool is_written(std::string_view guid, std::string_view text) const noexcept;
 
-    /// Nothing, if it is not a contender's name.
+    /// Nothing for other names.
     std::optional<node_name> parse(std::string_view name) const noexcept;
 
 private:
-    struct weighted_tail {
-        std::uint8_t kind;
-        std::int32_t weight;
-        std::string_view digits;
-    };
-
-    /// What follows the guid.
-    std::optional<weighted_tail> parse_weighted(std::string_view tail) const noexcept;
+    /// Removes the text between guid and sequence from the front.
+    bool take_infix(std::string_view& text,
+                    std::string_view infix,
+                    std::int32_t& weight) const noexcept;
 };
 
 }  // namespace corozk::detail

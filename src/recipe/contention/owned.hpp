@@ -10,7 +10,7 @@
 
 namespace corozk::detail {
 
-/// What an `ownership` holds: a node that stands for something of ours.
+/// The implementation of an `ownership`: a node that represents something held.
 class owned {
 public:
     virtual ~owned() = default;
@@ -22,19 +22,19 @@ public:
     /// The session that its nodes belong to.
     virtual std::uint64_t generation() const noexcept = 0;
 
-    /// Ours, as far as anybody can know here.
+    /// See `ownership::valid`.
     virtual bool valid() const noexcept = 0;
 
-    /// What must be there for as long as it is ours.
+    /// The nodes that exist as long as it is held.
     virtual std::vector<std::string> nodes() const { return {path()}; }
 
     virtual void wait_lost(user_call<error_code> call) = 0;
     virtual void release(user_call<> call) = 0;
 
-    /// Until somebody writes a request into the node. Not for everything that can be owned.
+    /// Not supported by all recipes.
     virtual void wait_release_requested(user_call<> call) { call.fail(errc::not_supported); }
 
-    /// The user let go of it without asking for an answer.
+    /// Releases it without a result.
     virtual void drop() noexcept = 0;
 };
 

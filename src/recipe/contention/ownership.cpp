@@ -45,53 +45,56 @@ std::int64_t ownership::fencing_token() const noexcept {
     return impl_ ? impl_->fencing_token() : 0;
 }
 
+namespace {
+
+/// The call of a handler; if nothing is owned, completes the handler and returns an empty call.
+template <class... Values>
+user_call<Values...> call_of(const std::shared_ptr<owned>& impl,
+                             any_handler<void(error_code, Values...)> handler) {
+    if (impl)
+        return user_call<Values...>(impl->owner_port(), std::move(handler));
+    immediate_result<Values...>(
+        fallback_executor(handler), std::move(handler), errc::ownership_lost, Values()...);
+    return {};
+}
+
+}  // namespace
+
 void ownership::start_wait_lost(const owned_ptr& impl,
                                 any_handler<void(error_code, error_code)> handler) {
-    if (impl)
-        return impl->wait_lost(user_call<error_code>(impl->owner_port(), std::move(handler)));
-    immediate_result<error_code>(
-        fallback_executor(handler), std::move(handler), errc::ownership_lost, error_code());
+    if (auto call = call_of(impl, std::move(handler)); call.waiting())
+        impl->wait_lost(std::move(call));
 }
 
 void ownership::start_wait_release_requested(const owned_ptr& impl,
                                              any_handler<void(error_code)> handler) {
-    if (impl) {
-        return impl->wait_release_requested(user_call<>(impl->owner_port(), std::move(handler)));
-    }
-    immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+    if (auto call = call_of(impl, std::move(handler)); call.waiting())
+        impl->wait_release_requested(std::move(call));
 }
 
 void ownership::start_release(const std::shared_ptr<ownership>& held, handler_of<> handler) {
-    if (owned_ptr impl = std::move(held->impl_)) {
-        return impl->release(user_call<>(impl->owner_port(), std::move(handler)));
-    }
-    immediate_result<>(fallback_executor(handler), std::move(handler), errc::ownership_lost);
+    owned_ptr impl = std::move(held->impl_);
+    if (auto call = call_of(impl, std::move(handler)); call.waiting())
+        impl->release(std::move(call));
 }
 
 void ownership::start_commit(
     const owned_ptr& impl,
     transaction steps,
     any_handler<void(error_code, std::vector<transaction_result>)> handler) {
-    using results = std::vector<transaction_result>;
-    if (!impl) {
-        return immediate_result<results>(
-            fallback_executor(handler), std::move(handler), errc::ownership_lost, results());
-    }
+    auto call = call_of(impl, std::move(handler));
+    if (!call.waiting())
+        return;
     port& p = impl->owner_port();
     std::vector<owned_ptr> held{impl};
-    p.spawn(guarded_commit(
-        p, std::move(held), std::move(steps), user_call<results>(p, std::move(handler))));
+    p.spawn(guarded_commit(p, std::move(held), std::move(steps), std::move(call)));
 }
 
 void ownership::start_read(const owned_ptr& impl,
                            std::string path,
                            any_handler<void(error_code, node_data)> handler) {
-    if (!impl) {
-        return immediate_result<node_data>(
-            fallback_executor(handler), std::move(handler), errc::ownership_lost, node_data());
-    }
-    port& p = impl->owner_port();
-    p.spawn(synced_read(p, std::move(path), user_call<node_data>(p, std::move(handler))));
+    if (auto call = call_of(impl, std::move(handler)); call.waiting())
+        impl->owner_port().spawn(synced_read(impl->owner_port(), std::move(path), std::move(call)));
 }
 
 }  // namespace corozk

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates that were not simply answered: the parent was missing, or the answer was lost.
+// Creates that failed because the parent did not exist, or whose responses were lost.
 #include "driver/ensure_path.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_queue.hpp"
@@ -15,7 +15,7 @@ using stage = local_node::stage_type;
 
 task<> contention_queue::create_under_new_parent(contender_ptr c) {
     error_code ec = co_await ensure_folder(
-        port_, settings_->directory, settings_->entries, settings_->folder_mode);
+        port_, settings_->parent, settings_->entries, settings_->parent_mode);
     if (c->state == stage::unwanted || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {
@@ -40,14 +40,14 @@ task<> contention_queue::recover() {
     driver_ended();
 }
 
-/// The answers to some creates were lost. If there is a node with a contender's guid that belongs
-/// to our session, it is ours, wanted or not. One listing for all of them.
+/// Searches for the nodes of creates whose responses were lost, with one listing: nodes with a
+/// contender's guid that belong to this session.
 task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t session) {
     std::unordered_map<std::string, contender_ptr> lost;  // by stem
     for (auto& c : batch)
         lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), std::move(c));
-    // The new server may lag behind the one that got the create: let it catch up first.
-    request listing(port_, op_code::children, settings_->directory);
+    // The new server may lag behind the one that got the create: sync first.
+    request listing(port_, op_code::children, settings_->parent);
     listing.generation = session;
     error_code ec = co_await behind_sync(port_, listing);
     std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
@@ -63,7 +63,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
         lost.erase(at);
     }
     for (auto& [stem, c] : lost) {
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (ec && ec != zk_errc::no_node)
             fail(*c, ec);
@@ -73,7 +73,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& [c, owned_look] : found) {
         request& look = *owned_look;
         ec = co_await look;
-        if (ask_again(port_, session, ec))
+        if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
         else if (!ec && look.record.ephemeral_owner == port_.status().session_id)
             place(*c, base_name(look.path), look.record);
@@ -84,10 +84,10 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     }
 }
 
-/// A lost create has left no node, so far.
+/// A lost create has not created a node so far.
 void contention_queue::not_created(contender& c) {
     port_.use_service<janitor>().erase_late(
-        settings_->directory, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
+        settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
     if (c.state == stage::unwanted)
         return fail(c, boost::asio::error::operation_aborted);
     creation_.again(c);

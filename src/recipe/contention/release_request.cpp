@@ -11,10 +11,10 @@ namespace corozk::detail {
 
 namespace {
 
-/// Writes the request. Written once, whatever happens to the answers; other writers' data survives.
-/// @return `no_node` if there is nobody to ask.
+/// Writes the request once, even if responses are lost, without overwriting other clients' data.
+/// @return `no_node` if the contender does not exist
 task<error_code> write_request(port& p, const contention_settings& settings, std::string path) {
-    if (parent_path(path) != settings.directory || !settings.names.parse(base_name(path))) {
+    if (parent_path(path) != settings.parent || !settings.names.parse(base_name(path))) {
         co_return make_error_code(errc::bad_path);
     }
     for (;;) {
@@ -36,7 +36,7 @@ task<error_code> write_request(port& p, const contention_settings& settings, std
         set.version = get.record.version;
         ec = co_await set;
         if (ec == zk_errc::bad_version || is_recoverable(ec))
-            continue;  // look again
+            continue;  // read again
         co_return ec;
     }
 }
@@ -90,7 +90,7 @@ task<> insist_on_release(port& p,
     watch_signal watch(wake);
     session_signal changes(p, wake);
     bool erasing = false;
-    bool perhaps_erased = false;  // the answer was lost
+    bool perhaps_erased = false;  // the response was lost
     while (!ec && shared->waiting()) {
         erasing = erasing || timer.rang();
         if (erasing) {
@@ -121,7 +121,7 @@ task<> insist_on_release(port& p,
             p.watch_dropped(watch_kind::data, path);
     }
     bool removed = erasing && (!ec || (perhaps_erased && ec == zk_errc::no_node));
-    // Gone by itself, once it had been asked.
+    // Released after the request.
     if (asked && ec == zk_errc::no_node)
         ec = error_code();
     shared->complete(ec, removed);

@@ -11,22 +11,21 @@
 
 namespace corozk::detail {
 
-/// Whether a node's data asks its owner to release: the text alone, or as its last line.
+/// Whether a node's data contains a release request: as its only or last line.
 bool has_release_request(std::string_view data, std::string_view text) noexcept;
 
-/// The data with the request. What the owner wrote stays in front of it, unless the request
-/// replaces it.
+/// The data with the request, which is appended to or replaces the owner's data.
 std::string with_release_request(std::string_view data,
                                  std::string_view text,
                                  bool replaces = false);
 
-/// What the owner wrote.
+/// The owner's data.
 std::string_view without_release_request(std::string_view data, std::string_view text) noexcept;
 
-/// Asks the owner of a contender's node to release it.
+/// Requests the owner of a contender's node to release.
 task<> ask_for_release(port& p, contention_settings settings, std::string path, user_call<> call);
 
-/// The same, waits until it is gone, and erases it if that takes longer than the grace time.
+/// Same as above, then waits for the deletion of the node, and deletes it after the grace period.
 /// Completes with whether that was necessary.
 task<> insist_on_release(port& p,
                          contention_settings settings,

@@ -19,17 +19,17 @@ namespace corozk {
 
 namespace detail {
 
-/// The node as it was last seen or made.
+/// The node as last read or written.
 struct counter_base {
     counter_record record;
     corozk::stat stat;
     bool missing = false;
-    bool fresh = false;   ///< read after all operations of the current batch were asked for
+    bool fresh = false;   ///< read after all operations of the current batch were started
     bool synced = false;  ///< read from a server that had caught up
 };
 
-/// All users' operations go through one driver, which has one update on its way at a time and puts
-/// into the next what was asked for meanwhile.
+/// A single driver serves all operations. It has one update in flight at a time, and combines the
+/// operations that are started in the meantime into the next one.
 class counter_impl final : public recipe_core, public std::enable_shared_from_this<counter_impl> {
 public:
     struct entry {
@@ -56,7 +56,7 @@ public:
 
     struct outcome {
         std::int64_t value = 0;
-        bool applied = false;  ///< there is a change, if only to the value that was there
+        bool applied = false;  ///< an update, even if the value remains the same
         bool changed = false;
     };
 
@@ -123,13 +123,14 @@ private:
         }
     }
 
-    /// One attempt at the current batch; leaves it where it is to be tried again.
+    /// One attempt at the current batch, which is kept if it must be tried again.
     task<error_code> step() {
         bool reads_only = std::all_of(current_.begin(), current_.end(), [](const entry& e) {
             return e.operation == counter_operation::read;
         });
         if (unsigned others = rivals(); others > 0 && !reads_only) {
-            // A competitor's write makes the base obsolete: an attempt reads and writes, two round trips.
+            // A competitor's write makes the base obsolete: an attempt reads and writes, two round
+            // trips.
             auto over = [this] { return stopped(); };
             co_await backoff_.pause(port_, wake_, 2 * others, over);
             base_.reset();
@@ -139,8 +140,8 @@ private:
                 co_return ec;
         }
         outcome result = evaluate();
-        // A change to the value that is there needs no write, but a server that has caught up: what
-        // it is decided by must be the counter's value, not an old one.
+        // An update that does not change the value needs no write, but a server that has caught up:
+        // the decision must not be based on an old value.
         if (result.applied && !result.changed && !(base_->fresh && base_->synced)) {
             if (error_code ec = co_await load(true))
                 co_return ec;
@@ -166,14 +167,14 @@ private:
         co_return co_await update(std::move(attempt));
     }
 
-    /// How many others write to this counter, as far as we can tell.
+    /// The estimated number of other writers.
     unsigned rivals() const {
         if (*format_ != counter_format::native)
             return backoff_.failures();
         return base_ ? rivals_of(base_->record, writer_) : 0;
     }
 
-    /// What the current batch makes of the base.
+    /// Applies the current batch to the base.
     outcome evaluate() {
         outcome result;
         result.value = base_->record.value;
@@ -206,12 +207,12 @@ private:
         return true;
     }
 
-    /// @param caught_up  whether the server has to know of everything that was written before
+    /// @param caught_up whether the server must have everything that was written before
     task<error_code> load(bool caught_up) {
         for (;;) {
             const std::uint64_t generation = port_.status().generation;
             request get(port_, op_code::get, path_);
-            // The server of a new session may be behind the one that had our last update.
+            // The server of a new session may lag behind the one that applied the last update.
             bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
             error_code ec;
             if (synced)
@@ -221,7 +222,7 @@ private:
             bool answered = !ec || ec == zk_errc::no_node;
             if (answered && updated_in_ != 0) {
                 if (get.sent_in != generation)
-                    continue;  // in another session than we meant
+                    continue;  // in another session than intended
                 updated_in_ = generation;
             }
             if (!ec) {
@@ -240,7 +241,7 @@ private:
         }
     }
 
-    /// Creates the node with the initial value: doing that twice does no harm.
+    /// Creates the node with the initial value. Idempotent.
     task<error_code> create() {
         counter_record record;
         record.value = options_.initial;
@@ -275,7 +276,7 @@ private:
         write.steps = steps.steps();
     }
 
-    /// After our own update.
+    /// After an update by this client.
     void accept(counter_attempt& attempt, const request& write) {
         updated_in_ = write.sent_in;
         if (must_replace(attempt.stat.version)) {
@@ -310,11 +311,11 @@ private:
         co_return again ? error_code() : ec;
     }
 
-    /// The answer was lost: asks the node until it is certain what became of the update.
+    /// After a lost response: reads the node until the outcome of the update is known.
     task<error_code> find_out(counter_attempt attempt) {
         error_code unknown = zk_errc::connection_loss;
         for (;;) {
-            // A new session's server may be behind the one that had our update.
+            // The server of a new session may lag behind the one that applied the update.
             request get(port_, op_code::get, path_);
             error_code ec = co_await behind_sync(port_, get);
             if (retry(port_).again(ec))
@@ -343,7 +344,7 @@ private:
             }
             if (ec == errc::closed)
                 co_return unknown;
-            // Whatever it is: look again. The first request may have been applied after our look.
+            // On any such error read again: the first request may have been applied after the read.
             bool look_again = retry(port_).again(ec) || ec == zk_errc::bad_version ||
                               ec == zk_errc::no_node || ec == zk_errc::node_exists;
             if (!look_again)
@@ -361,8 +362,7 @@ private:
     batch waiting_;
     batch current_;
     bool running_ = false;
-    std::uint64_t updated_in_ =
-        0;  ///< a session whose server has our last update; 0: there is none
+    std::uint64_t updated_in_ = 0;  ///< the session whose server has the last update; 0: none
     backoff backoff_{std::chrono::microseconds(200)};
 };
 

@@ -16,13 +16,13 @@ bool parse_number(std::string_view text, Number& number) {
     return ec == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-/// A revision that was counted: those beyond can only be foreign, and one more might be none.
+/// Higher revisions are foreign, and incrementing them might overflow.
 bool parse_revision(std::string_view text, std::uint64_t& revision) {
     constexpr std::uint64_t highest = std::numeric_limits<std::int64_t>::max();
     return parse_number(text, revision) && revision <= highest;
 }
 
-/// Takes what is before the separator, and leaves what is behind it.
+/// Removes the text up to the separator.
 std::string_view take(std::string_view& rest, char separator) {
     std::size_t at = rest.find(separator);
     std::string_view token = rest.substr(0, at);
@@ -75,8 +75,8 @@ std::optional<counter_record> parse_big_endian(std::string_view data, std::size_
     return record;
 }
 
-/// Makes room in the table: those of the lowest revisions go. All at once, as somebody else may have
-/// written a great many.
+/// Reduces the table to `count` writers by dropping the lowest revisions, in O(n): another client
+/// may have written a very long one.
 void forget_oldest(counter_record& record, std::size_t count) {
     using age = std::pair<std::uint64_t, std::size_t>;  // the revision, and the place in the table
     std::vector<age> ages;
@@ -131,7 +131,7 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
             return parse_big_endian(data, 4);
         case counter_format::kazoo: {
             counter_record record;
-            // Kazoo creates the node empty and takes that for its default.
+            // Kazoo creates an empty node, which means its default.
             if (!data.empty() && !parse_number(data, record.value))
                 return std::nullopt;
             return record;

@@ -13,27 +13,26 @@
 
 namespace corozk::detail {
 
-// The counter's rule. The node holds, beside the value, a revision that grows by one with each
-// update, and for each writer the number of its last update and the revision that this made:
+// The counter's rule. Beside the value, the node contains a revision that is incremented by each
+// update, and for each writer the number of its last update and the resulting revision:
 //
 //     <value> <identity> <revision> <forgotten> [<writer>:<operation>:<revision> ...]
 //
-// An update is a conditional set, so that it makes exactly the revision after the one it was
-// computed from, or none. A writer has one update on its way at a time. Hence, when its answer was
-// lost:
-//   - the revision is still the old one: not applied (yet), and the identical request may be sent
-//     again, since at most one of the two can match the version;
-//   - it is a later one, and the writer's entry has the operation's number: applied, however many
-//     others wrote since;
-//   - it is a later one, and the entry has a lower number, or is missing: not applied;
-// except that the table is bounded. The entry of the lowest revision is dropped first, and
-// `forgotten` is the highest revision ever dropped: a missing entry proves something only if the
-// revision in question is above it. Below it the outcome is unknown, and is reported so. That takes
-// as many other writers as the table has places, all of them between the lost answer and our look.
-// A node that was deleted and created again has another identity: unknown, too.
+// An update is a conditional set: it creates the revision after the one it was computed from, or
+// fails. A writer has one update in flight at a time. Hence, after its response was lost:
+//   - same revision: not applied (yet). The identical request may be sent again, as at most one of
+//     the two can match the version.
+//   - later revision, and the writer's entry has the number of the operation: applied, regardless
+//     of later updates by others.
+//   - later revision, and the entry has a lower number, or is missing: not applied.
+// As the table is bounded, the entry of the lowest revision is dropped first, and `forgotten` is
+// the highest revision ever dropped: a missing entry is conclusive only for revisions above it.
+// Otherwise the outcome is unknown, which requires that as many other writers as the table has
+// entries have written before the node is read. It is also unknown if the node was re-created,
+// which changes its identity.
 //
-// The formats of Curator and Kazoo have no room for this. There an outcome is known only if the
-// node's version did not change, or changed once and to another value than ours.
+// The formats of Curator and Kazoo have no room for this: the outcome is known only if the node's
+// version has not changed, or has changed once and to a different value.
 
 struct counter_writer {
     std::string name;
@@ -41,7 +40,7 @@ struct counter_writer {
     std::uint64_t revision = 0;
 };
 
-/// How a counter's node looks.
+/// The format of a counter's node.
 enum class counter_format : std::uint8_t {
     native,
     curator_long,     ///< 8 bytes, big endian
@@ -52,7 +51,7 @@ enum class counter_format : std::uint8_t {
 /// Nothing if there is no such format.
 std::optional<counter_format> format_of(compatibility whose, unsigned bits) noexcept;
 
-/// What the node holds. In the foreign formats only the value.
+/// The node's content; only the value in formats other than `native`.
 struct counter_record {
     std::int64_t value = 0;
     std::string identity;
@@ -75,22 +74,22 @@ counter_record advance(const counter_record& base,
                        std::uint64_t operation,
                        std::size_t remembered_writers);
 
-/// How many others have written lately.
+/// The number of other writers in the record.
 unsigned rivals_of(const counter_record& record, std::string_view writer) noexcept;
 
-/// An update whose answer was lost.
+/// An update whose response was lost.
 struct counter_attempt {
     counter_record base;
     counter_record result;
-    corozk::stat stat;  ///< of the base
+    corozk::stat stat;  ///< of `base`
     std::string writer;
     std::uint64_t operation = 0;
 };
 
 enum class counter_verdict {
     applied,
-    pending,      ///< not applied: the identical request may be sent again
-    not_applied,  ///< and never will be
+    pending,      ///< not applied yet: send the identical request again
+    not_applied,  ///< and will not be
     unknown,
 };
 
@@ -101,12 +100,12 @@ counter_verdict judge(counter_format format,
 
 enum class counter_operation : std::uint8_t { read, add, exchange, compare_and_set };
 
-/// What one operation does to a value.
+/// The effect of an operation on a value.
 struct counter_step {
     error_code error;
-    bool applied = false;    ///< it is a change, if only to the value that is there
-    bool changed = false;    ///< `after` is to be written
-    bool exchanged = false;  ///< of compare_and_set: it was the expected value
+    bool applied = false;    ///< an update, even if the value remains the same
+    bool changed = false;    ///< `after` must be written
+    bool exchanged = false;  ///< of compare_and_set: the value was the expected one
     std::int64_t before = 0;
     std::int64_t after = 0;
 };
@@ -117,8 +116,8 @@ counter_step apply(counter_format format,
                    std::int64_t operand,
                    std::int64_t expected);
 
-/// A set at version -2 would make the version -1, which a condition cannot name: the node is
-/// replaced then, which starts at version 0.
+/// A set at version -2 would result in version -1, which cannot be used as a condition. The node is
+/// replaced instead, and versions restart at 0.
 constexpr bool must_replace(std::int32_t version) noexcept {
     return version == -2;
 }

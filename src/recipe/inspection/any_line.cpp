@@ -22,7 +22,7 @@ public:
 
     port& owner;
     std::string path;
-    bool good;  ///< The path is one.
+    bool good;  ///< whether the path is valid
     std::vector<known_queue> recipes;
 };
 
@@ -32,7 +32,7 @@ using infos = std::vector<contender_info>;
 template <class... Values>
 using call_ptr = std::shared_ptr<user_call<Values...>>;
 
-/// Runs a driver for a call, which the user may cancel; or completes it with why nothing can be done.
+/// Runs a driver for a cancellable call, or completes it with an error.
 template <class... Values, class... Parameters, class... Arguments>
 void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, Parameters...),
          const std::shared_ptr<any_line_impl>& impl,
@@ -48,7 +48,7 @@ void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, P
     impl->owner.spawn(driver(impl, std::move(call), std::forward<Arguments>(arguments)...));
 }
 
-/// The recipe in whose line this contender stands.
+/// The recipe of this contender.
 task<error_code> recipe_of(const any_line_impl& impl,
                            const std::string& contender_path,
                            const known_queue*& recipe) {

@@ -8,7 +8,7 @@
 
 namespace corozk::detail {
 
-/// The recipes that may be at home at the paths.
+/// The recipes that may use the paths.
 class deadlock_search {
 public:
     struct place {

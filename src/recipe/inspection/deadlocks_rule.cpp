@@ -18,15 +18,15 @@ namespace corozk::detail {
 
 namespace {
 
-/// Of so many alternatives at most is told: hundreds may wait for any of hundreds of permits.
+/// The maximum number of reported alternatives: hundreds may wait for any of hundreds of permits.
 constexpr std::size_t edges_told_of_each = 16;
 
-/// One contender waits for another one; the survey has them.
+/// A contender waits for another one; both are owned by the survey.
 struct edge {
     const surveyed_queue* line;
     const contender_info* waiter;
     const contender_info* blocker;
-    std::size_t to;  ///< the participant that the blocker is
+    std::size_t to;  ///< the blocker's participant
 
     wait_edge copy() const {
         wait_edge result;
@@ -37,13 +37,13 @@ struct edge {
     }
 };
 
-/// What one contender waits for: any of them would do.
+/// The blockers of a contender, any of which is sufficient.
 struct wait {
     std::size_t who;
     std::vector<edge> edges;
 };
 
-/// A survey's waits, and its participants by numbers, which are in their order.
+/// The waits of a survey. Participants are numbered in their order.
 struct wait_list {
     explicit wait_list(const std::vector<surveyed_queue>& lines) {
         std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
@@ -64,7 +64,7 @@ struct wait_list {
             std::unordered_map<std::string_view, contender> by_path;
             for (const contender_info& c : line.contenders)
                 by_path.emplace(c.path, contender{&c, number_of(c)});
-            // Those who wait share the paths: each is looked up once.
+            // Waiters share path lists: each path is looked up once.
             std::unordered_map<const std::string*, const contender*> by_place;
             for (const contender_info& c : line.contenders) {
                 wait w{by_path.at(c.path).participant, {}};
@@ -97,16 +97,16 @@ struct wait_list {
     std::size_t participants = 0;
 };
 
-/// A wait for oneself ends with whatever else this one waits for.
+/// A participant's wait for itself ends with its other waits.
 bool is_for_others(const wait& w) {
     return std::any_of(
         w.edges.begin(), w.edges.end(), [&w](const edge& e) { return e.to != w.who; });
 }
 
-/// The waits that never end: whoever has none of them left gets done, and ends what others wait for.
+/// The waits that never end. A participant without such waits finishes and ends the waits for it.
 std::vector<const wait*> endless(const wait_list& list) {
     std::vector<bool> ends(list.waits.size());
-    std::vector<std::size_t> left(list.participants);  // of each one's waits, those that do not end
+    std::vector<std::size_t> left(list.participants);  // each participant's waits that do not end
     std::vector<std::vector<std::size_t>> waited_for_by(list.participants);
     for (std::size_t i = 0; i < list.waits.size(); ++i) {
         const wait& w = list.waits[i];
@@ -139,10 +139,10 @@ std::vector<const wait*> endless(const wait_list& list) {
     return result;
 }
 
-/// From each participant, whom it waits for without end.
+/// For each participant, the edges of its endless waits.
 using edges_from = std::vector<std::vector<const edge*>>;
 
-/// By participants, the group of those who reach each other.
+/// For each participant, its strongly connected component.
 std::vector<std::size_t> groups_of(const edges_from& edges) {
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(edges.size());
     for (std::size_t from = 0; from < edges.size(); ++from) {
@@ -156,7 +156,7 @@ std::vector<std::size_t> groups_of(const edges_from& edges) {
     return groups;
 }
 
-/// The shortest way round from one participant back to it, within its group; empty if there is none.
+/// The shortest cycle through a participant within its group; empty if there is none.
 std::vector<wait_edge> circle_from(std::size_t start,
                                    const edges_from& edges,
                                    const std::vector<std::size_t>& groups) {
@@ -230,7 +230,7 @@ wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
     wait_list after(later);
     wait_graph graph;
     graph.edges = after.edges();
-    // A wait of which a part is new is left out as a whole: the part could have let it go.
+    // A wait with a new edge is omitted as a whole: that blocker could have ended it.
     std::erase_if(after.waits, [&seen](const wait& w) {
         return std::any_of(w.edges.begin(), w.edges.end(), [&seen](const edge& e) {
             return !seen.contains({e.waiter->path, e.blocker->path});

@@ -8,28 +8,27 @@
 
 namespace corozk::detail {
 
-/// Who waits for whom. What has to hold:
+/// Deadlock detection:
 ///
-///  1. A participant is a session together with what it says of itself.
-///  2. A contender that waits is stuck if everybody it waits for is; a participant is stuck if one
-///     of its contenders is. Who waits for nobody is not. (Of these sets the largest one: who waits
-///     in a circle is stuck.)
-///  3. Participants of whom each can be reached from each other one over edges between stuck ones
-///     are a deadlock, if there are at least two.
-///  4. Nodes are never reused, and who waits for a node waits for it until one of them goes: an
-///     edge that is seen at two moments was there all the time. So the edges that are in each of
-///     two surveys of all paths, one after the other, were there at once.
+///  1. A participant is a session together with an identity.
+///  2. A waiting contender is stuck if all its blockers are; a participant is stuck if one of its
+///     contenders is. (The largest such set: participants that wait in a cycle are stuck.)
+///  3. Two or more stuck participants that can reach each other over edges between stuck ones are a
+///     deadlock.
+///  4. Nodes are never reused, and a contender waits for a node until one of the two is deleted: an
+///     edge that exists at two moments existed all the time. So edges that are part of two
+///     successive surveys of all paths existed at the same time.
 
-/// The contenders of one line.
+/// The contenders at a path.
 struct surveyed_queue {
     std::string path;
     std::vector<contender_info> contenders;
 };
 
-/// The edges and the deadlocks of one survey.
+/// The edges and the deadlocks of a survey.
 wait_graph judge(const std::vector<surveyed_queue>& lines);
 
-/// The edges of the later survey, and the deadlocks that were there all the time.
+/// The edges of the later survey, and the deadlocks that exist in both.
 wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,
                        const std::vector<surveyed_queue>& later);
 

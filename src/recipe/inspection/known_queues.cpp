@@ -72,7 +72,7 @@ task<error_code> recognise(port& p,
         inner_call<infos>& listing = *listings[i];
         while (!listing.done())
             co_await wake.wait();
-        // The folder's data is not the limit of a semaphore: it is none.
+        // Not a semaphore, as the data is not a limit.
         if (listing.error() && listing.error() != errc::foreign_data)
             ec = listing.error();
         if (!listing.error() && listing.value().size() > found.contenders.size()) {

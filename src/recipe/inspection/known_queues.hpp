@@ -14,24 +14,24 @@
 
 namespace corozk::detail {
 
-/// One recipe that may be at home at a path, with its operations for onlookers.
+/// A recipe that may use a path, with its inspection operations.
 struct known_queue {
     std::function<void(inner_call<std::vector<contender_info>>&)> list;
     std::function<void(std::string, inner_call<>&)> break_one;
     std::function<void(std::string, time_limit, inner_call<bool>&)> insist;
 };
 
-/// Every recipe that queues, in every naming: which of them is at home at the path is told by the
-/// names of the nodes there.
+/// All recipes with contenders, in every format; the names of the nodes determine which one is
+/// used.
 std::vector<known_queue> known_queues_at(const client& c, const std::string& path);
 
-/// What is at a path: the recipe that recognises most of the nodes there.
+/// The recipe that recognises most of the nodes at a path.
 struct found_queue {
     std::vector<contender_info> contenders;
-    const known_queue* recipe = nullptr;  ///< one of those given; null where nobody is
+    const known_queue* recipe = nullptr;  ///< one of `recipes`; null without contenders
 };
 
-/// Reads the folder as each of the recipes would, after a `sync`.
+/// Lists the contenders as each of the recipes would, after a `sync`.
 task<error_code> recognise(port& p,
                            const std::string& path,
                            const std::vector<known_queue>& recipes,

@@ -4,8 +4,8 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -18,18 +18,6 @@ namespace corozk {
 using namespace detail;
 
 namespace {
-
-std::shared_ptr<const contention_object> make_object(std::string path, election_options options) {
-    contention_settings settings =
-        settings_in_format(known_recipe::election, options.compatibility);
-    settings.directory = std::move(path);
-    settings.rule = &the_exclusive_rule();
-    settings.entries = std::move(options.acl);
-    settings.release_request = std::move(options.release_request);
-    std::vector<std::string> kinds{"candidate"};
-    return std::make_shared<const contention_object>(
-        std::move(settings), std::move(options.identity), std::move(kinds));
-}
 
 task<> write_acknowledgement(detail::port& s,
                              std::shared_ptr<const contention_object> impl,
@@ -53,7 +41,7 @@ task<> write_acknowledgement(detail::port& s,
         if (!retry(s, generation).again(ec))
             break;
     }
-    // Nobody else gives it this name.
+    // The name is unique.
     if (ec == zk_errc::node_exists)
         ec = error_code();
     if (ec == zk_errc::no_node)
@@ -62,7 +50,7 @@ task<> write_acknowledgement(detail::port& s,
         if (term->stage() == contender::stage_type::granted) {
             term->attach(path);
         } else {
-            // It ended meanwhile.
+            // The term has ended.
             if (s.alive(generation))
                 s.use_service<janitor>().erase(path, generation);
             ec = errc::ownership_lost;
@@ -75,7 +63,7 @@ bool same(const election_leader& a, const election_leader& b) {
     return a.path == b.path && a.acknowledged == b.acknowledged;
 }
 
-/// Looks, and if something was seen before, again after every event until it has changed.
+/// Reads the leader once or, with `seen`, after every event until it differs.
 task<> watch_leader(detail::port& s,
                     std::shared_ptr<const contention_object> impl,
                     std::optional<election_leader> seen,
@@ -101,7 +89,7 @@ task<> watch_leader(detail::port& s,
         std::string leader = join_path(folder, view.leader);
         std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
-        // A leader's procedure has run for as long as it leads: who resigns erases that node first.
+        // Remains acknowledged: a leader that resigns deletes the acknowledgement first.
         if (seen && seen->acknowledged && seen->path == leader)
             view.acknowledged = true;
         if (!ec && !view.leader.empty()) {
@@ -124,7 +112,7 @@ task<> watch_leader(detail::port& s,
                     ec = exists_ec;
             }
             if (ec == zk_errc::no_node) {
-                // Gone between the two: look again.
+                // Deleted between the two requests: read again.
                 forget_watch(s, acknowledgement_watch, watch_kind::exists, acknowledgement);
                 continue;
             }
@@ -135,7 +123,7 @@ task<> watch_leader(detail::port& s,
             now.session_id = get.record.ephemeral_owner;
             now.acknowledged = view.acknowledged;
         } else if (seen && (!ec || no_folder) && same(now, *seen)) {
-            // Nobody leads: until somebody comes, or the folder does.
+            // No leader: wait for a candidate, or for the parent.
             kind = no_folder ? watch_kind::exists : watch_kind::children;
             request look(s, no_folder ? op_code::exists : op_code::children, folder);
             look.attach(node_watch);
@@ -171,12 +159,13 @@ task<> watch_leader(detail::port& s,
 }  // namespace
 
 election::election(const client& c, std::string path, election_options options)
-    : contention_recipe(c, make_object(std::move(path), std::move(options)), "election") {}
-
-election::election() noexcept = default;
-election::election(election&&) noexcept = default;
-election& election::operator=(election&&) noexcept = default;
-election::~election() = default;
+    : contention_recipe(c,
+                        make_contention_object(known_recipe::election,
+                                               the_exclusive_rule(),
+                                               {"candidate"},
+                                               std::move(path),
+                                               std::move(options)),
+                        "election") {}
 
 bool election::worth_another_term(const error_code& ec) noexcept {
     return ec == errc::ownership_lost || is_transient(ec);
@@ -184,6 +173,14 @@ bool election::worth_another_term(const error_code& ec) noexcept {
 
 std::string election::path_of(const impl_ptr& impl) {
     return impl ? impl->path() : std::string();
+}
+
+void election::start_campaign_again(const callee& of,
+                                    const std::shared_ptr<ownership>& term,
+                                    any_handler<void(error_code, ownership)> handler) {
+    // Requests the new node first; then its destructor releases the old one.
+    const ownership old = std::move(*term);
+    start_acquire(of, claim(), std::move(handler));
 }
 
 void election::start_acknowledge(const callee& of,

@@ -4,7 +4,7 @@
 namespace corozk::detail {
 
 std::string acknowledgement_of(std::string_view candidate) {
-    // What ends in no sequence is taken for a candidate by nobody.
+    // Names that do not end in a sequence are not candidates.
     return std::string(candidate) + "-acknowledged";
 }
 

@@ -13,21 +13,21 @@ namespace corozk::detail {
 /// The election: candidates queue as for an exclusive lock, and the first one leads. (Recipes page,
 /// "Leader Election".)
 ///
-///  1. Whoever leads has a node that belongs to its session and was seen when nothing was ahead of
-///     it. There are never two: the next one is first only when that node has gone.
-///  2. To be first is not to know it: the leader acknowledges with a node of its own, named after
-///     its candidate's node, once its leader procedure has run. It is created only if the
-///     candidate's node exists, and erased before it.
-///  3. So an acknowledgement belongs to exactly one candidacy, and one that was left behind says
-///     nothing about a later leader.
+///  1. A leader's node belongs to its session and was seen without a node ahead of it. There are
+///     never two leaders: the next node is first only after that node was deleted.
+///  2. The first candidate may not know yet that it leads. Once its leader procedure has run, it
+///     acknowledges with a node named after the candidate's, which is created only if the
+///     candidate's node exists, and deleted before it.
+///  3. So an acknowledgement belongs to exactly one candidacy, and a remnant does not refer to a
+///     later leader.
 
 /// The name of a candidate's acknowledgement.
 std::string acknowledgement_of(std::string_view candidate);
 
-/// Who leads, by a listing.
+/// The leader according to a listing.
 struct election_view {
     election_view() = default;
-    std::string leader;  ///< the name of the first candidate's node; empty if there is none
+    std::string leader;  ///< the name of the first candidate's node, or empty
     bool acknowledged = false;
 };
 

@@ -14,7 +14,7 @@ namespace corozk {
 
 namespace detail {
 
-/// Behind a latch, and kept by its driver while there is something of it.
+/// The implementation of a latch, kept alive by its driver while anything of it is left.
 class latch_core final : public recipe_core, public std::enable_shared_from_this<latch_core> {
 public:
     latch_core(port& p, const std::string& path, const client& c, election_options options)
@@ -24,7 +24,7 @@ public:
         if (stopped())
             return;
         wanted_ = true;
-        // What was decided before is over, also if the driver has not seen it yet.
+        // Supersedes earlier decisions, even if the driver has not seen them yet.
         fatal_ = error_code();
         if (status_.state == latch_state::idle)
             become(latch_state::candidate, error_code());
@@ -49,7 +49,7 @@ public:
             return immediate_result<std::int64_t>(
                 executor(), std::move(handler), error_code(), term.fencing_token());
         if (!wanted_) {
-            // Where it has given up, it may still be cleaning up.
+            // After a permanent error it may still be cleaning up.
             error_code why = fatal_;
             if (status_.state == latch_state::idle)
                 why = status_.reason;
@@ -125,7 +125,7 @@ private:
         leadership_calls_.clear();
     }
 
-    /// It cannot be a candidate any more.
+    /// After a permanent error.
     void give_up(error_code reason) {
         wanted_ = false;
         fatal_ = reason;
@@ -147,7 +147,7 @@ private:
         return ec == errc::ownership_lost || ec == zk_errc::not_read_only || is_transient(ec);
     }
 
-    /// Queues. @return null with `error` set if that can never succeed
+    /// Starts a candidacy. @return null with `error` set if that can never succeed
     std::unique_ptr<grant_request> enter(error_code& error) {
         error = problem_of(campaign.session_, campaign.impl_);
         if (error)
@@ -170,7 +170,7 @@ private:
     calls<std::int64_t> leadership_calls_;
     calls<latch_status> changed_calls_;
     calls<> resign_calls_;
-    calls<> ending_calls_;  ///< those of the term that is being released
+    calls<> ending_calls_;  ///< of the term that is being released
     calls<> close_calls_;
 };
 
@@ -179,7 +179,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
     port& p = me.get_port();
     session_signal session(p, me.wake_);
     std::unique_ptr<grant_request> candidacy;
-    std::unique_ptr<grant_request> failed;  ///< a candidacy; until its node is gone
+    std::unique_ptr<grant_request> failed;  ///< a failed candidacy, until its node was deleted
     std::unique_ptr<inner_call<error_code>> loss;
     std::unique_ptr<inner_call<>> release;
     for (;;) {
@@ -246,7 +246,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
                 break;
             }
             case latch_step::release:
-                // From here on a wish to resign is about the next term.
+                // From here on resignation refers to the next term.
                 me.resigning_ = false;
                 me.ending_calls_.splice(me.ending_calls_.end(), me.resign_calls_);
                 loss.reset();

@@ -22,10 +22,10 @@ latch_step decide(const latch_view& v) noexcept {
     }
     bool can_campaign = !v.campaigning && !v.leaving && v.session;
     if (v.leading) {
-        // The new term may begin before we hear that the old one has ended.
+        // The new term may be granted before the end of the old one is confirmed.
         if (!v.resigning || v.releasing)
             return latch_step::wait;
-        // A candidate first, then no leader.
+        // Become a candidate before resigning.
         if (!v.campaigning && !v.granted)
             return can_campaign ? latch_step::campaign : latch_step::wait;
         return latch_step::release;

@@ -5,40 +5,38 @@
 
 namespace corozk::detail {
 
-/// A leader latch. What is wanted is a state, and one driver brings us there.
+/// A leader latch: a desired state, and a driver that establishes it.
 ///
-///  1. There is at most one term and at most one candidacy at a time, and a second candidacy beside
-///     a term only while we resign: it queues behind the term's node. A candidacy has ended when
-///     its node is gone.
-///  2. It leads only with a grant of the election, and no longer than that is valid: so what holds
-///     of the election (never two leaders) holds of its latches.
-///  3. The end of a term or of a candidacy that was not our wish is answered by a new candidacy,
-///     once there is a session; nothing is done because a connection was lost or came back. So
-///     connections that bounce move nobody in the line.
-///  4. It ends only when nothing of it is left: no term, no candidacy, no release under way, no
-///     node of a candidacy that was withdrawn.
-///  5. Nothing is asked of a server without a quorum: a candidacy waits for another one.
+///  1. There is at most one term and one candidacy at a time, both at once only while resigning:
+///     the candidacy queues behind the term's node. A candidacy ends when its node is deleted.
+///  2. It leads only while a grant of the election is valid, so that there are never two leaders.
+///  3. If a term or candidacy ends other than on request, a new candidacy starts as soon as there
+///     is a session. Loss of a connection and reconnects have no effect, so that unstable
+///     connections do not change the order of candidates.
+///  4. It ends only when nothing is left: no term, no candidacy, no release in flight, and no node
+///     of a withdrawn candidacy.
+///  5. A candidacy waits for a server with a quorum.
 
 struct latch_view {
-    bool wanted = false;       ///< to be a candidate or leader
-    bool session = false;      ///< there is one in which nodes can be created
-    bool campaigning = false;  ///< a candidacy that has not been decided
-    bool granted = false;      ///< the candidacy has been won, and not been taken up yet
+    bool wanted = false;       ///< should be a candidate or leader
+    bool session = false;      ///< nodes can be created in the session
+    bool campaigning = false;  ///< there is an undecided candidacy
+    bool granted = false;      ///< the candidacy was granted, but the term has not started
     bool leading = false;
-    bool lost = false;       ///< the term was
-    bool resigning = false;  ///< wished for
-    bool releasing = false;  ///< a release that was not confirmed yet
-    bool leaving = false;    ///< a candidacy that has failed and may have left its node
+    bool lost = false;       ///< the term was lost
+    bool resigning = false;  ///< resignation was requested
+    bool releasing = false;  ///< a release is not confirmed yet
+    bool leaving = false;    ///< the node of a failed candidacy may still exist
 };
 
 enum class latch_step : std::uint8_t {
     wait,
     campaign,
     withdraw,  ///< cancel the candidacy
-    lead,      ///< take the grant up
-    refuse,    ///< give the grant back
-    forget,    ///< the term is lost
-    release,   ///< the term
+    lead,      ///< start the term
+    refuse,    ///< release the grant
+    forget,    ///< end the lost term
+    release,   ///< release the term
     stop,
 };
 

@@ -21,7 +21,7 @@ public:
     using recipe_core::recipe_core;
 };
 
-/// What was granted so far. Each part's loss is waited for, because it is a failure.
+/// The parts granted so far, and waits for their losses, which are failures.
 class granted_parts {
 public:
     granted_parts(port& p, signal& wake) : port_(p), wake_(wake) {}
@@ -39,7 +39,7 @@ public:
             parts_.begin(), parts_.end(), [](const multi_part& part) { return part.held.valid(); });
     }
 
-    /// Why one of them was lost, or no error.
+    /// The reason for the loss of a part, or no error.
     error_code loss() {
         for (auto& loss : losses_) {
             if (loss->done())
@@ -48,7 +48,7 @@ public:
         return error_code();
     }
 
-    /// From now on somebody else waits for losses.
+    /// Stops waiting for losses.
     multi_ownership take() {
         for (auto& loss : losses_)
             loss->cancel();
@@ -115,7 +115,7 @@ task<> acquire_all(port& p,
         multi_ownership rest = granted.take();
         inner_call<> released(p, wake);
         rest.release(released.token());
-        // It is given back for certain; the user need not wait longer than to the end of the call.
+        // The release is guaranteed: do not wait for it beyond the end of the call.
         while (!released.done() && call.waiting())
             co_await wake.wait();
     }

@@ -9,38 +9,35 @@
 
 namespace corozk::detail {
 
-/// Several locks at once. What has to hold:
+/// Several locks at once. Invariants:
 ///
-///  1. All participants acquire in the same order, that of the paths, in whatever order they name
-///     them: who waits for a part holds only parts with smaller paths. In a circle of waiters the
-///     one that waits for the largest path would be waited for by somebody who wants a smaller one
-///     and holds a larger one: there is none. So there is no circle.
-///  2. No path is named twice: two contenders of one owner in one line can wait for each other,
-///     with a stranger between them. It is refused before anything is asked for.
-///  3. Either all parts are delivered, and each of them was valid at that moment, or none: after
-///     the first failure, a loss of a part that was granted before included, everything is given
-///     back.
-///  4. Whatever comes, what was granted belongs to somebody: to the driver, to the user, or to the
-///     janitor.
+///  1. All participants acquire parts in the order of the paths, so that a participant waiting for
+///     a part holds only parts with smaller paths. Hence there is no cycle of waiters: the holder
+///     of the largest path in it would have to wait for an even larger one.
+///  2. Duplicate paths are rejected before anything is sent: two contenders of one owner at a path
+///     can wait for each other if another client's contender is between them.
+///  3. Either all parts are delivered, each of them valid at that moment, or none: after the first
+///     failure, including the loss of a granted part, all are released.
+///  4. A granted part is always owned by the driver, the user, or the background deleter.
 
 /// The indexes of the paths, in the global order.
 std::vector<std::size_t> global_order(const std::vector<std::string>& paths);
 
-/// A path that is there more than once.
+/// A duplicate path.
 std::optional<std::string> named_twice(const std::vector<std::string>& paths);
 
-/// What is known of an acquisition of several parts.
+/// The state of an acquisition.
 struct multi_state {
     std::size_t parts = 0;
     std::size_t granted = 0;
-    bool failed = false;    ///< a part was refused, or one that was granted has been lost
-    bool over = false;      ///< nobody waits any more, or the deadline has passed
-    bool all_valid = true;  ///< those that were granted, as far as anybody can know
+    bool failed = false;    ///< a part failed, or a granted one was lost
+    bool over = false;      ///< cancelled, or the deadline has passed
+    bool all_valid = true;  ///< all granted parts, to the client's knowledge
 };
 
 enum class multi_step : std::uint8_t {
     acquire_next,
-    wait_for_loss,  ///< something has been lost; what, is about to be told
+    wait_for_loss,  ///< a part is invalid, but its loss not reported yet
     roll_back,
     deliver,
 };

@@ -16,7 +16,7 @@ namespace {
 
 using loss_call = user_call<error_code, std::string>;
 
-/// One part as a driver sees it, who must not keep the session alive.
+/// A part as used by a driver, which must not keep the session alive.
 struct watched_part {
     watched_part(port& p, signal& wake, std::string path_, std::shared_ptr<owned> impl_)
         : path(std::move(path_)), impl(std::move(impl_)), loss(p, wake) {}
@@ -118,7 +118,7 @@ void multi_ownership::start_wait_lost(
         return end_without_parts(errc::ownership_lost, error_code(), std::string());
     named_parts watched;
     for (const part_reference& part : parts) {
-        if (!part.impl)  // released or moved away alone
+        if (!part.impl)  // released or moved from individually
             return end_without_parts(error_code(), errc::ownership_lost, part.path);
         watched.emplace_back(part.path, part.impl);
     }

@@ -2,11 +2,11 @@
 #include "driver/cancellable.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
+#include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
-#include "recipe/contention/predecessor_rule.hpp"
 #include "recipe/locks/semaphore_rule.hpp"
 #include <corozk/recipe/semaphore.hpp>
 
@@ -27,30 +27,30 @@ contention_settings make_settings(const std::string& path,
     settings.entries = options.acl;
     settings.release_request = options.release_request;
     if (options.compatibility == compatibility::curator) {
-        settings.directory = join_path(path, "leases");
+        settings.parent = join_path(path, "leases");
         settings.fixed_limit = limit;
     } else {
-        settings.directory = path;
+        settings.parent = path;
         settings.initial_limit = limit;
     }
     return settings;
 }
 
-/// The lock of the other library under which a lease is taken.
+/// The other library's lock, under which leases are acquired.
 std::optional<contention_settings> make_gate(const std::string& path,
                                              const semaphore_options& options) {
     if (options.compatibility == compatibility::native)
         return std::nullopt;
     contention_settings gate = settings_in_format(known_recipe::lock, options.compatibility);
-    gate.directory = options.compatibility == compatibility::curator ? join_path(path, "locks")
-                                                                     : path + "-__lock__";
+    gate.parent = options.compatibility == compatibility::curator ? join_path(path, "locks")
+                                                                  : path + "-__lock__";
     gate.rule = &the_exclusive_rule();
     gate.entries = options.acl;
     gate.release_request = options.release_request;
     return gate;
 }
 
-/// A call that waits until the limit has been compared.
+/// A call that waits for the comparison of the limit.
 struct comparing_call final : timer_node {
     explicit comparing_call(user_call<ownership> c) : call(std::move(c)) {}
     void expired() noexcept override { call.fail(errc::deadline_exceeded); }
@@ -65,7 +65,7 @@ public:
         : contention_object(make_settings(path, limit, options), options.identity, {"lease"}, path),
           limit_(limit),
           gate_(make_gate(path, options)),
-          // Curator writes its limit nowhere.
+          // Curator does not store its limit.
           compared_(options.compatibility == compatibility::curator) {
         if (!problem_ && limit_ < 1)
             problem_ = errc::bad_option;
@@ -74,7 +74,7 @@ public:
     error_code refusal(const acquire_request& request) const override {
         if (request.weight < 1)
             return errc::bad_option;
-        // The others' leases are single, and taking them one by one is hold-and-wait.
+        // Other libraries have single leases; acquiring them one by one would be hold-and-wait.
         if (gate_ && request.weight > 1)
             return errc::not_supported;
         return {};
@@ -89,7 +89,7 @@ public:
     }
 
     const contention_settings& settings_of(const std::string& contender_path) const override {
-        bool at_gate = gate_ && parent_path(contender_path) == gate_->directory;
+        bool at_gate = gate_ && parent_path(contender_path) == gate_->parent;
         return at_gate ? *gate_ : settings();
     }
 
@@ -114,8 +114,7 @@ private:
         s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
     }
 
-    /// As the other libraries: a lease is taken, and waited for if need be, by the one who holds
-    /// their lock.
+    /// As in the other libraries, a lease is acquired by the holder of their lock.
     static task<> pass_gate(std::shared_ptr<const semaphore_object> self,
                             detail::port& s,
                             acquire_request request,
@@ -140,7 +139,7 @@ private:
         if (!call->waiting())
             co_return;
         if (!lease.done()) {
-            // Somebody else may be taking a lease by now: we must not.
+            // Another client may be acquiring a lease now.
             call->fail(gate_lost.value());
         } else if (lease.error()) {
             call->fail(lease.error());
@@ -149,7 +148,7 @@ private:
         }
     }
 
-    /// The first time: is the limit the one that we were configured with?
+    /// At the first use, compares the configured limit with the stored one.
     static task<> enter_compared(std::shared_ptr<const semaphore_object> self,
                                  detail::port& s,
                                  acquire_request request,
@@ -162,13 +161,7 @@ private:
         if (request.deadline != time_point::max())
             s.start_timer(*waiting, request.deadline);
         known_limit limit;
-        error_code ec = co_await find_limit(s,
-                                            self->path(),
-                                            self->settings().entries,
-                                            self->settings().folder_mode,
-                                            self->limit_,
-                                            nullptr,
-                                            limit);
+        error_code ec = co_await find_limit(s, self->settings(), nullptr, limit);
         waiting->cancel();
         if (!ec && !self->compared_ && limit.value != self->limit_)
             ec = errc::limit_mismatch;
@@ -212,8 +205,7 @@ task<> write_limit(detail::port& p,
                    std::int32_t limit,
                    user_call<> user) {
     auto call = cancellable(std::move(user), stops_waiting);
-    call->complete(co_await change_limit(
-        p, impl->path(), impl->settings().entries, impl->settings().folder_mode, limit));
+    call->complete(co_await change_limit(p, impl->settings(), limit));
 }
 
 }  // namespace
@@ -225,11 +217,6 @@ semaphore::semaphore(const client& c,
     : contention_recipe(c,
                         std::make_shared<const semaphore_object>(std::move(path), limit, options),
                         "semaphore") {}
-
-semaphore::semaphore() noexcept = default;
-semaphore::semaphore(semaphore&&) noexcept = default;
-semaphore& semaphore::operator=(semaphore&&) noexcept = default;
-semaphore::~semaphore() = default;
 
 void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
     run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {

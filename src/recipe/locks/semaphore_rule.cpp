@@ -18,24 +18,23 @@ void semaphore_rule::blockers(ahead_of& ahead,
     out.clear();
 }
 
-std::vector<blocking_range> semaphore_rule::blocking_ranges(
-    const std::vector<contention_entry>& line,
-    std::int32_t limit) const {
-    std::vector<blocking_range> sections(line.size());
-    std::vector<std::int64_t> ahead;  // the sum of the weights ahead of each
-    ahead.reserve(line.size());
+std::vector<blocking_range> semaphore_rule::blocking_ranges(const contention_entries& queue,
+                                                            std::int32_t limit) const {
+    std::vector<blocking_range> ranges(queue.size());
+    std::vector<std::int64_t> ahead;  // for each entry, the sum of the weights ahead
+    ahead.reserve(queue.size());
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i < line.size(); ++i) {
+    for (std::size_t i = 0; i < queue.size(); ++i) {
         ahead.push_back(sum);
-        sum += line[i].weight;
-        // With those from `first` on it is too much, and without the first of them it is not.
+        sum += queue[i].weight;
+        // Too much with the entries from `first` on, but not without the first of them.
         auto behind_first = std::lower_bound(ahead.begin(), ahead.end() - 1, sum - limit);
         if (behind_first == ahead.begin())
             continue;
         auto first = static_cast<std::size_t>(behind_first - ahead.begin()) - 1;
-        sections[i] = {first, i - first};
+        ranges[i] = {first, i - first};
     }
-    return sections;
+    return ranges;
 }
 
 const semaphore_rule& the_semaphore_rule() noexcept {
@@ -43,9 +42,9 @@ const semaphore_rule& the_semaphore_rule() noexcept {
     return rule;
 }
 
-std::int32_t free_permits(const std::vector<contender_info>& line, std::int32_t limit) noexcept {
+std::int32_t free_permits(const std::vector<contender_info>& queue, std::int32_t limit) noexcept {
     std::int64_t taken = 0;
-    for (const contender_info& c : line)
+    for (const contender_info& c : queue)
         taken += c.weight;
     return static_cast<std::int32_t>(std::max<std::int64_t>(limit - taken, 0));
 }

@@ -8,34 +8,34 @@
 
 namespace corozk::detail {
 
-/// Weighted permits, one node for each acquisition, whatever its weight: nobody holds some permits
-/// while it waits for more.
+/// Weighted permits. An acquisition has one node regardless of its weight, so that none holds some
+/// permits while waiting for more.
 ///
-///  1. An entry is granted when its weight and that of everything ahead of it do not exceed the
-///     limit. So nobody overtakes a large request, and the holders never exceed the limit.
-///  2. It waits for the nearest ones ahead that with it are too many: as long as all of those
-///     exist, so is the sum. Those are mostly waiters themselves, who do not go before it is their
-///     turn: a release wakes the first ones in the line, not all.
-///  3. A limit that becomes smaller revokes nothing: the holders stay, and nobody is granted before
-///     enough of them have gone. Whoever asks for more than the limit is refused, and does not
-///     stand in the way of others.
-///  4. With the names of Curator or Kazoo a lease is taken, and waited for, only by the one who
-///     holds their lock (the gate). They count all children of the folder, those included that
-///     wait: two who waited at a time would each count the other. So nobody is behind the one that
-///     waits, and what is ahead of it only disappears. Who loses the gate while it waits gives its
-///     lease up: the next one may have counted before it came.
+///  1. An entry is granted when the sum of its weight and those of all entries ahead does not
+///     exceed the limit. So large requests are not overtaken, and the holders never exceed the
+///     limit.
+///  2. It waits for the nearest entries ahead that together with it exceed the limit, which is the
+///     case as long as all of them exist. Most of them are waiters themselves, so that a release
+///     wakes only the first ones in the queue.
+///  3. Lowering the limit revokes nothing: none is granted until enough permits were released.
+///     Requests that exceed the limit fail, so that they do not block others.
+///  4. With the names of Curator or Kazoo, leases are acquired, one at a time, by the holder of
+///     their lock (the gate), because these libraries count all children, including waiting ones:
+///     two waiters would count each other. So there is no entry behind the waiting one, and entries
+///     ahead are only deleted. A waiter that loses the gate gives up its lease, as the next one may
+///     have counted without it.
 class semaphore_rule final : public contention_rule {
 public:
     void blockers(ahead_of& ahead,
                   const contention_entry& me,
                   std::vector<const contention_entry*>& out) const override;
-    std::vector<blocking_range> blocking_ranges(const std::vector<contention_entry>& line,
+    std::vector<blocking_range> blocking_ranges(const contention_entries& queue,
                                                 std::int32_t limit) const override;
 };
 
 const semaphore_rule& the_semaphore_rule() noexcept;
 
-/// The permits that nobody holds or waits for: what a newcomer could take at once.
-std::int32_t free_permits(const std::vector<contender_info>& line, std::int32_t limit) noexcept;
+/// The permits that could be acquired without waiting.
+std::int32_t free_permits(const std::vector<contender_info>& queue, std::int32_t limit) noexcept;
 
 }  // namespace corozk::detail

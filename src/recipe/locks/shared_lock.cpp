@@ -14,20 +14,7 @@ using namespace detail;
 
 namespace {
 
-std::shared_ptr<const contention_object> make_object(std::string path,
-                                                     shared_lock_options options) {
-    contention_settings settings =
-        settings_in_format(known_recipe::shared_lock, options.compatibility);
-    settings.directory = std::move(path);
-    settings.rule = &the_shared_rule();
-    settings.entries = std::move(options.acl);
-    settings.release_request = std::move(options.release_request);
-    std::vector<std::string> kinds{"read", "write"};
-    return std::make_shared<const contention_object>(
-        std::move(settings), std::move(options.identity), std::move(kinds));
-}
-
-/// The contender behind what is held, if it is one of this lock and of this kind.
+/// The contender of an ownership, if it belongs to this lock and has this kind.
 error_code find_held(const std::shared_ptr<session>& s,
                      const std::shared_ptr<const contention_object>& impl,
                      const std::shared_ptr<owned>& held,
@@ -43,19 +30,20 @@ error_code find_held(const std::shared_ptr<session>& s,
     if (found->stage() != contender::stage_type::granted)
         return errc::ownership_lost;
     const contention_settings& settings = found->current_queue()->settings();
-    bool here = settings.directory == impl->path() && settings.rule == &the_shared_rule();
+    bool here = settings.parent == impl->path() && settings.rule == &the_shared_rule();
     return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
 }
 
 }  // namespace
 
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
-    : contention_recipe(c, make_object(std::move(path), std::move(options)), "shared_lock") {}
-
-shared_lock::shared_lock() noexcept = default;
-shared_lock::shared_lock(shared_lock&&) noexcept = default;
-shared_lock& shared_lock::operator=(shared_lock&&) noexcept = default;
-shared_lock::~shared_lock() = default;
+    : contention_recipe(c,
+                        make_contention_object(known_recipe::shared_lock,
+                                               the_shared_rule(),
+                                               {"read", "write"},
+                                               std::move(path),
+                                               std::move(options)),
+                        "shared_lock") {}
 
 void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
     std::shared_ptr<contender> c;
@@ -71,7 +59,7 @@ void shared_lock::start_upgrade(const callee& of,
     std::shared_ptr<contender> c;
     if (error_code ec = find_held(of.owner, of.impl, held, read_kind, c))
         return refuse<>(of.owner, ec, std::move(handler));
-    // Nothing new is handed over: `held` itself becomes the writer.
+    // The result is not a new ownership: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());
     auto slot = boost::asio::get_associated_cancellation_slot(handler);
     auto adapted = boost::asio::bind_executor(

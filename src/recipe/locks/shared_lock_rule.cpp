@@ -15,20 +15,20 @@ void shared_rule::blockers(ahead_of& ahead,
     }
 }
 
-std::vector<blocking_range> shared_rule::blocking_ranges(const std::vector<contention_entry>& line,
+std::vector<blocking_range> shared_rule::blocking_ranges(const contention_entries& queue,
                                                          std::int32_t) const {
-    std::vector<blocking_range> sections(line.size());
+    std::vector<blocking_range> ranges(queue.size());
     blocking_range last_writer;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i].kind == read_kind) {
-            sections[i] = last_writer;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (queue[i].kind == read_kind) {
+            ranges[i] = last_writer;
             continue;
         }
         if (i > 0)
-            sections[i] = {i - 1, 1};
+            ranges[i] = {i - 1, 1};
         last_writer = {i, 1};
     }
-    return sections;
+    return ranges;
 }
 
 bool shared_rule::follows(const contention_entry& granted, const contention_entry& me) const {

@@ -19,7 +19,7 @@ namespace detail {
 
 namespace {
 
-/// What an observer knows of one member.
+/// A member as known to an observer.
 struct watched_member {
     explicit watched_member(signal& wake) : watch(wake) {}
     watch_signal watch;
@@ -27,7 +27,7 @@ struct watched_member {
     bool is_member = false;
 };
 
-/// A folder's ephemeral nodes, kept up to date while somebody asks.
+/// The ephemeral children of a node, updated while calls are pending.
 class membership_observer {
 public:
     membership_observer(port& p, std::string folder)
@@ -37,8 +37,8 @@ public:
           folder_watch_(wake),
           missing_watch_(wake) {}
 
-    /// Reads what may have changed since the last time.
-    /// @return an error that asking again does not heal.
+    /// Reads everything that may have changed since the last call.
+    /// @return a permanent error
     task<error_code> refresh() {
         for (;;) {
             error_code ec = co_await look();
@@ -57,7 +57,7 @@ public:
         return members;
     }
 
-    /// Takes the watches from the server.
+    /// Removes the watches from the server.
     void forget() {
         forget_watch(port_, folder_watch_, watch_kind::children, folder_);
         forget_watch(port_, missing_watch_, watch_kind::exists, folder_);
@@ -84,7 +84,7 @@ private:
                 ec = co_await exists;
                 if (ec == zk_errc::no_node)
                     co_return error_code();
-                // It has come in between: then the server watches the folder's data for us.
+                // It was created in between: the server has set a data watch.
                 forget_watch(port_, missing_watch_, watch_kind::data, folder_);
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
@@ -104,7 +104,7 @@ private:
         std::erase_if(members_, [&there](const auto& m) { return !there.contains(m.first); });
     }
 
-    /// Those whose watch has fired, or that are new. All at once: the session answers in order.
+    /// Reads new members and those whose watch has fired, concurrently.
     task<error_code> read_members() {
         std::deque<std::pair<std::string, request>> reads;
         for (auto& [name, m] : members_) {
@@ -251,7 +251,7 @@ void membership::start_join(const impl_ptr& impl,
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
-    // A membership that ends in the background does not hold up the next one under another name.
+    // A membership that ends in the background does not block the next one under another name.
     bool idle = !impl->own || !impl->own->wanted();
     if (!impl->own || (idle && impl->own->path() != node)) {
         impl->own = std::make_shared<detail::kept_node>(p, node, impl->options.acl);

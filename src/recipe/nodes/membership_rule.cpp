@@ -18,7 +18,7 @@ member_info describe(const std::string& name, const member_state& s) {
 
 bool is_member_node(const stat& record) noexcept {
     constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
-    // The server's extended types: the highest byte is all ones.
+    // Container and TTL nodes have a marker in the highest byte.
     bool extended = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
     return record.ephemeral_owner != 0 && record.ephemeral_owner != container && !extended;
 }

@@ -12,15 +12,15 @@ namespace corozk::detail {
 
 // Group membership.
 //
-//   folder/<name>   an ephemeral node with the member's data; children of other kinds are ignored
+//   <path>/<name>   an ephemeral node with the member's data; other children are ignored
 //
 // Invariants:
-//   * A member's node is made again for as long as it is wanted (toolkit/kept_node).
-//   * What an observer is told is always the difference between two states that were read from the
-//     server, the first of them being what it was told before: nothing is derived from events.
-//   * A member is one incarnation of a name: another czxid is another member, so that one that was
-//     replaced in an outage is told as having left and come back.
-//   * The same data written once more is no difference: a member whose answer was lost does that.
+//   * A member's node is re-created until it leaves (toolkit/kept_node).
+//   * An observer gets the difference between two states read from the server, the first one being
+//     the one reported before: nothing is derived from events.
+//   * A member is one incarnation of a name: a node with another czxid is another member. So a
+//     member that was replaced during an outage is reported as having left and joined.
+//   * Identical data that was written again, as after a lost response, is not a difference.
 
 struct member_state {
     member_state() = default;
@@ -34,11 +34,11 @@ struct member_state {
 
 using member_map = std::map<std::string, member_state, std::less<>>;
 
-/// Whether a child of the folder is a member's node: ephemeral, and no container or TTL node (which
-/// carry a marker in the same field).
+/// Whether a child is a member: ephemeral, and not a container or TTL node, which have a marker in
+/// the same field.
 bool is_member_node(const stat& record) noexcept;
 
-/// What to tell somebody who knows `known`, now that `current` is the case.
+/// The difference between `known` and `current`.
 membership_change compute_change(const member_map& known, const member_map& current);
 
 }  // namespace corozk::detail

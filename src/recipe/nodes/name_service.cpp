@@ -50,7 +50,7 @@ public:
     }
 
     name_entry describe(const node_view& view) const { return describe_name(name, view); }
-    /// A folder that is created or deleted is no news of the name.
+    /// Creation or deletion of a parent is not a change of the name.
     bool is_news(const node_view& view) const {
         return describe(view).present || describe(node.told()).present;
     }
@@ -65,7 +65,7 @@ namespace {
 
 using entry_handler = any_handler<void(error_code, name_entry)>;
 
-/// One attempt to give a persistent name a value.
+/// One attempt to register a persistent name.
 task<error_code> register_once(port& p,
                                std::shared_ptr<name_service_impl> self,
                                std::string path,
@@ -77,7 +77,7 @@ task<error_code> register_once(port& p,
     if (ec == zk_errc::no_node) {
         ec = co_await ensure_folder(p, std::string(parent_path(path)), self->options.acl);
         if (!ec)
-            ec = zk_errc::connection_loss;  // once more
+            ec = zk_errc::connection_loss;  // try again
         co_return ec;
     }
     if (ec != zk_errc::node_exists)
@@ -170,7 +170,7 @@ task<> list_driver(std::shared_ptr<name_service_impl> self,
     }
 }
 
-/// Whether it can work on this name; then `path` is its node's.
+/// Whether the object and the name can be used; then sets `path` to the name's node.
 template <class... Values>
 bool can_start(const std::shared_ptr<name_service_impl>& impl,
                const std::string& name,
@@ -265,7 +265,7 @@ void name_service::start_unregister(const impl_ptr& impl, std::string name, hand
     auto at = impl->kept.find(path);
     if (at != impl->kept.end() && at->second->wanted()) {
         at->second->release(std::move(handler));
-        impl->kept.erase(at);  // its driver keeps it until it is done
+        impl->kept.erase(at);  // its driver keeps it alive until it has finished
         return;
     }
     impl->get_port().spawn(detail::unregister_driver(impl, std::move(path), std::move(handler)));

@@ -21,7 +21,7 @@ name_entry describe_name(std::string_view name, const node_view& view) {
         return entry;
     entry.present = true;
     entry.value = view.data;
-    // A TTL node has a marker in its highest byte where others have their owner.
+    // TTL nodes have a marker in the highest byte instead of an owner.
     bool ttl = (static_cast<std::uint64_t>(view.stat.ephemeral_owner) >> 56U) == 0xffU;
     if (view.stat.ephemeral_owner != 0 && !ttl) {
         entry.lifetime = name_lifetime::session;
@@ -33,7 +33,8 @@ name_entry describe_name(std::string_view name, const node_view& view) {
 register_step decide_register(const node_view& found,
                               std::string_view value,
                               bool replace) noexcept {
-    // A folder goes with its last name, and a session's name with the session: neither can be ours.
+    // A parent is deleted with its last name, and a session-bound name with its session: neither
+    // can be replaced.
     if (found.data.empty() || found.stat.ephemeral_owner != 0)
         return register_step::taken;
     if (found.data == value)

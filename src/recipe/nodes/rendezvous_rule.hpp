@@ -6,13 +6,13 @@
 
 namespace corozk::detail {
 
-// Rendezvous: one node, ephemeral, with the publisher's data (toolkit/kept_node), followed by those
-// who look for it (toolkit/followed_node).
+// Rendezvous: an ephemeral node with the publisher's data (toolkit/kept_node), which others follow
+// (toolkit/followed_node).
 //
 // Invariants:
-//   * The publisher's node is made again for as long as it is wanted.
-//   * What is told is what the server said last, and differs from what was told before: other data
-//     (mzxid), another node (czxid), or none.
+//   * The publisher's node is re-created until it is withdrawn.
+//   * `next` returns the last state read, which differs from the previous one in data (mzxid), node
+//     (czxid) or existence.
 
 rendezvous_point describe_point(const node_view& view);
 

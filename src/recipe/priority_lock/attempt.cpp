@@ -94,7 +94,7 @@ task<bool> priority_attempt::advance() {
 }
 
 task<> priority_attempt::enter() {
-    // A new guid for every attempt: what is found under an old one is never taken for this one.
+    // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
     guid_ = port_.new_guid();
     stem_ = format_ranked(guid_, claim_.kind, claim_.priority);
     request create(port_, op_code::create, at(stem_));
@@ -118,7 +118,7 @@ task<> priority_attempt::enter() {
     }
 }
 
-/// The answer to the create was lost. A server that lags behind must catch up first.
+/// After a lost response to the create. A server that lags behind must catch up first.
 task<> priority_attempt::find() {
     request listing(port_, op_code::children, settings_.folder);
     listing.generation = generation_;
@@ -152,7 +152,7 @@ task<bool> priority_attempt::look() {
         record.attach(record_watch_);
         record.send();
     }
-    // In this order: what the grant is justified by must be newer than the folder's version.
+    // In this order: the listing that justifies a grant must be newer than the parent's version.
     folder.send();
     children.send();
     error_code record_ec = zk_errc::no_node;
@@ -192,7 +192,7 @@ task<bool> priority_attempt::look() {
     co_return settled;
 }
 
-/// Before anybody waits for anybody: all must see the same order.
+/// Before any contender waits for another: all must use the same order.
 task<> priority_attempt::write_ageing(std::int32_t version) {
     request set(port_, op_code::set, settings_.folder);
     set.data = std::to_string(settings_.ageing);
@@ -211,7 +211,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
         co_return true;
     }
     if (listing.places[*me].holds) {
-        unanswered_ = true;  // granted, and we do not know the token yet
+        unanswered_ = true;  // granted, but the token is not known yet
         co_return false;
     }
     ranked_verdict verdict = judge(listing.places, *me, settings_.ageing);
@@ -229,7 +229,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
     co_return settled;
 }
 
-/// For the record.
+/// Requests the record.
 task<> priority_attempt::ask(std::int32_t version) {
     transaction steps;
     create_options how;
@@ -245,7 +245,7 @@ task<> priority_attempt::ask(std::int32_t version) {
     asked_ = true;
     error_code ec = co_await multi;
     if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {
-        granted(multi.results[1].stat.mzxid);  // all steps of a transaction have the same one
+        granted(multi.results[1].stat.mzxid);  // the same for all steps of a transaction
         co_return;
     }
     retry attempt(port_, generation_);
@@ -254,7 +254,7 @@ task<> priority_attempt::ask(std::int32_t version) {
         unanswered_ = true;
         co_return;
     }
-    // Somebody else was granted, or our node has gone: the next look tells.
+    // Another contender was granted, or the node was deleted: read again.
     bool look_again = ec == zk_errc::bad_version || ec == zk_errc::no_node || again;
     if (!look_again)
         fail(ec);
@@ -262,7 +262,7 @@ task<> priority_attempt::ask(std::int32_t version) {
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
     contention_settings target;
-    target.directory = settings_.folder;
+    target.parent = settings_.folder;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
     for (std::size_t i : verdict.inferior) {
@@ -274,7 +274,7 @@ void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_v
     }
 }
 
-/// @return whether there is nothing more to do until one of the watches fires.
+/// @return whether there is nothing to do until one of the watches fires
 task<bool> priority_attempt::wait_for(const ranked_listing& listing,
                                       const ranked_verdict& verdict) {
     std::string blocker = at(listing.blocking_node(*verdict.watch));
@@ -300,7 +300,7 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
     co_return true;
 }
 
-/// Leaves a watch on a node that exists, and none otherwise.
+/// Watches a node if it exists.
 task<error_code> priority_attempt::observe(const std::string& path, watch_node& watch) {
     request read(port_, op_code::get, path);
     read.generation = generation_;
@@ -308,7 +308,7 @@ task<error_code> priority_attempt::observe(const std::string& path, watch_node& 
     error_code ec = co_await read;
     if (ec != zk_errc::no_auth)
         co_return ec;
-    // Whether it exists everybody may know.
+    // `exists` needs no permission.
     request look(port_, op_code::exists, path);
     look.generation = generation_;
     look.attach(watch);

@@ -16,16 +16,16 @@
 
 namespace corozk::detail {
 
-/// Whose turn it is to look at a folder, of those in this session: grants exclude each other, so
-/// that many who look at once would only be in each other's way.
+/// Serializes the attempts of this session at a path: as grants exclude each other, concurrent
+/// attempts would only obstruct each other.
 class priority_turns final : public service {
 public:
     explicit priority_turns(port&) noexcept {}
 
-    /// @return false: `who` is set when its turn comes.
+    /// @return false if `who` has to wait; it is set when its turn comes
     bool take(const std::string& folder, signal& who);
 
-    /// Passes it on. Harmless for one whose turn it is not.
+    /// Passes the turn on. Harmless if it is not the turn of `who`.
     void pass(const std::string& folder, signal& who);
 
 private:
@@ -36,7 +36,7 @@ private:
     std::map<std::string, turn> turns_;
 };
 
-/// Where and how to queue.
+/// Settings of a priority lock.
 struct priority_settings {
     std::string folder;
     std::string identity;
@@ -46,22 +46,22 @@ struct priority_settings {
     std::string request_text;
 };
 
-/// What one acquisition asks for.
+/// The parameters of an acquisition.
 struct priority_claim {
     std::uint8_t kind = priority_write;
     std::int32_t priority = 0;
     bool try_only = false;
 };
 
-/// One attempt to get a priority lock. Its driver lets it advance, step by step, until it is over
-/// or nobody wants it any more, and lets it leave; whatever it wakes for, it looks at the server.
+/// An attempt to acquire a priority lock. The driver calls `advance` until it is over or cancelled,
+/// then `leave`. Each step reads the state at the server, regardless of what caused it.
 class priority_attempt {
 public:
     priority_attempt(port& p, const priority_settings& settings, priority_claim what, signal& wake);
     priority_attempt(const priority_attempt&) = delete;
     priority_attempt& operator=(const priority_attempt&) = delete;
 
-    /// @return whether to wait for the signal before the next step.
+    /// @return whether to wait for the signal before the next step
     task<bool> advance();
 
     /// Granted or failed.
@@ -69,7 +69,7 @@ public:
     const error_code& error() const noexcept { return error_; }
     std::shared_ptr<priority_hold> take() noexcept { return std::move(hold_); }
 
-    /// Leaves nothing behind of what was not granted.
+    /// Deletes the nodes of an attempt that was not granted.
     task<> leave();
 
 private:
@@ -93,15 +93,15 @@ private:
     const std::uint64_t generation_;
     watch_signal blocker_watch_;
     watch_signal own_watch_;
-    watch_signal record_watch_;  ///< of its creation, when an answer was lost
+    watch_signal record_watch_;  ///< for its creation after a lost response
 
     std::string guid_;
     std::string stem_;
-    std::string name_;          ///< of our node, once it is known
-    bool lost_create_ = false;  ///< there may be a node of which we do not know
-    bool asked_ = false;        ///< for the record
-    bool unanswered_ = false;   ///< it may be there, or come yet
-    std::string blocker_;       ///< its path
+    std::string name_;          ///< of the contender's node, once known
+    bool lost_create_ = false;  ///< an unknown node may exist
+    bool asked_ = false;        ///< the record was requested
+    bool unanswered_ = false;   ///< the record may exist or be created yet
+    std::string blocker_;       ///< a path
     std::set<std::string> asked_holders_;
     bool over_ = false;
     error_code error_;

@@ -117,14 +117,14 @@ task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
         if (good)
             co_await me.wake_.wait();
     }
-    // The nodes go, and the server's watches with them.
+    // The server's watches are removed with the nodes.
     me.contender_watch_.disarm();
     me.record_watch_.disarm();
 }
 
-/// Leaves a watch on a node, and sees what was written there: so no request is missed.
-/// @param czxid  which node it is; 0: the one that is there now
-/// @return whether there is nothing more to do for now.
+/// Reads and watches a node, so that no request is missed.
+/// @param czxid identifies the node; 0: the present one
+/// @return whether there is nothing more to do for now
 task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, watch_node& watch) {
     if (watch.armed() || stage_ != stage::held)
         co_return true;
@@ -134,14 +134,14 @@ task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, wat
     error_code ec = co_await read;
     bool another = !ec && czxid != 0 && czxid != read.record.czxid;
     if (ec == zk_errc::no_node || another) {
-        // What has its name now is not ours to erase; the other one goes.
+        // A node that now has this name must not be deleted, only the other one.
         if (stage_ == stage::held)
             port_.use_service<janitor>().erase(&path == &record_ ? contender_ : record_,
                                                generation_);
         lose(errc::ownership_lost);
     } else if (ec) {
-        // Whether the session goes on is seen before the next look. It may be that we are not allowed to
-        // read it: then the release will show.
+        // The state of the session is checked before the next read. If the node may not be read,
+        // the loss is noticed at the release.
         co_return !is_transient(ec, in_session);
     } else {
         czxid = read.record.czxid;

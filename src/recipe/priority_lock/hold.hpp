@@ -12,15 +12,15 @@
 
 namespace corozk::detail {
 
-/// Erases a contender's node and, behind it, its record: in this order none is made any more.
-/// @return no error if both are gone; why not, if the session ended or the server refuses.
+/// Deletes a contender's node, then its record: in this order no record can be created afterwards.
+/// @return no error if both were deleted; otherwise the end of the session or a permanent error
 task<error_code> dismantle(port& p,
                            std::string contender,
                            std::string record,
                            std::uint64_t generation);
 
-/// A priority lock that was granted: the contender's node and the record. Losing one is losing the
-/// lock; a request to release may stand in either of them, and may have been there first.
+/// A granted priority lock: the contender's node and the record. The loss of either is the loss of
+/// the lock. A request to release may be written to either of them, even before the grant.
 class priority_hold final : public owned, public std::enable_shared_from_this<priority_hold> {
 public:
     priority_hold(port& p,
@@ -30,7 +30,7 @@ public:
                   std::uint64_t generation,
                   std::int64_t token);
 
-    /// Begins to watch the nodes.
+    /// Starts to watch the nodes.
     void start();
 
     // owned

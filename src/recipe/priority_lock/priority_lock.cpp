@@ -18,8 +18,8 @@ namespace {
 
 contention_settings make_settings(std::string path, const priority_lock_options& options) {
     contention_settings settings;
-    settings.directory = std::move(path);
-    // Whose names they are is decided by `settings_of`.
+    settings.parent = std::move(path);
+    // `settings_of` selects the contenders' names.
     settings.names.counts_everything = true;
     settings.entries = options.acl;
     settings.release_request = options.release_request;
@@ -33,7 +33,7 @@ public:
         : contention_object(make_settings(std::move(path), options),
                             options.identity,
                             {"read", "write"}),
-          ask_{contention_object::settings().directory,
+          ask_{contention_object::settings().parent,
                options.identity,
                options.acl,
                options.ageing,
@@ -82,7 +82,7 @@ task<> acquire_ranked(port& p,
             co_await wake.wait();
     }
     if (auto hold = attempt.take()) {
-        // If nobody waits for it any more, it is given back.
+        // Released if the call is over.
         ownership granted(p.keep_alive(), std::move(hold));
         call.complete(error_code(), std::move(granted));
         priority_turns& turns = p.use_service<priority_turns>();
@@ -93,7 +93,7 @@ task<> acquire_ranked(port& p,
     call.fail(attempt.error());
 }
 
-/// Whom each of those in a listing waits for. The holders' paths stand in two lists for all.
+/// The paths that each contender of a listing waits for. The holders' paths are shared by all.
 class blocking_paths {
 public:
     blocking_paths(std::string_view folder, const ranked_listing& listing, std::int32_t ageing)
@@ -117,7 +117,7 @@ public:
         writers_ = std::move(writers);
     }
 
-    /// A waiter that is ahead waits for the holders in its turn.
+    /// If there is a waiter ahead, that one waits for the holders.
     path_list of(std::size_t place) const {
         if (nearest_[place])
             return std::vector<std::string>{path_of(*nearest_[place])};
@@ -136,8 +136,7 @@ private:
     path_list writers_;
 };
 
-/// Who holds comes first, in the order of the grants; who waits after that, in the order of
-/// priorities.
+/// Lists holders first, in the order of their grants, then waiters in the order of priorities.
 task<error_code> priority_object::look(port& p, contention_survey& found) const {
     request folder(p, op_code::get, path());
     request children(p, op_code::children, path());
@@ -177,7 +176,7 @@ task<error_code> priority_object::look(port& p, contention_survey& found) const 
         if (problem && problem != zk_errc::no_node)
             ec = problem;
         if (problem)
-            continue;  // gone meanwhile
+            continue;  // deleted in the meantime
         auto name = parse_ranked(base_name(read.path));
         contender_info info;
         info.path = read.path;
@@ -215,11 +214,6 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
           c,
           std::make_shared<const priority_object>(std::move(path), std::move(options)),
           "priority_lock") {}
-
-priority_lock::priority_lock() noexcept = default;
-priority_lock::priority_lock(priority_lock&&) noexcept = default;
-priority_lock& priority_lock::operator=(priority_lock&&) noexcept = default;
-priority_lock::~priority_lock() = default;
 
 detail::acquisition priority_lock::ranked_part(wish what) const {
     return acquisition(

@@ -16,7 +16,7 @@ constexpr std::string_view record_suffix = "-held";
 constexpr std::string_view read_infix = "-read-";
 constexpr std::string_view write_infix = "-write-";
 
-/// A number in front of a text, as we write it; takes it away from there.
+/// Removes a number in canonical form from the front.
 std::optional<std::int32_t> take_number(std::string_view& text) noexcept {
     std::int32_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -82,7 +82,7 @@ std::vector<std::optional<std::size_t>> nearest_ahead(const std::vector<ranked_p
     std::optional<std::size_t> last;
     std::optional<std::size_t> last_writer;
     for (auto begin = line.begin(); begin != line.end();) {
-        // Only strangers can be at one place; none of them is ahead of the others.
+        // Only forged names have equal places; none is ahead of the others.
         auto end = std::upper_bound(begin, line.end(), *begin, before);
         for (auto i = begin; i != end; ++i)
             nearest[*i] = places[*i].kind == priority_read ? last_writer : last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a consumer does with an item that it has claimed.
+// Acknowledging, releasing and losing a claim.
 #include "recipe/queue/claim.hpp"
 
 #include "recipe/queue/consumer.hpp"
@@ -86,7 +86,8 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
             doubtful = true;
             ec = co_await me.find_out();
         }
-        if (ec == boost::asio::error::try_again || (is_recoverable(ec) && !unknown))
+        if (ec == boost::asio::error::try_again ||
+            (is_transient(ec, in_session_while_reachable) && !unknown))
             continue;
         if (!ec) {
             me.end(state_type::acknowledged);
@@ -104,14 +105,14 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
     }
 }
 
-/// The response to the acknowledgement was lost.
-/// @return no error: it was applied; `try_again`: it was not; `ownership_lost`: it never will be;
-/// `connection_loss`: unknown
+/// After a lost response to the acknowledgement.
+/// @return no error: applied; `try_again`: not applied; `ownership_lost`: never will be;
+///         `connection_loss`: unknown
 task<error_code> claim_impl::find_out() {
     watch_signal changed(wake_);
     session_signal states(port_, wake_);
     for (;;) {
-        // Behind a sync: a server may lag behind the one that got the acknowledgement.
+        // After a sync: the server may lag behind the one that got the acknowledgement.
         request sync(port_, op_code::sync, item_path_);
         request claim(port_, op_code::get, node_.path);
         request item(port_, op_code::exists, item_path_);
@@ -119,7 +120,7 @@ task<error_code> claim_impl::find_out() {
         if (alive) {
             sync.generation = claim.generation = item.generation = node_.generation;
         } else {
-            changed.disarm();  // of the last read, which ended for another reason
+            changed.disarm();  // of the last read
             claim.attach(changed);
         }
         sync.send();
@@ -128,15 +129,16 @@ task<error_code> claim_impl::find_out() {
         error_code ec = co_await sync;
         error_code claim_ec = co_await claim;
         error_code item_ec = co_await item;
-        if (worth_another_try(ec) || worth_another_try(claim_ec) || worth_another_try(item_ec))
+        if (is_transient(ec) || is_transient(claim_ec) || is_transient(item_ec))
             continue;
         const bool ours = !claim_ec && node_.is(claim.record);
         if (alive && ours)
             co_return error_code(boost::asio::error::try_again);
         if (alive && claim_ec == zk_errc::no_node && item_ec == zk_errc::no_node)
             co_return error_code();
-        // If the item is still there when the claim is not ours any more, it was not applied, and never
-        // will be. If it is gone after the session, the next consumer may have acknowledged it.
+        // If the item exists although the claim does not, the acknowledgement was not and never
+        // will be applied. If it does not exist after session loss, the next consumer may have
+        // acknowledged it.
         if (item_ec || (claim_ec && claim_ec != zk_errc::no_node))
             co_return make_error_code(zk_errc::connection_loss);
         if (!ours) {
@@ -212,7 +214,7 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
             if (gone && me.state_ == state_type::held)
                 me.end(state_type::lost);
             bool settled = gone && !me.is_ending();
-            bool again = is_recoverable(ec) || ec == errc::not_connected;
+            bool again = is_transient(ec, in_session);
             if (ec && !settled && !again)
                 co_await me.wake_.wait();
         } else {

@@ -15,7 +15,7 @@ namespace corozk::detail {
 
 class queue_consumer;
 
-/// What is behind a claim.
+/// The implementation of a claim.
 class claim_impl final : public std::enable_shared_from_this<claim_impl> {
 public:
     claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node);
@@ -27,7 +27,7 @@ public:
     std::int64_t token() const noexcept { return node_.record.czxid; }
     bool stopped() const noexcept { return stopped_; }
 
-    /// A client that gives its claim back does not know when another client has it.
+    /// False while releasing, as another client may already have the item.
     bool valid() const noexcept { return state_ != state_type::releasing && exists(); }
 
     void acknowledge(transaction extra, std::unique_ptr<pending_call<>> call);
@@ -56,9 +56,9 @@ private:
 
     task<error_code> find_out();
 
-    /// As far as this client knows.
+    /// To the client's knowledge.
     bool exists() const noexcept;
-    /// The same; a claim that was held and does not exist any more is lost.
+    /// Same as above; a held claim that no longer exists becomes lost.
     bool still_exists();
     bool is_ending() const noexcept {
         return state_ == state_type::acknowledging || state_ == state_type::releasing;

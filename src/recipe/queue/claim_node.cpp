@@ -9,17 +9,18 @@ namespace corozk::detail {
 
 namespace {
 
-/// So many successive claims of an item can be told apart.
+/// The number of successive claims of an item that can be distinguished.
 constexpr std::int64_t different_claims = 4;
 
 }  // namespace
 
 task<error_code> claim_node::find() {
+    retry reading(owner, generation);
     for (;;) {
         request get(owner, op_code::get, path);
         get.generation = generation;
         error_code ec = co_await behind_sync(owner, get);
-        if (ask_again(owner, generation, ec))
+        if (reading.again(ec))
             continue;
         if (ec)
             co_return ec;
@@ -34,9 +35,10 @@ task<error_code> claim_node::find() {
 }
 
 task<error_code> claim_node::tell_apart(const stat& item) {
-    // Both numbers may be those of other children.
+    // Other children may count as well.
     std::int64_t claims = (std::int64_t{item.cversion} + item.num_children) / 2;
     std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
+    retry writing(owner, generation);
     while (record.version < version) {
         request set(owner, op_code::set, path);
         set.data = guid;
@@ -48,10 +50,10 @@ task<error_code> claim_node::tell_apart(const stat& item) {
             continue;
         }
         if (ec == zk_errc::no_auth)
-            break;  // the ACL does not let this client write the claim: they cannot be told apart
+            break;  // the ACL does not permit writing: claims cannot be distinguished
         if (ec == zk_errc::bad_version)
             co_return make_error_code(zk_errc::no_node);
-        if (!ask_again(owner, generation, ec))
+        if (!writing.again(ec))
             co_return ec;
         ec = co_await find();
         if (ec)
@@ -61,12 +63,13 @@ task<error_code> claim_node::tell_apart(const stat& item) {
 }
 
 task<error_code> claim_node::erase() {
+    retry deleting(owner, generation);
     for (;;) {
         request erase(owner, op_code::erase, path);
         erase.version = record.version;
         erase.generation = generation;
         error_code ec = co_await erase;
-        if (!ask_again(owner, generation, ec) && ec != zk_errc::bad_version)
+        if (!deleting.again(ec) && ec != zk_errc::bad_version)
             co_return ec;
         ec = co_await find();
         if (ec)

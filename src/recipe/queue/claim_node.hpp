@@ -9,22 +9,23 @@
 
 namespace corozk::detail {
 
-/// The znode of a claim: an ephemeral child of the item. All claims have the same name, so that there is
-/// one at a time. Its czxid says whose it is; its GUID, as long as that is not known.
+/// The node of a claim: an ephemeral child of the item. All claims have the same name, so that
+/// there is one at a time. It is identified by its czxid or, until that is known, by its GUID.
 struct claim_node {
     bool is(const stat& read) const noexcept { return read.czxid == record.czxid; }
 
-    /// Reads it behind a sync: a server that lags behind would show this claim where there is the next.
-    /// @return `node_exists`: another claim is there
+    /// Reads it after a sync: a server that lags behind would show this claim instead of the next
+    /// one.
+    /// @return `node_exists`: another claim exists
     task<error_code> find();
 
-    /// If a claim is deleted by another client, the next one has its name. The nodes' versions differ, by
-    /// how often the item has been claimed, so that the first consumer cannot end the next one's claim.
-    /// @return `no_node`: the claim is not there any more
+    /// If another client deletes a claim, the next one has the same name. Sets the node's version
+    /// to the number of claims so far, so that the first consumer cannot end the next one's claim.
+    /// @return `no_node`: the claim does not exist any more
     task<error_code> tell_apart(const stat& item);
 
-    /// Deletes it, and no other.
-    /// @return `no_node`, `node_exists`: it is not there any more
+    /// Deletes it, and no other one.
+    /// @return `no_node`, `node_exists`: it does not exist any more
     task<error_code> erase();
 
     port& owner;

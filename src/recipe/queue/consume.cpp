@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Consuming items: claim the first ones, then read them; they stay until they are acknowledged.
+// Consuming items: claim the first ones, then read them; they exist until they are acknowledged.
 #include "recipe/queue/claim.hpp"
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/retry.hpp"
 
 namespace corozk::detail {
 
-/// An item that may become ours.
+/// An attempt to claim an item.
 struct claim_attempt {
     claim_attempt(port& p, const queue_settings& settings, available_item item_)
         : item(std::move(item_)),
@@ -28,7 +28,7 @@ struct claim_attempt {
     claim_node node;
 };
 
-/// @return no error: the claim is ours; `node_exists`: another one is there; `no_node`: the item is not
+/// @return no error: claimed; `node_exists`: claimed by another client; `no_node`: no such item
 task<error_code> claim_attempt::claim() {
     error_code ec = co_await create;
     if (get.state != operation::progress::idle)
@@ -41,7 +41,8 @@ task<error_code> claim_attempt::claim() {
 
 task<error_code> claim_attempt::read_item() {
     error_code ec = co_await get;
-    while (ask_again(node.owner, node.generation, ec)) {
+    retry reading(node.owner, node.generation);
+    while (reading.again(ec)) {
         request again(node.owner, op_code::get, get.path);
         again.generation = node.generation;
         ec = co_await again;
@@ -54,7 +55,7 @@ task<error_code> claim_attempt::read_item() {
 }
 
 task<error_code> queue_consumer::claim() {
-    // Where other clients claim as well, only what was claimed is read.
+    // If other clients claim items, too, only claimed items are read.
     const bool read_at_once = backoff_.failures() == 0;
     const bool sure = sure_of_parent();
     time_point begin = port_.now();
@@ -115,8 +116,8 @@ task<error_code> queue_consumer::claim() {
     co_return result;
 }
 
-/// Gives a claimed item to the call that waits for it. If there is none, or the item is another one than
-/// was listed, the claim is given back.
+/// Passes a claimed item to the next pending call. Without one, or if the item is not the listed
+/// one, releases the claim.
 task<error_code> queue_consumer::hand_out(claim_attempt& attempt, bool other_parent) {
     error_code ec = co_await attempt.read_item();
     if (!ec)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The consumers' driver: in which order calls are served, and when it backs off.
+// The consumers' driver: the order of calls, and backoff.
 #include "recipe/queue/consumer.hpp"
 
 #include "recipe/toolkit/retry.hpp"
@@ -8,7 +8,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// At most so many claims of other clients are watched while there is something else to do.
+/// The number of claims by other clients that are watched while there is other work.
 constexpr std::size_t most_watched = 256;
 
 }  // namespace
@@ -33,7 +33,7 @@ task<> queue_consumer::serve() {
             generation = port_.status().generation;
             index_.session_ended();
         }
-        // Now: there might always be something less urgent to do.
+        // Now, as there might always be less urgent work.
         error_code ec = co_await watch_claims_elsewhere(most_watched);
         if (!ec && last_attempt_ == attempt_result::failed) {
             last_attempt_ = attempt_result::failed_paused;
@@ -48,7 +48,7 @@ task<> queue_consumer::serve() {
         index_.forget_listing();
         if (ec == errc::not_connected) {
             calls_.fail_those_that_cannot_wait(ec);
-        } else if (!worth_another_try(ec)) {
+        } else if (!is_transient(ec)) {
             fail(ec);
         }
     }
@@ -67,7 +67,7 @@ task<error_code> queue_consumer::take_next_step() {
         case next_step::wait:
             co_return co_await wait_for_items();
         case next_step::check_parent:
-            // Claims do that meanwhile: one that should not be can be ended.
+            // Claims proceed in the meantime, as a wrong one can be ended.
             if (calls_.first() != kind::consume)
                 co_return co_await check_parent();
             break;
@@ -97,8 +97,8 @@ void queue_consumer::succeeded(time_point begin) {
     backoff_.measured(port_.now() - begin);
 }
 
-/// All consumers begin with the first item. The one that got it continues with what it has read by then;
-/// the others list again after a random time.
+/// All consumers start with the first item. The one that gets it continues with its listing; the
+/// others list again after a random pause.
 void queue_consumer::failed() {
     last_attempt_ = attempt_result::failed;
     backoff_.failed();

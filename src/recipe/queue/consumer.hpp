@@ -23,7 +23,7 @@ class queue_consumer final : public queue_side {
 public:
     using wall_clock = std::function<std::chrono::system_clock::time_point()>;
 
-    /// `s` is given to the claims that are handed out, which keep it alive.
+    /// `s` is kept alive by the claims.
     queue_consumer(port& p,
                    std::shared_ptr<const queue_settings> settings,
                    wall_clock clock,
@@ -37,17 +37,17 @@ public:
 
     void enqueue(consumer_call call);
 
-    /// A claim of this object has ended; the item is gone (acknowledged), or available again.
+    /// A claim of this object has ended: the item was acknowledged, or is available again.
     void claim_ended(const std::string& name, bool acknowledged);
 
 private:
     using kind = consumer_call::kind;
 
-    /// How the last attempt at the first items ended.
+    /// The result of the last attempt to get the first items.
     enum class attempt_result : std::uint8_t {
         succeeded,
         failed,        ///< other clients got them
-        failed_paused  ///< the same, and the pause after that is over
+        failed_paused  ///< the same, after the pause
     };
 
     task<> serve() override;
@@ -56,7 +56,7 @@ private:
     void succeeded(time_point begin);
     void failed();
 
-    // Which items there are.
+    // Listing items.
     task<error_code> list(watch_signal* newcomers);
     task<error_code> wait_for_items();
     task<error_code> watch_claims_elsewhere(std::size_t most = std::string::npos);
@@ -69,7 +69,7 @@ private:
         return index_.is_sure_of_parent(port_.status().revision);
     }
 
-    // Getting them.
+    // Getting items.
     task<error_code> peek();
     task<error_code> take();
     task<error_code> read(std::vector<available_item>& batch);

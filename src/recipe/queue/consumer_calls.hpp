@@ -24,8 +24,7 @@ struct consumer_call {
     bool waiting() const { return result.waiting(); }
 };
 
-/// The calls that wait for items, served in their order. `covered`: the last call that the listing is
-/// good for.
+/// The pending calls, served in order. `covered`: the last call that the listing is valid for.
 class consumer_calls {
 public:
     using kind = consumer_call::kind;
@@ -39,8 +38,8 @@ public:
         calls_.push_back(std::move(call));
     }
 
-    /// Finished calls behind one that waits are swept only when the number of calls has doubled:
-    /// amortised O(1).
+    /// Finished calls behind a pending one are removed only when the number of calls has doubled:
+    /// amortized O(1).
     void drop_finished() {
         while (!calls_.empty() && !calls_.front().waiting())
             calls_.pop_front();
@@ -68,7 +67,7 @@ public:
         });
     }
 
-    /// How many calls at the front are of this kind; at most a batch.
+    /// The number of calls of this kind at the front, at most a batch.
     std::size_t batch_size(kind what, std::uint64_t covered) const {
         std::size_t count = 0;
         for (const consumer_call& c : calls_) {
@@ -81,7 +80,7 @@ public:
         return count;
     }
 
-    /// The call that gets what was deleted or claimed; null if there is none.
+    /// The call that gets the next item that was deleted or claimed; null if there is none.
     consumer_call* next(kind what, std::uint64_t covered) {
         for (consumer_call& c : calls_) {
             if (c.number > covered)
@@ -94,7 +93,7 @@ public:
 
 private:
     static constexpr std::size_t largest_batch = 64;
-    static constexpr std::size_t least_sweep = 16;  ///< fewer are not swept
+    static constexpr std::size_t least_sweep = 16;  ///< not removed below this number
 
     std::deque<consumer_call> calls_;
     std::size_t sweep_at_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a delay queue has besides the drivers of all queues: its clock.
+// The clock of a delay queue; otherwise it uses the drivers of all queues.
 #include "recipe/queue/delay_queue_rule.hpp"
 #include "recipe/queue/queue_impl.hpp"
 #include <corozk/recipe/delay_queue.hpp>

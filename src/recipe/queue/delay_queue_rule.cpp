@@ -62,7 +62,7 @@ due_items find_due(const item_order& items, system_clock::time_point now) noexce
         }
     }
     if (next) {
-        // Not the difference itself: a clock may say anything.
+        // Without computing the difference, as the clock may have any value.
         bool soon = said >= *next - clock_check_interval.count();
         due.again = soon ? milliseconds(*next - said) : clock_check_interval;
     }

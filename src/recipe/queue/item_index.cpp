@@ -8,16 +8,16 @@
 namespace corozk::detail {
 
 std::uint64_t item_index::call_begins(bool no_wait) noexcept {
-    // A watch fires for a new item, but perhaps later than another client could see it.
+    // A watch may fire for a new item later than another client sees it.
     if (no_wait || names_.ranked() || state_ != listing_state::watched)
         state_ = listing_state::outdated;
     return ++calls_;
 }
 
 void item_index::listing_begins() noexcept {
-    state_ = listing_state::fresh;  // unless a call begins before the response
+    state_ = listing_state::fresh;  // unless a call is started before the response
     covered_calls_ = calls_;
-    gone_.clear();  // a new item may have the name of one that is gone
+    gone_.clear();  // a new item may have the name of a deleted one
 }
 
 void item_index::listed(name_list names) {
@@ -25,7 +25,7 @@ void item_index::listed(name_list names) {
     set_order(item_order(names_, listing_));
     if (claims_elsewhere_.empty() && contents_.empty() && own_claims_.empty())
         return;
-    // What is not listed is gone.
+    // Items that are not listed were deleted.
     auto keep_listed = [this](auto& known) {
         std::remove_reference_t<decltype(known)> kept;
         for (std::size_t i = 0; i < listing_.size() && !known.empty(); ++i) {
@@ -70,7 +70,7 @@ bool item_index::parent_seen(std::int64_t czxid, std::uint64_t revision) {
 next_step item_index::decide(std::uint64_t revision, bool all_calls_can_wait) {
     const bool none = available(1).empty();
     const bool outdated = state_ == listing_state::outdated;
-    // In a queue with due times one listing would be followed by another one with a watch.
+    // In a queue with due times a listing would be followed by another one with a watch.
     if (none && (!outdated || (names_.timed() && all_calls_can_wait)))
         return next_step::wait;
     if (outdated && (none || names_.ranked()))
@@ -104,7 +104,7 @@ bool item_index::is_available(std::size_t place) {
            !claims_elsewhere_.contains(name);
 }
 
-/// The places of the first ones.
+/// The places of the first available items.
 std::vector<std::size_t> item_index::available(std::size_t count) {
     std::vector<std::size_t> places;
     skip_unavailable();
@@ -119,7 +119,7 @@ std::vector<std::size_t> item_index::available(std::size_t count) {
     return places;
 }
 
-/// So that they are not examined again and again; those that other clients have claimed may come back.
+/// Avoids examining unavailable items repeatedly; items claimed by other clients may return.
 void item_index::skip_unavailable() {
     std::erase_if(passed_, [this](std::size_t place) { return gone_.contains(name_at(place)); });
     for (; next_ < order_.size(); ++next_) {

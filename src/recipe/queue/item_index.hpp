@@ -19,7 +19,7 @@
 
 namespace corozk::detail {
 
-/// What a read of an item returned.
+/// The result of reading an item.
 struct item_content {
     std::string data;
     std::int32_t version = 0;
@@ -31,10 +31,10 @@ struct available_item {
     std::size_t place = 0;  ///< in the order
     std::string name;
     queue_key key;
-    std::optional<item_content> content;  ///< if it was read
+    std::optional<item_content> content;  ///< set once it was read
 };
 
-/// An item that another client has claimed, and a watch for the end of that claim.
+/// An item claimed by another client, with a watch for the end of the claim.
 struct claimed_item {
     std::string name;
     std::shared_ptr<watch_node> watch;
@@ -43,21 +43,22 @@ struct claimed_item {
 /// What a consumer does next.
 enum class next_step : std::uint8_t {
     list,           ///< the listing is outdated or used up
-    wait,           ///< list, and leave a watch: no item is available to any of the calls
-    check_parent,   ///< is the parent znode still the one that was listed?
+    wait,           ///< list with a watch: no item is available to any of the calls
+    check_parent,   ///< check whether the parent is still the listed one
     get_available,  ///< read, delete or claim the items of `next`
 };
 
-/// What a consumer knows about the items: which of them there are, which are in flight, and when to list
-/// again. Events in, decisions out, no I/O.
+/// A consumer's view of the items: which exist, which are in flight, and when to list again. Events
+/// in, decisions out, no I/O.
 ///
-///  1. A listing serves until it is used up, because later items have higher sequences. In a queue with
-///     ranks it serves one round of the calls that were made before it was requested.
-///  2. An item is available if it is listed and due, unless this object has claimed it, another client
-///     has, or it is gone: deleted since the listing was requested.
-///  3. What another client has claimed comes back into its old place when the claim has ended.
-///  4. A new parent znode (another czxid) numbers its items from the beginning: whatever is known by name
-///     is about other items.
+///  1. A listing is valid until it is used up, because later items have higher sequences. In a
+///     queue with ranks it is valid for one round of the calls that were started before it was
+///     requested.
+///  2. An item is available if it is listed and due, and was neither claimed, by this object or
+///     another client, nor deleted since the listing was requested.
+///  3. An item claimed by another client returns to its place when the claim ends.
+///  4. A re-created parent (another czxid) restarts the sequence: everything known by name refers
+///     to other items.
 class item_index {
 public:
     explicit item_index(const queue_names& names) : names_(names) {}
@@ -67,7 +68,7 @@ public:
     /// @return the call's number
     std::uint64_t call_begins(bool no_wait) noexcept;
 
-    /// The listing is good for the calls up to this number.
+    /// The last call that the listing is valid for.
     std::uint64_t last_covered_call() const noexcept {
         return names_.ranked() ? covered_calls_ : calls_;
     }
@@ -78,7 +79,7 @@ public:
     void listed(name_list names);
     void forget_listing() noexcept;
 
-    /// Nothing is available, and a watch shows what is added.
+    /// Nothing is available, and a watch reports new items.
     void watch_begins() noexcept {
         if (state_ == listing_state::fresh)
             state_ = listing_state::watched;
@@ -88,16 +89,18 @@ public:
             state_ = listing_state::fresh;
     }
 
-    /// What is due by this clock; in queues without due times everything is.
+    /// Determines the due items; without due times all are.
     void time_is(std::chrono::system_clock::time_point now) noexcept;
 
     /// When to read the clock again.
     std::optional<std::chrono::milliseconds> next_due() const noexcept { return due_.again; }
 
-    // The parent znode. `revision`: of the session's status; what was seen holds until that changes.
+    // The parent node. `revision` is that of the session's status: the result is valid until it
+    // changes.
 
-    /// @return whether it is another one than was listed. Then what is known by name is forgotten; the
-    /// caller forgets the listing and `forget_claims_elsewhere`.
+    /// @return whether it differs from the listed one. Then everything known by name is forgotten;
+    /// the
+    ///         caller forgets the listing and calls `forget_claims_elsewhere`.
     bool parent_seen(std::int64_t czxid, std::uint64_t revision);
     bool is_sure_of_parent(std::uint64_t revision) const noexcept {
         return parent_seen_in_ == revision;
@@ -111,21 +114,21 @@ public:
     /// The first available items, without the first `skipped` ones.
     std::vector<available_item> next(std::size_t count, std::size_t skipped = 0);
 
-    /// Whether the watches show all that could make an item available.
+    /// Whether the watches report everything that could make an item available.
     bool is_waiting();
 
-    // What became of items.
+    // Results.
 
-    /// Something was read before it is needed.
+    /// An item was read ahead.
     void keep_content(const available_item& item) { contents_.emplace(item.name, *item.content); }
 
-    /// A round of deletes or claims begins.
+    /// A round of deletes or claims starts.
     void round_begins() noexcept {
         if (names_.ranked())
             state_ = listing_state::outdated;
     }
 
-    /// What was read of these items is not valid any more, even if they were not deleted.
+    /// Forgets the contents of these items, even if they were not deleted.
     void delete_tried(const std::vector<available_item>& items, bool deleted);
 
     void claimed(const std::string& name) { own_claims_.insert(name); }
@@ -136,15 +139,15 @@ public:
     }
     void claim_elsewhere_ended(const std::string& name, bool item_is_gone);
 
-    /// Those without a watch, so that at most `most` are watched.
+    /// Claimed items without a watch, such that at most `most` are watched.
     std::vector<claimed_item> unwatched(std::size_t most = std::string::npos) const;
     std::vector<claimed_item> forget_claims_elsewhere();
 
-    /// All claims have ended, or will soon.
+    /// All claims have ended or soon will.
     void session_ended() noexcept;
 
 private:
-    /// So that names of a listing can be looked up without copies of them.
+    /// Allows look-up of names without copying them.
     struct name_hash {
         using is_transparent = void;
         std::size_t operator()(std::string_view name) const noexcept {
@@ -156,9 +159,9 @@ private:
     using name_set = std::unordered_set<std::string, name_hash, std::equal_to<>>;
 
     enum class listing_state : std::uint8_t {
-        outdated,  ///< there is none, or it was requested before some call
+        outdated,  ///< none, or requested before the last call
         fresh,     ///< requested after all calls
-        watched,   ///< the same, and a watch shows changes
+        watched,   ///< the same, and a watch reports changes
     };
 
     void set_order(item_order order);
@@ -171,17 +174,17 @@ private:
 
     listing_state state_ = listing_state::outdated;
     std::uint64_t calls_ = 0;
-    std::uint64_t covered_calls_ = 0;  ///< so many were made before the listing was requested
+    std::uint64_t covered_calls_ = 0;  ///< calls before the listing was requested
     name_list listing_;
     item_order order_;
     std::size_t next_ = 0;
     std::vector<std::size_t> passed_;  ///< places before `next_` that other clients have claimed
     due_items due_;
 
-    std::int64_t parent_ = 0;           ///< the czxid of the one that was listed
-    std::uint64_t parent_seen_in_ = 0;  ///< 0: long ago
+    std::int64_t parent_ = 0;           ///< czxid of the listed one
+    std::uint64_t parent_seen_in_ = 0;  ///< revision of the last check; 0: outdated
 
-    by_name<item_content> contents_;  ///< read before they are needed
+    by_name<item_content> contents_;  ///< read ahead
     name_set own_claims_;
     name_set gone_;
     by_name<std::shared_ptr<watch_node>> claims_elsewhere_;

@@ -7,8 +7,8 @@ namespace corozk::detail {
 
 namespace {
 
-/// So many are put in order at once, or a sixteenth of the rest: the last of them cost no more in all
-/// than by sorting everything in the beginning.
+/// The number of items to sort at once, or a sixteenth of the rest, so that the total cost does not
+/// exceed that of sorting everything at the beginning.
 constexpr std::size_t at_least = 1024;
 constexpr std::size_t parts = 16;
 
@@ -16,8 +16,8 @@ std::uint32_t circle(const queue_entry& e) noexcept {
     return static_cast<std::uint32_t>(e.key.sequence);
 }
 
-/// On the circle of 2^32 sequences the oldest item is the one behind the widest gap, which is wider
-/// than half of it.
+/// On the circle of 2^32 sequences, the oldest item follows the widest gap, which is wider than
+/// half of the circle.
 std::uint32_t oldest_of(const std::vector<queue_entry>& items) noexcept {
     auto [low, high] = std::minmax_element(
         items.begin(), items.end(), [](const queue_entry& a, const queue_entry& b) {
@@ -25,7 +25,7 @@ std::uint32_t oldest_of(const std::vector<queue_entry>& items) noexcept {
         });
     if (low == high || circle(*high) - circle(*low) <= 0x7fffffffu)
         return 0;
-    // Both ends of the circle: the oldest is the lowest of those in the upper half.
+    // On both ends of the circle: the oldest is the lowest one in the upper half.
     std::uint32_t oldest = circle(*high);
     for (const queue_entry& e : items) {
         if (circle(e) > 0x7fffffffu)

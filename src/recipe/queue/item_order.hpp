@@ -11,11 +11,11 @@
 
 namespace corozk::detail {
 
-/// The items of a listing, first one first. The sequence wraps to negative after 2^31 items, and the
-/// order survives that as long as less than 2^31 lie between the oldest and the newest.
+/// The items of a listing in order. Sequences wrap to negative after 2^31 items; the order is
+/// correct as long as there are less than 2^31 between the oldest and the newest item.
 ///
-/// They are sorted only as far as they are accessed: taking the first of 100,000 items does not block the
-/// event loop.
+/// They are sorted only as far as they are accessed, so that taking the first of 100,000 items does
+/// not block the event loop.
 class item_order {
 public:
     item_order() = default;
@@ -29,12 +29,12 @@ public:
         return items_[i];
     }
 
-    /// Those that are in order by now: the first ones.
+    /// The first items, as far as they are sorted.
     std::span<const queue_entry> arranged() const noexcept {
         return std::span(items_).first(arranged_);
     }
 
-    /// The others, all of which come after them.
+    /// The unsorted rest, which comes after them.
     std::span<const queue_entry> rest() const noexcept {
         return std::span(items_).subspan(arranged_);
     }
@@ -45,7 +45,7 @@ private:
 
     std::vector<queue_entry> items_;
     std::size_t arranged_ = 0;
-    std::uint32_t oldest_ = 0;  ///< where the circle of the sequences begins
+    std::uint32_t oldest_ = 0;  ///< the first sequence on the circle
 };
 
 }  // namespace corozk::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which items there are: lists them, watches what could make one available, and reads the clock.
+// Listing items, watching for available ones, and reading the clock.
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 
@@ -28,8 +28,8 @@ task<error_code> queue_consumer::list(watch_signal* newcomers) {
     }
 }
 
-/// No item is available: either the listing was requested after all calls, or those that wait may as
-/// well wait for the watch of the next one.
+/// No item is available: the listing was requested after all calls, or all calls can wait for the
+/// watch of the next one.
 task<error_code> queue_consumer::wait_for_items() {
     calls_.fail_those_that_cannot_wait(errc::would_block);
     calls_.drop_finished();
@@ -61,8 +61,8 @@ task<error_code> queue_consumer::wait_for_items() {
     co_return ec;
 }
 
-/// An item is available again when it has no children any more, whoever created them.
-/// @param most  so many are watched
+/// An item is available again when it has no children, regardless of their creators.
+/// @param most the maximum number of watches
 task<error_code> queue_consumer::watch_claims_elsewhere(std::size_t most) {
     std::vector<claimed_item> items = index_.unwatched(most);
     std::vector<std::unique_ptr<request>> reads;
@@ -92,7 +92,7 @@ void queue_consumer::drop_claim_watches() {
         forget_watch(port_, *item.watch, watch_kind::children, settings_->item_path(item.name));
 }
 
-/// After a rest or a lost connection: is the parent znode still the one that was listed?
+/// After an idle time or a lost connection: checks whether the parent is still the listed one.
 task<error_code> queue_consumer::check_parent() {
     request exists(port_, op_code::exists, settings_->path);
     error_code ec = co_await exists;
@@ -103,7 +103,7 @@ task<error_code> queue_consumer::check_parent() {
     co_return error_code();
 }
 
-/// @return whether it is another one
+/// @return whether it is a different one
 bool queue_consumer::parent_seen(const stat& record) {
     const bool other = index_.parent_seen(record.czxid, port_.status().revision);
     if (other)
@@ -111,7 +111,7 @@ bool queue_consumer::parent_seen(const stat& record) {
     return other;
 }
 
-/// Unless those that were served call again at once.
+/// Unless the callers that were served call again at once.
 void queue_consumer::doubt_parent_soon() {
     port_.complete([weak = weak_from_this()] {
         auto self = std::static_pointer_cast<queue_consumer>(weak.lock());
@@ -120,7 +120,7 @@ void queue_consumer::doubt_parent_soon() {
     });
 }
 
-/// Not after the public object was destroyed: what the clock uses may be gone as well.
+/// Not after the public object was destroyed: objects that the clock uses may not exist any more.
 void queue_consumer::read_clock() {
     if (clock_ && !stopped())
         index_.time_is(clock_());

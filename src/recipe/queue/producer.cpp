@@ -5,6 +5,7 @@
 #include "driver/request.hpp"
 #include "recipe/toolkit/delete_exact.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
+#include "recipe/toolkit/retry.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,14 +14,14 @@ namespace corozk::detail {
 
 namespace {
 
-/// What a transaction needs besides the data: paths, ACLs, the ledger's step.
+/// The size of a transaction besides the data: paths, ACLs, the ledger's step.
 constexpr std::size_t batch_overhead = 4096;
 constexpr std::size_t overhead_per_item = 256;
 
-/// Enough to be fast, and little enough not to hold up the server.
+/// Enough for throughput, without blocking the server.
 constexpr std::size_t items_per_request = 128;
 
-/// Deletes items that were put after the deadline, unless another client has them already.
+/// Deletes items that were put after the deadline, unless another client already has them.
 task<> delete_items(port& p, std::vector<std::string> items) {
     for (std::string& item : items) {
         bool erased = false;
@@ -28,9 +29,9 @@ task<> delete_items(port& p, std::vector<std::string> items) {
     }
 }
 
-/// Errors that the next attempt may not meet.
+/// Removes errors that a retry may resolve.
 error_code unless_transient(error_code ec) {
-    return is_recoverable(ec) || ec == zk_errc::session_expired ? error_code() : ec;
+    return is_transient(ec, while_reachable) ? error_code() : ec;
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ task<> queue_producer::serve() {
     }
 }
 
-/// The first calls, as many as one request has room for.
+/// The first calls, as many as fit into one request.
 queue_producer::batch_type queue_producer::next_batch() {
     batch_type batch;
     std::size_t bytes = batch_overhead;
@@ -130,7 +131,7 @@ void queue_producer::applied(const batch_type& batch, const ledger_outcome& outc
     auto result = outcome.results.begin();
     if (bounded())
         capacity_->version = (result++)->stat.version;
-    std::vector<std::string> late;  // their calls have ended at their deadlines
+    std::vector<std::string> late;  // items whose calls have ended at their deadlines
     for (const put_call& put : batch) {
         if (bounded())
             capacity_->left -= put.items.size();
@@ -143,22 +144,22 @@ void queue_producer::applied(const batch_type& batch, const ledger_outcome& outc
         port_.spawn(delete_items(port_, std::move(late)));
 }
 
-/// Nothing was put.
-/// @return no error: it is to be tried again
+/// @return no error: nothing was put, try again
 task<error_code> queue_producer::refused(ledger_outcome outcome) {
     capacity_.reset();
     error_code ec = outcome.error;
     const bool not_there = ec == zk_errc::no_node;
     if (bounded() && outcome.failed == 0 && (ec == zk_errc::bad_version || not_there))
-        co_return error_code();  // another producer has put something
-    if (not_there)
-        ec = co_await create_parent();
-    co_return ec == zk_errc::session_expired ? error_code() : ec;
+        co_return error_code();  // another producer has put items
+    if (!not_there)
+        co_return ec;  // `connection_loss` as well: it may have been put
+    ec = co_await create_parent();
+    co_return unless_transient(ec);
 }
 
-/// Reads the version that a put has to name and counts the items; or waits until there may be room.
+/// Reads the version for the next put and counts the items; waits if there is no capacity.
 task<error_code> queue_producer::find_capacity() {
-    // In this order: whatever another producer adds after the count changes the version.
+    // In this order: a put by another producer after the count changes the version.
     request bound(port_, op_code::get, bound_path());
     request parent(port_, op_code::exists, settings_->path);
     bound.send();
@@ -200,7 +201,7 @@ task<error_code> queue_producer::wait_for_capacity(std::int32_t version) {
     request children(port_, op_code::children, settings_->path);
     children.attach(changed);
     error_code ec = co_await children;
-    if (ec == zk_errc::no_node || worth_another_try(ec))
+    if (ec == zk_errc::no_node || is_transient(ec))
         co_return error_code();
     if (ec)
         co_return ec;

@@ -30,7 +30,7 @@ public:
     void enqueue(put_call put);
 
 private:
-    /// How many items may be put into a bounded queue, as long as the bound's node has this version.
+    /// The capacity left in a bounded queue, as long as the bound's node has this version.
     struct capacity {
         std::int32_t version = 0;
         std::size_t left = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the public objects to what is behind them.
+// The public classes.
 #include "recipe/queue/claim.hpp"
 #include "recipe/queue/queue_impl.hpp"
+#include "recipe/toolkit/retry.hpp"
 #include <corozk/recipe/queue.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
     for (;;) {
         detail::request exists(queue->owner(), detail::op_code::exists, queue->path());
         error_code ec = co_await exists;
-        const bool again = is_recoverable(ec) || ec == zk_errc::session_expired;
+        const bool again = detail::retry(queue->owner(), detail::while_reachable).again(ec);
         if (again && call->waiting() && !queue->stopped())
             continue;
         if (ec == zk_errc::no_node)
@@ -30,7 +31,7 @@ detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
     }
 }
 
-/// The call of a consumer, if it can be made; otherwise the handler has been completed.
+/// Starts a consumer's call, or completes the handler with an error.
 template <class Result>
 void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 detail::consumer_call::kind what,

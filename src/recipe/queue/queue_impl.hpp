@@ -6,7 +6,7 @@
 
 namespace corozk::detail {
 
-/// What is behind a queue object.
+/// The implementation of a queue object.
 class queue_impl final {
 public:
     queue_impl(port& p,

@@ -21,7 +21,7 @@ std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
     return value;
 }
 
-/// What the items' names begin with.
+/// The prefix of the items' names.
 std::string_view stem_of(compatibility format) noexcept {
     switch (format) {
         case compatibility::curator:
@@ -60,8 +60,15 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
 }  // namespace
 
 bool queue_names::exist() const noexcept {
-    return format_ == compatibility::native || !ranked() ||
-           (format_ == compatibility::kazoo && prioritized());
+    switch (format_) {
+        case compatibility::native:
+            return true;
+        case compatibility::kazoo:
+            return !timed();
+        case compatibility::curator:
+            return !ranked();
+    }
+    return false;
 }
 
 bool queue_names::allows(std::int64_t rank) const noexcept {

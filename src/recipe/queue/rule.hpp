@@ -15,35 +15,36 @@ namespace corozk::detail {
 
 // The queue's rules.
 //
-// An item is a child of the queue's parent znode, with the server's sequence in its name. The order is
-// by rank, then by sequence: the rank is the priority in a priority queue and the due time in a delay
-// queue (see queue/delay_queue_rule.hpp).
+// An item is a child of the queue's parent znode, with the server's sequence in its name. The order
+// is by rank, then by sequence: the rank is the priority in a priority queue and the due time in a
+// delay queue (see queue/delay_queue_rule.hpp).
 //
-// parent  Persistent: a new one numbers its items from the beginning, and what was read of an item
-//         would be taken for another one of its name. If it is deleted all the same, or is a
-//         container, its czxid shows that: after each rest and each outage it is checked first.
-// put     A transaction of a ledger: {mark, create item...}. A GUID in the name could not tell
-//         whether a put whose response was lost was applied: another consumer may have taken the
-//         item meanwhile.
-// bound   The transaction also sets a node that all producers share, at the version that was read
-//         *before* the children were counted. So no other producer has put anything since the count,
-//         and consumers only make it smaller: count + new <= bound holds when it is applied.
-// take    The item is read first, then deleted by a transaction of a ledger. Never both at once: the
-//         response to the read could be lost while the delete is applied. Sent once: whether it was
-//         applied is found out by making it void, as after an outage it may mean another item.
-// consume An ephemeral child `claim` of the item, with a GUID. It is ours if the GUID is, in the
-//         session that we still have. While it exists the server refuses to delete the item, so
-//         that takes and other consumers' acknowledgements cannot get it. Its version differs from
-//         that of the claims before and after it: a transaction that ends a claim ends its own.
-// ack     {delete claim, delete item, the user's operations}, sent in the session that owns the
-//         claim: when that has ended at the server, the whole fails. If the response was lost and
-//         the session lives: the item is gone if and only if it was applied.
+// parent Persistent, because a re-created parent restarts the sequence, and the data of an old item
+//         could be taken for that of a new one of the same name. If it is deleted anyway, or is a
+//         container, its czxid changes: it is checked after each idle time and each outage.
+// put     A transaction of a ledger: {mark, create item...}. A GUID in the name would not show
+//         whether a put whose response was lost was applied, as another consumer may have taken the
+//         item.
+// bound   The transaction also sets a node shared by all producers, at the version that was read
+//         *before* the children were counted. So no other producer has put items since the count,
+//         which consumers only decrease: count + new <= bound holds when it is applied.
+// take    The item is read first, then deleted by a transaction of a ledger, not at once: the
+//         response to the read could be lost while the delete is applied. The delete is sent once;
+//         an unknown outcome is resolved by invalidating it, as it may refer to another item after
+//         an outage.
+// consume An ephemeral child `claim` of the item, with a GUID that identifies the consumer in its
+// session. While it exists the server rejects the deletion of the item, by takes or by other
+//         consumers' acknowledgements. Its version differs from that of previous and later claims,
+//         so that a transaction can only end its own claim.
+// ack     {delete claim, delete item, the user's steps}, sent in the session that owns the claim:
+//         it fails as a whole when the session has ended. After a lost response in a live session:
+//         it was applied if and only if the item does not exist.
 //
-// One listing serves until it is used up: later items have higher sequences. That does not hold for
-// ranks: there each round of takes has a listing that was requested after the takes
+// A listing is valid until it is used up, as later items have higher sequences. With ranks,
+// however, each round of takes needs a listing that was requested after the takes
 // (queue/item_index.hpp).
 
-/// Where an item stands.
+/// The position of an item.
 struct queue_key {
     std::int64_t rank = 0;
     std::int32_t sequence = 0;
@@ -51,22 +52,22 @@ struct queue_key {
     friend bool operator==(const queue_key&, const queue_key&) = default;
 };
 
-/// How a queue names its items.
+/// The names of a queue's items.
 class queue_names {
 public:
     queue_names(compatibility format, queue_order order) noexcept
         : format_(format), order_(order) {}
 
-    /// Whether there are any such names.
+    /// Whether this combination of format and order is supported.
     bool exist() const noexcept;
 
-    /// Whether items of this rank can be named.
+    /// Whether the rank is in the range of the format.
     bool allows(std::int64_t rank) const noexcept;
 
-    /// What the server appends the sequence to.
+    /// The name without the sequence.
     std::string prefix(std::int64_t rank) const;
 
-    /// Nothing if the name is not an item's.
+    /// Nothing for other names.
     std::optional<queue_key> parse(std::string_view name) const noexcept;
 
     /// Whether new items may come before those that exist.

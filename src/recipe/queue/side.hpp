@@ -19,7 +19,7 @@
 
 namespace corozk::detail {
 
-/// What the producer and the consumer of a queue object have in common.
+/// Settings shared by the producer and the consumer of a queue object.
 struct queue_settings {
     queue_settings(std::string path_, queue_options options_, queue_order order)
         : path(std::move(path_)),
@@ -62,7 +62,7 @@ public:
 protected:
     ~queue_side() = default;
 
-    /// There is a call.
+    /// A call was added: starts the driver if necessary.
     void start() {
         if (state_ != driver_state::idle)
             return wake_.set();
@@ -71,7 +71,7 @@ protected:
     }
     bool running() const noexcept { return state_ == driver_state::running; }
 
-    /// Until no call waits.
+    /// Runs until no call is pending.
     virtual task<> serve() = 0;
     virtual void fail(error_code ec) = 0;
 

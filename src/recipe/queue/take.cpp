@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking items: read the first ones, then delete them. The client whose delete succeeds has the item.
+// Taking items: read the first ones, then delete them. The client whose delete succeeds has the
+// item.
 #include "recipe/queue/consumer.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -10,10 +11,10 @@ namespace corozk::detail {
 
 namespace {
 
-/// At most so many items are read before they are needed.
+/// The maximum number of items to read ahead.
 constexpr std::size_t largest_lead = 16;
 
-/// Reads of the items whose content is not known, sent together.
+/// Reads items concurrently, unless their content is known.
 class item_reads {
 public:
     item_reads(port& p, const queue_settings& settings, std::vector<available_item>& items) {
@@ -26,7 +27,7 @@ public:
         }
     }
 
-    /// What is gone has no content.
+    /// Items that do not exist have no content.
     task<error_code> finish() {
         error_code result;
         for (auto& [item, read] : gets_) {
@@ -72,12 +73,12 @@ task<error_code> queue_consumer::take() {
     std::vector<available_item> batch = index_.next(batch_size(kind::take));
     if (error_code ec = co_await read(batch))
         co_return ec;
-    // Fewer, if calls were cancelled meanwhile.
+    // Fewer, if calls were cancelled.
     batch.resize(std::min(batch.size(), batch_size(kind::take)));
     if (batch.empty() || !sure_of_parent())
         co_return error_code();
 
-    // The next ones are read at the same time, unless other clients are likely to get them.
+    // Read the next ones ahead, unless other clients are likely to get them.
     std::vector<available_item> lead;
     if (!settings_->names.ranked() && last_attempt_ == attempt_result::succeeded)
         lead = index_.next(std::min(batch.size(), largest_lead), batch.size());
@@ -86,7 +87,7 @@ task<error_code> queue_consumer::take() {
     transaction deletes;
     for (const available_item& item : batch)
         deletes.erase(settings_->item_path(item.name), item.content->version);
-    // Not repeated after an outage: by then the names may be those of other items.
+    // Not repeated after an outage, when the names may refer to other items.
     ledger_outcome outcome = co_await ledger_.commit_now(std::move(deletes).steps());
     co_await lead_reads.finish();
     for (const available_item& item : lead) {
@@ -116,18 +117,18 @@ task<error_code> queue_consumer::take() {
     co_return error_code();
 }
 
-/// Takes out of the batch what is gone.
+/// Reads the batch and removes items that do not exist.
 task<error_code> queue_consumer::read(std::vector<available_item>& batch) {
     item_reads reads(port_, *settings_, batch);
     error_code ec = co_await reads.finish();
-    // All clients take the first items: where some are gone, more will be.
+    // All clients take the first items: if some are missing, others soon will be.
     std::size_t gone = std::erase_if(batch, [](const auto& item) { return !item.content; });
     if (!ec && gone > 0)
         index_.forget_listing();
     co_return ec;
 }
 
-/// Gives deleted items to the calls that wait; what no call waits for any more is put back.
+/// Passes deleted items to pending calls; puts back the others.
 task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec) {
     for (available_item& item : batch) {
         if (consumer_call* call = next_call(kind::take)) {
@@ -138,7 +139,7 @@ task<> queue_consumer::give_out(std::vector<available_item> batch, error_code ec
     }
 }
 
-/// Creates it under its old name, that is in its old place.
+/// Creates the item with its previous name, and so in its previous place.
 task<> queue_consumer::put_back(available_item item) {
     const create_options options{
         .mode = item.content->ephemeral ? create_mode::ephemeral : create_mode::persistent,
@@ -150,10 +151,10 @@ task<> queue_consumer::put_back(available_item item) {
         index_.forget_listing();
         error_code ec = outcome.error;
         if (!ec || ec == zk_errc::node_exists)
-            co_return;  // or an attempt whose response was lost had created it
+            co_return;  // node_exists: created by an attempt whose response was lost
         if (ec == zk_errc::no_node)
             ec = co_await create_parent();
-        if (!ec || worth_another_try(ec))
+        if (!ec || is_transient(ec))
             continue;
         if (port_.logs(log_level::error)) {
             port_.log(log_level::error,

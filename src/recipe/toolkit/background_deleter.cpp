@@ -15,20 +15,20 @@ namespace corozk::detail {
 
 namespace {
 
-/// A server closes a connection that is silent for longer than the session's timeout, and looks for
-/// such connections this often.
+/// How often a server checks for connections that have been idle for longer than the session
+/// timeout, which it closes.
 constexpr auto idle_connection_interval = std::chrono::seconds(10);
 
 task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
     error_code ec = co_await erase_surely(p, std::move(path), generation);
     if (ec && !is_session_lost(ec) && p.logs(log_level::warning)) {
-        p.log(log_level::warning, "could not erase " + name + ": " + ec.message());
+        p.log(log_level::warning, "could not delete " + name + ": " + ec.message());
     }
 }
 
-/// All names in a folder, once everything that this session sent before has been carried out: after
-/// a reconnect the new server may lag behind the one that was asked before.
+/// Lists a parent after everything that this session has sent before was applied: after a reconnect
+/// the new server may lag behind the previous one.
 task<error_code> list_all(port& p, std::string folder, std::uint64_t generation, name_list& names) {
     for (;;) {
         request listing(p, op_code::children, folder);
@@ -43,7 +43,7 @@ task<error_code> list_all(port& p, std::string folder, std::uint64_t generation,
 
 task<> erase_guid_driver(port& p, std::string parent, std::string guid, std::uint64_t generation) {
     name_list names;
-    // An error: the parent is gone, or the session, and with it the node.
+    // On errors, the parent or the session does not exist any more, and neither does the node.
     if (co_await list_all(p, parent, generation, names))
         co_return;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -98,7 +98,7 @@ task<> janitor::erase_late_nodes() {
             co_await wake.wait();
             continue;
         }
-        // One listing for all that are due in this folder.
+        // One listing for all due nodes below this parent.
         name_list names;
         error_code ec = co_await list_all(port_, first.parent, first.generation, names);
         std::set<std::string, std::less<>> stems;

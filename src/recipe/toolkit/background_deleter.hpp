@@ -9,27 +9,26 @@
 
 namespace corozk::detail {
 
-/// Erases a node for certain: tries again after every lost connection until the server says that it
-/// is gone, or the session that owns it has ended (`generation`), or the server refuses for good.
-/// @return no error if the node is gone.
+/// Guaranteed delete: retries until the node was deleted, the session that owns it (`generation`)
+/// has ended, or a permanent error occurs.
+/// @return no error if the node does not exist any more
 task<error_code> erase_surely(port& p, std::string path, std::uint64_t generation);
 
-/// Finishes what its owner could not wait for. Works for as long as the session lives, whatever
-/// happens to the connection.
+/// Deletes nodes in the background, with retries for as long as the session lives.
 class janitor final : public service {
 public:
     explicit janitor(port& p) noexcept : port_(p) {}
 
-    /// Erases a node that belongs to a session of that generation.
+    /// Deletes a node that belongs to the session of a generation.
     void erase(std::string path, std::uint64_t generation);
 
-    /// Erases the children of `parent` whose name contains `guid`: a create whose outcome is
-    /// unknown.
+    /// Deletes the children of `parent` whose name contains `guid`, after a create with unknown
+    /// outcome.
     void erase_guid(std::string parent, std::string guid, std::uint64_t generation);
 
-    /// Erases, later, the children of `parent` whose name begins with `stem`: a create that was
-    /// lost and not found may still be on its way. The server carries out what comes over an old
-    /// connection until it notices that nobody is there any more.
+    /// Deletes, later, the children of `parent` whose name begins with `stem`: a lost create that
+    /// was not found may still be in flight, because a server applies requests of an old connection
+    /// until it detects that it is dead.
     void erase_late(std::string parent, std::string stem, std::uint64_t generation);
 
 private:

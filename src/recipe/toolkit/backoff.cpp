@@ -9,11 +9,11 @@ namespace corozk::detail {
 
 namespace {
 
-/// More failures than these do not make a pause longer.
+/// Further failures do not extend pauses.
 constexpr unsigned most_failures = 16;
 constexpr std::chrono::nanoseconds longest_pause = std::chrono::milliseconds(50);
 
-/// 0 to 1023. The GUIDs are a port's random numbers.
+/// 0 to 1023, derived from a GUID.
 std::int64_t random_number(port& p) {
     return static_cast<std::int64_t>(std::stoull(p.new_guid().substr(0, 8), nullptr, 16) % 1024);
 }

@@ -8,22 +8,22 @@
 
 namespace corozk::detail {
 
-/// Random pauses for clients that compete for the same znode. Of those that try at the same time all but
-/// one fail; each attempt must find a gap as long as a round trip. Pauses that are proportional to the
-/// number of competitors make gaps.
+/// Random pauses for clients that compete for the same node. Of simultaneous attempts all but one
+/// fail, so each needs a gap of a round trip. Pauses proportional to the number of competitors
+/// provide such gaps.
 class backoff {
 public:
-    /// @param round_trip  the first estimate of how long an attempt takes
+    /// @param round_trip the initial estimate of an attempt's duration
     explicit backoff(std::chrono::nanoseconds round_trip) noexcept : round_trip_(round_trip) {}
 
-    /// How often attempts failed lately, as an estimate of the number of competitors.
+    /// Number of recent failures, as an estimate of the number of competitors.
     unsigned failures() const noexcept { return failures_; }
 
     void failed() noexcept;
     void succeeded() noexcept;
     void measured(std::chrono::nanoseconds round_trip) noexcept;
 
-    /// Waits for a random part of so many round trips, or until `over()` or the client is closed.
+    /// Waits for a random fraction of `round_trips`, or until `over()` or the client is closed.
     template <class Over>
     task<> pause(port& p, signal& wake, unsigned round_trips, Over over) const {
         alarm timer(p, wake);

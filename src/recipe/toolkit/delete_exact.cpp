@@ -13,13 +13,13 @@ task<error_code> erase_one(port& p, std::string path, bool& erased) {
     std::optional<std::int64_t> meant;  // by a request whose response was lost
     erased = false;
     for (;;) {
-        // A server that lags behind must not make us believe that there is nothing.
+        // The server may lag behind and not have the node yet.
         request look(p, op_code::exists, path);
         error_code ec = co_await behind_sync(p, look);
         if (retry(p).again(ec))
             continue;
         if (ec == zk_errc::no_node) {
-            // After a lost answer: gone by us, or by somebody else in our place.
+            // After a lost response: deleted by this client or another one.
             erased = meant.has_value();
             co_return error_code();
         }

@@ -7,10 +7,10 @@
 
 namespace corozk::detail {
 
-/// Erases the node that is there when it begins, whoever made it, and no other: when the answer is
-/// lost and another node has come in its place meanwhile (czxid), that one stays.
+/// Deletes the node that exists at the beginning, regardless of its creator. If the response is
+/// lost and the node was re-created since (czxid), the new one is not deleted.
 /// @param erased whether there was a node
-/// @return an error that asking again does not heal
+/// @return a permanent error
 task<error_code> erase_one(port& p, std::string path, bool& erased);
 
 }  // namespace corozk::detail

@@ -9,11 +9,11 @@
 
 namespace corozk::detail {
 
-/// A user's call whose result is one of several types: a driver keeps these calls in one queue.
+/// A user's call with one of several result types, so that a driver can keep them in one queue.
 template <class... Results>
 class either_call {
 public:
-    either_call() = default;  ///< empty, until it is assigned
+    either_call() = default;  ///< empty
 
     template <class Result>
     either_call(std::unique_ptr<pending_call<Result>> call) noexcept : call_(std::move(call)) {}
@@ -26,7 +26,7 @@ public:
         std::visit([ec](const auto& call) { call->fail(ec); }, call_);
     }
 
-    /// The call, if it is for a result of this type; otherwise null.
+    /// The call, if it has this result type; otherwise null.
     template <class Result>
     pending_call<Result>* get() const noexcept {
         auto* call = std::get_if<std::unique_ptr<pending_call<Result>>>(&call_);

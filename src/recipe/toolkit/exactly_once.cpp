@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view prefix = "ledger-";
 
-/// Long after the last transaction of a living ledger can be in doubt. A ledger that was only idle
-/// just opens another node.
+/// Much longer than a transaction of a live ledger can be in doubt. If a merely idle ledger loses
+/// its node, it creates another one.
 constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
 task<> sweep(port& p, std::string folder, std::int64_t now) {
@@ -38,7 +38,7 @@ task<> sweep(port& p, std::string folder, std::int64_t now) {
     }
 }
 
-/// The node is no session's, so that it is erased in whatever session there is.
+/// The node is persistent, so any session can delete it.
 task<> erase_node(port& p, std::string path) {
     for (;;) {
         request erase(p, op_code::erase, path);
@@ -48,7 +48,7 @@ task<> erase_node(port& p, std::string path) {
     }
 }
 
-/// Which of the steps was the reason; so many as there are results, if none was.
+/// The step that failed; the number of results if none did.
 std::size_t failed_step(const std::vector<transaction_result>& results, error_code ec) {
     std::size_t failed = 0;
     while (failed < results.size() && results[failed].error != ec)
@@ -56,8 +56,8 @@ std::size_t failed_step(const std::vector<transaction_result>& results, error_co
     return failed;
 }
 
-/// Somebody erased or wrote our node. Any other error of its step is the user's: his list of rights
-/// does not let him write what he creates.
+/// The node was deleted or written by another client. Other errors of its step are due to the
+/// user's ACL, which does not permit writing.
 bool is_gone(error_code ec) {
     return ec == zk_errc::no_node || ec == zk_errc::bad_version;
 }
@@ -88,7 +88,7 @@ task<error_code> ledger::open() {
         if (again)
             continue;
         if (ec && ec != zk_errc::node_exists)
-            co_return ec;  // it exists: our first attempt made it
+            co_return ec;  // node_exists: created by the first attempt
         path_ = std::move(path);
         perhaps_made_.clear();
         version_ = 0;
@@ -143,8 +143,9 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
             co_return outcome;
         }
         if (doubtful) {
-            // Another session's attempt could still be on its way. Without the node it is void.
-            // The node was there a moment ago as we know it: if it is gone, that was we.
+            // An attempt of another session may still be in flight; without the node it fails. The
+            // node existed at the known version, so if it does not any more, this client deleted
+            // it.
             error_code erase_ec = co_await withdraw();
             if (erase_ec == zk_errc::bad_version)
                 co_return outcome;
@@ -199,8 +200,8 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
     co_return outcome;
 }
 
-/// Without the node no attempt that may still be on its way is carried out.
-/// @return no error: none was; `bad_version`: one was
+/// Deletes the node, so that attempts in flight fail.
+/// @return no error if none was applied, `bad_version` if one was
 task<error_code> ledger::withdraw() {
     retry attempts(port_);
     for (;;) {
@@ -215,12 +216,12 @@ task<error_code> ledger::withdraw() {
         }
         path_.clear();
         if (ec == zk_errc::no_node && attempts.doubtful())
-            ec = error_code();  // that was we
+            ec = error_code();  // deleted by this client
         co_return ec;
     }
 }
 
-/// What each transaction begins with.
+/// The first step of each transaction.
 transaction::step ledger::mark() const {
     transaction::step step;
     step.kind = transaction::step_kind::set;
@@ -237,7 +238,7 @@ void ledger::applied(ledger_outcome& outcome, std::vector<transaction_result> re
 }
 
 void ledger::moved_on() {
-    // Far from the version -1, which matches everything.
+    // Long before version -1, which matches any version.
     if (++version_ == std::numeric_limits<std::int32_t>::max())
         retire();
 }

@@ -12,41 +12,42 @@
 
 namespace corozk::detail {
 
-/// What became of a transaction that a ledger carried out.
+/// The outcome of a transaction applied by a ledger.
 struct ledger_outcome {
-    error_code error;        ///< `connection_loss` only if it could not be found out
-    std::size_t failed = 0;  ///< which step was the reason; 0 also if none of them was
-    bool blank = true;       ///< applied, but its answer was lost: there are no results
+    error_code error;        ///< `connection_loss` only if the outcome could not be determined
+    std::size_t failed = 0;  ///< the step that failed; 0 also if none did
+    bool blank = true;       ///< applied, but without results because the response was lost
     std::vector<transaction_result> results;
 };
 
-/// Carries out transactions, each exactly once, whatever becomes of connection and session.
+/// Applies each transaction exactly once, even if the connection or the session is lost.
 ///
-/// The ledger has a node of its own, and each transaction begins with a set of this node at the
-/// version that the one before made. So a transaction can be applied once only, and sending the
-/// identical one again after a lost answer is safe: if the ledger's node has moved on, it was
-/// applied (nobody else writes the node, and one transaction is on its way at a time).
+/// The ledger has its own node, and each transaction begins with a set of this node at the version
+/// that results from the previous one. So a transaction can be applied only once, and it is safe to
+/// send the identical one again after a lost response: if the node's version has increased, it was
+/// applied (no other client writes the node, and one transaction is in flight at a time).
 ///
-/// The node is persistent: an ephemeral one could not tell anything after the session was lost. It
-/// is erased by `retire`; what others left (they crashed, or closed the client first) is swept
-/// after an hour by whoever opens a ledger in the same folder.
+/// The node is persistent, as an ephemeral one would not survive the session. It is deleted by
+/// `retire`. Nodes of ledgers that crashed, or whose client was closed first, are deleted after an
+/// hour by other ledgers below the same parent.
 class ledger {
 public:
     ledger(port& p, std::string folder, acl entries);
     ledger(const ledger&) = delete;
     ledger& operator=(const ledger&) = delete;
 
-    /// Not to be called again before the answer.
+    /// Only one transaction at a time.
     task<ledger_outcome> commit(std::vector<transaction::step> steps);
 
-    /// The same for what is right only now, and not after an outage: it is sent once, and withdrawn if
-    /// its answer is lost. `try_again`: nothing was done. Call `prepare` before its steps are decided.
+    /// Same as above, for a transaction that is valid now but not after an outage: it is sent once,
+    /// and withdrawn if its response is lost. `try_again`: not applied. Call `prepare` before
+    /// determining the steps.
     task<ledger_outcome> commit_now(std::vector<transaction::step> steps);
 
-    /// Makes the node, where there is none yet.
+    /// Creates the node, unless it exists.
     task<error_code> prepare();
 
-    /// Erases the node, in the background. Not while a commit is on its way.
+    /// Deletes the node in the background. Not while a commit is in flight.
     void retire();
 
 private:
@@ -60,7 +61,7 @@ private:
     std::string folder_;
     acl entries_;
     std::string path_;          ///< empty: no node yet
-    std::string perhaps_made_;  ///< a node whose creation is in doubt
+    std::string perhaps_made_;  ///< a node whose creation has an unknown outcome
     std::int32_t version_ = 0;
     bool swept_ = false;
 };

@@ -10,7 +10,7 @@ followed_node::followed_node(port& p, std::string path)
     : wake(p), port_(p), path_(std::move(path)), data_watch_(wake), missing_watch_(wake) {}
 
 task<error_code> followed_node::look() {
-    bool watched = false;  // by a look that found it, and is not waited for
+    bool watched = false;  // by an `exists` that found the node
     while (!data_watch_.armed() && !missing_watch_.armed()) {
         request read(port_, op_code::get, path_);
         read.attach(data_watch_);
@@ -33,7 +33,7 @@ task<error_code> followed_node::look() {
             view_ = node_view();
             co_return error_code();
         }
-        // It has come in between: read it.
+        // It has been created in between: read it.
         missing_watch_.disarm();
         watched = !ec;
         if (ec && !retry(port_).again(ec))

@@ -12,16 +12,17 @@
 
 namespace corozk::detail {
 
-/// One node that is followed over its changes, its absence, reconnects and sessions.
+/// Follows a node across changes, absence, reconnects and sessions.
 class followed_node {
 public:
     followed_node(port& p, std::string path);
 
-    /// Brings `view` up to date; while a watch is set it is. `wake` tells when to look again.
-    /// @return an error that asking again does not heal
+    /// Updates `view`, unless a watch shows that it is up to date. `wake` is set when it has to be
+    /// called again.
+    /// @return a permanent error
     task<error_code> look();
 
-    /// Takes the watches from the server.
+    /// Removes the watches from the server.
     void forget();
 
     const node_view& view() const noexcept { return view_; }
@@ -36,15 +37,15 @@ private:
     node_view view_;
 };
 
-/// A followed node, and what a user was told of it.
+/// A followed node, and the state last reported to the user.
 class told_node {
 public:
     told_node(port& p, std::string path) : node_(p, std::move(path)) {}
 
     const node_view& told() const noexcept { return told_; }
-    /// Whether somebody waits to be told.
+    /// Whether a call is pending.
     bool following() const noexcept { return following_; }
-    /// Takes the watches from the server, once nobody waits any more.
+    /// Removes the watches from the server, unless calls are pending.
     void forget() {
         if (!following_)
             node_.forget();
@@ -61,7 +62,7 @@ private:
     bool following_ = false;
 };
 
-/// Completes a call once the node is not as it was told before, if that is news.
+/// Completes a call once the node differs from the state last reported.
 template <class Core, class Value>
 task<> tell_next(std::shared_ptr<Core> self, any_handler<void(error_code, Value)> handler) {
     told_node& node = self->node;
@@ -89,7 +90,7 @@ task<> tell_next(std::shared_ptr<Core> self, any_handler<void(error_code, Value)
         node.forget();
 }
 
-/// Completes a call once the node is there.
+/// Completes a call once the node exists.
 template <class Core, class Value, class Describe>
 task<> await_node(std::shared_ptr<Core> self,
                   any_handler<void(error_code, Value)> handler,

@@ -14,9 +14,9 @@
 
 namespace corozk::detail {
 
-/// An operation that is made for users (it takes a completion handler), started by a driver, which
-/// hears of its end through its signal. When this goes first, what the operation gives is
-/// destroyed: an ownership is given back.
+/// A user operation (with a completion handler) that is started by a driver, whose signal is set
+/// when it completes. If this is destroyed first, the result is destroyed: an ownership is
+/// released.
 template <class... Values>
 class inner_call {
 public:
@@ -28,10 +28,10 @@ public:
     inner_call& operator=(const inner_call&) = delete;
     ~inner_call() { state_->wake = nullptr; }
 
-    /// To be given to the operation; once.
+    /// The operation's handler. Call once.
     any_handler<void(error_code, Values...)> handler() { return token(); }
 
-    /// The same for a public operation, which erases it by itself.
+    /// Same as above, for a public operation, which erases the type by itself.
     auto token() {
         auto finished = [state = state_](error_code ec, Values... values) {
             state->done = true;
@@ -57,7 +57,7 @@ private:
         bool done = false;
         error_code ec;
         std::tuple<Values...> values;
-        signal* wake = nullptr;  ///< null when nobody waits any more
+        signal* wake = nullptr;  ///< null once this was destroyed
         boost::asio::cancellation_signal cancel;
     };
 

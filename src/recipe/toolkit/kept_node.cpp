@@ -12,7 +12,7 @@
 
 namespace corozk::detail {
 
-/// The paths that this session's objects keep, and who waits to keep them next.
+/// The paths kept by objects of this session, with the queue for each.
 class kept_paths final : public service {
 public:
     explicit kept_paths(port&) noexcept {}
@@ -42,8 +42,8 @@ private:
 
 namespace {
 
-/// Whether there is nothing wrong but the connection, or its server, which takes no changes now: then
-/// the next state of the session is waited for.
+/// Whether to wait for the next state of the session, because the connection was lost or the server
+/// is read-only.
 bool not_now(retry& attempt, error_code& ec) noexcept {
     return attempt.again(ec) || ec == zk_errc::not_read_only;
 }
@@ -60,7 +60,7 @@ kept_node::kept_node(port& p, std::string path, acl entries)
 kept_node::~kept_node() = default;
 
 void kept_node::keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline) {
-    note_calls();  // one that was cancelled in this moment does not hold up the next
+    note_calls();  // a call that was just cancelled does not block the next one
     bool releasing = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
         return c.why == purpose::release && c.ask.waiting();
     });
@@ -116,7 +116,7 @@ void kept_node::start() {
     get_port().spawn(run(shared_from_this()));
 }
 
-/// Calls that are over: a `keep` that nobody waits for any more takes the wish back.
+/// Handles calls that are over: a cancelled `keep` is undone.
 void kept_node::note_calls() {
     for (auto c = calls_.begin(); c != calls_.end();) {
         if (c->revision == keep_revision_ && c->ask.over())
@@ -135,7 +135,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         bool alive = p.alive(generation);
         bool can_change = alive && p.status().state != session_state::read_only;
         if (!alive || me.generation_ != generation) {
-            // What an earlier session had is gone, or will be: it is waited for.
+            // The node of an earlier session has been or will be deleted; wait for that.
             if (me.session_ != 0)
                 me.our_earlier_.insert(me.session_);
             me.present_ = false;
@@ -159,7 +159,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     me.present_ = me.perhaps_ = false;
     me.wanted_ = false;
     me.running_ = false;
-    // Those that came after the client was closed have not been told.
+    // Calls that were started after the client was closed.
     for (call& c : me.calls_)
         c.ask.fail(errc::closed);
     me.calls_.clear();
@@ -169,11 +169,11 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     }
 }
 
-/// The node is as it is wanted, or gone.
+/// The node has the desired state, or was deleted.
 void kept_node::settle_calls(error_code ec) {
     for (auto c = calls_.begin(); c != calls_.end();) {
         bool due = wanted_ ? c->why != purpose::release && c->revision <= written_ : true;
-        // A change of what nobody waits for any more, and is given up: there is nothing to change.
+        // A change of a node whose `keep` was cancelled: there is nothing to change.
         bool in_vain = due && !wanted_ && c->why != purpose::release;
         if (due)
             c->ask.complete(in_vain ? make_error_code(errc::not_a_member) : ec);
@@ -181,7 +181,7 @@ void kept_node::settle_calls(error_code ec) {
     }
 }
 
-/// The server does not let us: there is no use in asking again.
+/// The server reported a permanent error.
 void kept_node::refused(error_code ec) {
     bool told = false;
     for (call& c : calls_) {
@@ -195,7 +195,7 @@ void kept_node::refused(error_code ec) {
     }
 }
 
-/// The server does not take these data. Who is kept already stays with those that it has.
+/// The server rejects the data. A node that is already kept retains its previous data.
 void kept_node::data_refused(error_code ec, std::uint64_t revision) {
     bool joining = std::any_of(calls_.begin(), calls_.end(), [](const call& c) {
         return c.why == purpose::keep && c.ask.waiting();
@@ -258,14 +258,14 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
         if (!good)
             co_return true;
     }
-    // Meanwhile it may have been released or cancelled: then there is more to do.
+    // It may have been released or cancelled since: then there is more to do.
     note_calls();
     if (wanted_)
         settle_calls(error_code());
     co_return written_ != revision_ || !wanted_;
 }
 
-/// @return whether the node is there and ours.
+/// @return whether the node exists and belongs to this object
 task<bool> kept_node::make(std::uint64_t generation) {
     port& p = get_port();
     request create(p, op_code::create, path_);
@@ -300,8 +300,8 @@ task<bool> kept_node::make(std::uint64_t generation) {
     co_return false;
 }
 
-/// Reads the node and watches it.
-/// @return whether it is there and ours.
+/// Reads and watches the node.
+/// @return whether it exists and belongs to this object
 task<bool> kept_node::look(std::uint64_t generation) {
     port& p = get_port();
     watch_.disarm();
@@ -335,7 +335,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
     co_return ours;
 }
 
-/// @return whether the server has the wanted data.
+/// @return whether the server has the desired data
 task<bool> kept_node::write(std::uint64_t generation) {
     port& p = get_port();
     request set(p, op_code::set, path_);
@@ -354,7 +354,7 @@ task<bool> kept_node::write(std::uint64_t generation) {
     if (ec == zk_errc::no_node) {
         present_ = false;
     } else if (ec == zk_errc::bad_version || not_now(attempt, ec)) {
-        // Written by a lost answer, or by a stranger: what is wanted is written again.
+        // Written by a request whose response was lost, or by another client: write it again.
         co_await look(generation);
     } else {
         data_refused(ec, revision);
@@ -362,12 +362,12 @@ task<bool> kept_node::write(std::uint64_t generation) {
     co_return false;
 }
 
-/// Erases the node if it is ours.
-/// @return whether to try again at once.
+/// Deletes the node if it belongs to this object.
+/// @return whether to try again at once
 task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
     if (perhaps_) {
-        // A server that lags behind must not make us believe that nothing was created.
+        // The server may lag behind and not have the node yet.
         request read(p, op_code::get, path_);
         read.generation = generation;
         error_code ec = co_await behind_sync(p, read);

@@ -12,18 +12,16 @@ namespace corozk::detail {
 
 class kept_paths;
 
-/// An ephemeral node that is kept at a path for as long as it is wanted: made again after its
-/// session was lost or somebody erased it, rewritten when its data is to be another. The one behind
-/// group membership, rendezvous and names that are bound to a session.
+/// A persistent ephemeral node: it is re-created after session loss or deletion by another client,
+/// and its data can be changed. Used by group membership, rendezvous and session-bound names.
 ///
-/// What is wanted is a state, and one driver brings the server there; so a `release` in the middle
-/// of a re-creation, or a change of data in an outage, cannot be overtaken.
+/// A single driver establishes the desired state at the server, so that operations cannot overtake
+/// each other, such as a `release` during a re-creation, or a change of data in an outage.
 ///
-/// A node of that name that belongs to another session is waited for: it is our predecessor's (or
-/// our own of an earlier session, which a client may have given up before the server does), and goes
-/// with it. Within a client a path is kept once only, so
-/// that a node of our session under that name is ours; a second object waits for the first like for
-/// a stranger.
+/// If the path is occupied by a node of another session, waits for its deletion: it belongs to a
+/// predecessor, or to an earlier session of this client, which the server may not have ended yet.
+/// Within a client only one object keeps a path, so that a node of this session belongs to it;
+/// other objects wait for it.
 class kept_node final : public recipe_core, public std::enable_shared_from_this<kept_node> {
 public:
     using handler = any_handler<void(error_code)>;
@@ -31,18 +29,18 @@ public:
     kept_node(port& p, std::string path, acl entries);
     ~kept_node();
 
-    /// Makes the node; completes when it is there. `errc::busy` if it is kept already, or being
-    /// released; `errc::already_exists` if another object of this client keeps it, or, unless
-    /// `wait_for_predecessor`, if it is another session's and that was not ours.
+    /// Creates the node and completes when it exists. `errc::busy`: already kept, or being
+    /// released. `errc::already_exists`: kept by another object of this client or, unless
+    /// `wait_for_predecessor`, by a session of another client.
     void keep(std::string data, bool wait_for_predecessor, handler h, time_point deadline);
 
-    /// Replaces its data; completes when the server has it.
+    /// Replaces its data and completes when the server has it.
     void change(std::string data, handler h);
 
-    /// Erases it; completes when it is gone, with its session at the latest.
+    /// Deletes it and completes when it was deleted, at the latest with its session.
     void release(handler h);
 
-    /// Its owner goes: the calls end, and the node is erased in the background.
+    /// The owner is destroyed: ends pending calls and deletes the node in the background.
     void abandon();
 
     bool present() const noexcept { return present_ && get_port().alive(generation_); }
@@ -90,18 +88,18 @@ private:
     bool wanted_ = false;
     bool wait_for_predecessor_ = true;
     std::string data_;
-    std::uint64_t revision_ = 0;       ///< of the wanted data
-    std::uint64_t keep_revision_ = 0;  ///< of the `keep` that is under way or was the last
+    std::uint64_t revision_ = 0;       ///< of the desired data
+    std::uint64_t keep_revision_ = 0;  ///< of the last `keep`
 
     bool present_ = false;
-    bool perhaps_ = false;  ///< a create or erase without an answer
+    bool perhaps_ = false;  ///< a create or delete without a response
     bool occupied_ = false;
     std::uint64_t generation_ = 0;
     std::int64_t session_ = 0;            ///< its id
     std::set<std::int64_t> our_earlier_;  ///< sessions that the server may not have ended yet
     std::int32_t version_ = 0;
     std::uint64_t written_ = 0;  ///< the revision that the server has
-    std::string written_data_;   ///< the last that it took, or was found with
+    std::string written_data_;   ///< last written or read
     bool running_ = false;
     bool registered_ = false;
 };

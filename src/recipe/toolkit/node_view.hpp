@@ -8,7 +8,7 @@
 
 namespace corozk::detail {
 
-/// What a node looked like.
+/// A snapshot of a node.
 struct node_view {
     node_view() = default;
     node_view(const corozk::stat& stat_, std::string data_)
@@ -18,8 +18,8 @@ struct node_view {
     corozk::stat stat;
     std::string data;
 
-    /// Whether it is another node, or the same with other data, or one is missing. The same data
-    /// written once more, as after a lost answer, is no difference.
+    /// Whether node, data or existence differ. Identical data that was written again, as after a
+    /// lost response, is not a difference.
     bool differs(const node_view& other) const noexcept {
         if (present != other.present)
             return true;

@@ -14,9 +14,9 @@
 
 namespace corozk::detail {
 
-/// A user's call that a driver works for. It ends at once, whatever the driver waits for, when the
-/// user cancels it and at its deadline; that wakes the driver, which finds it no longer waiting and
-/// cleans up behind it. This is the rule for deadlines of all recipes; see `corozk::time_limit`.
+/// A user's call that is served by a driver. On cancellation and at its deadline it completes at
+/// once, regardless of what the driver is waiting for, and wakes the driver, which then cleans up.
+/// All recipes implement deadlines this way; see `corozk::time_limit`.
 template <class... Values>
 class pending_call : private timer_node {
 public:
@@ -38,7 +38,7 @@ public:
     bool waiting() const noexcept { return call_.waiting(); }
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
-    /// Whether it has ended at its deadline.
+    /// Whether it was ended by its deadline.
     bool late() const noexcept { return late_; }
 
     void complete(error_code ec, Values... values) {
@@ -48,12 +48,12 @@ public:
 
     void fail(error_code ec) { complete(ec, Values()...); }
 
-    /// What to say at the deadline instead of `errc::deadline_exceeded`.
+    /// The error at the deadline, instead of `errc::deadline_exceeded`.
     void set_late_error(error_code ec) noexcept { late_error_ = ec; }
 
-    /// Ends it without the driver's help.
+    /// Completes it without the driver.
     void give_up(error_code ec) noexcept {
-        // Completing destroys the cancellation slot's function, through which we may be called.
+        // Completion destroys the slot's function, which may be the caller.
         signal& owner = owner_;
         fail(ec);
         owner.set();
@@ -73,8 +73,8 @@ private:
 
 class session;
 
-/// Whether the object had been destroyed when its operation began (which may be long after it was
-/// made: `asio::deferred`).
+/// Whether the object was destroyed before its operation was started, which `asio::deferred` may do
+/// late.
 template <class Impl>
 bool has_stopped(const Impl& impl) noexcept {
     if constexpr (requires { impl.stopped(); })
@@ -83,8 +83,7 @@ bool has_stopped(const Impl& impl) noexcept {
         return false;
 }
 
-/// Whether there is a client and what is behind the object, which has not been destroyed; if not,
-/// the handler has been completed.
+/// Whether the object has a client and was not destroyed; if not, completes the handler.
 template <class Impl, class... Values>
 bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
     if (!impl) {
@@ -101,7 +100,7 @@ bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Value
     return false;
 }
 
-/// The same where the object's path has to be a good one, too.
+/// Same as above, for operations that require a valid path.
 template <class Impl, class... Values>
 bool ready_at_path(const std::shared_ptr<Impl>& impl,
                    any_handler<void(error_code, Values...)>& handler) {

@@ -25,7 +25,7 @@ task<error_code> read_children(port& p,
         reads.emplace_back(p, op_code::get, join_path(parent, listing.names[i]));
         reads.back().send();
     }
-    error_code problem;  // one that reading again heals, if there is such a one
+    error_code problem;  // preferably one that a retry can resolve
     for (request& read : reads) {
         ec = co_await read;
         if (ec == zk_errc::no_node)

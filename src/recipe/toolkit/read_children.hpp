@@ -10,8 +10,8 @@
 
 namespace corozk::detail {
 
-/// Reads the children of a znode, all at once; those that are deleted meanwhile are left out. A missing
-/// parent has none.
+/// Reads all children of a node concurrently, except those that are deleted in the meantime. None
+/// if the parent does not exist.
 task<error_code> read_children(port& p,
                                std::string parent,
                                std::map<std::string, node_view>& found);

@@ -17,7 +17,7 @@
 
 namespace corozk::detail {
 
-/// A call that a driver works for, whatever its values.
+/// Type-erased `waiting_call`.
 class waiting_call_base : public boost::intrusive::list_base_hook<
                               boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
@@ -25,15 +25,15 @@ public:
     waiting_call_base(const waiting_call_base&) = delete;
     waiting_call_base& operator=(const waiting_call_base&) = delete;
 
-    /// Completes the call at once; its driver cleans up behind it.
+    /// Completes the call at once; its driver cleans up afterwards.
     virtual void give_up(error_code reason) noexcept = 0;
 
 protected:
     ~waiting_call_base() = default;
 };
 
-/// What every recipe object has behind it: the port, and the calls that end with the object.
-/// It outlives the object while drivers work for it, but never the port.
+/// Base of the implementations of recipe objects: the port, and the calls that end with the object.
+/// Drivers may keep it alive after the object was destroyed, but it never outlives the port.
 class recipe_core {
 public:
     explicit recipe_core(port& p) : port_(p), executor_(p.executor()) {}
@@ -69,7 +69,7 @@ private:
     bool stopped_ = false;
 };
 
-/// Completes a call that is not begun.
+/// Completes a call with an error before its driver was started.
 template <class Core, class... Values>
 void refuse(const std::shared_ptr<Core>& core,
             any_handler<void(error_code, Values...)> handler,
@@ -80,7 +80,7 @@ void refuse(const std::shared_ptr<Core>& core,
     immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
-/// Whether the object behind a public handle can work; if not, the handler has been completed.
+/// Whether a recipe object can be used; if not, completes the handler.
 template <class Core, class... Values>
 bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
     if (core && !core->stopped())
@@ -92,7 +92,7 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
     return false;
 }
 
-/// The same where the object's path has to be a good one, too.
+/// Same as above, for operations that require a valid path.
 template <class Core, class... Values>
 bool usable_at_path(const std::shared_ptr<Core>& core,
                     any_handler<void(error_code, Values...)>& handler) {
@@ -104,7 +104,7 @@ bool usable_at_path(const std::shared_ptr<Core>& core,
     return false;
 }
 
-/// Starts `driver(core, handler, arguments...)` if the object can work.
+/// Starts `driver(core, handler, arguments...)` if the object can be used.
 template <class Core, class... Values, class Driver, class... Arguments>
 void run_at_path(const std::shared_ptr<Core>& core,
                  any_handler<void(error_code, Values...)> handler,
@@ -117,8 +117,8 @@ void run_at_path(const std::shared_ptr<Core>& core,
 
 inline constexpr time_point no_deadline = time_point::max();
 
-/// A user's call that a driver works for, over several steps: a pending call that also ends when
-/// its object is destroyed, and when the client closes. The driver asks `over` after every step.
+/// A pending call that also ends when its object is destroyed or the client is closed. The driver
+/// checks `over` after every step.
 template <class... Values>
 class waiting_call final : public waiting_call_base {
 public:
@@ -131,12 +131,12 @@ public:
         core.get_port().subscribe(observer_);
     }
 
-    /// Whether the user still waits for an answer.
+    /// Whether it has not been completed.
     bool waiting() const noexcept { return call_.waiting(); }
 
     void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
-    /// Whether to stop working for it.
+    /// Whether the driver should stop.
     bool over() const noexcept { return !waiting(); }
 
     void complete(error_code ec, Values... values) { call_.complete(ec, std::move(values)...); }
@@ -165,9 +165,9 @@ private:
     state_observer observer_;
 };
 
-/// Disarms a watch of a node that may stay for long, here and at the server. Not one whose answer is
-/// on its way: then whoever asked sees to it. A watch that was disarmed for a look that failed may be
-/// at the server, too.
+/// Removes a watch on a node that may exist for long, here and at the server, unless the arming
+/// request is in flight: its completion handles that. A watch that was disarmed by a failed read
+/// may still exist at the server.
 inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std::string& path) {
     if (watch.arming())
         return;
@@ -175,7 +175,7 @@ inline void forget_watch(port& p, watch_node& watch, watch_kind kind, const std:
     p.watch_dropped(kind, path);
 }
 
-/// Waits until there is a session to which requests can be bound (or the client is closed).
+/// Waits until there is a session for requests, or the client is closed.
 inline task<> session_alive(port& p, signal& wake) {
     while (!p.alive(p.status().generation) && p.status().state != session_state::closed) {
         co_await wake.wait();

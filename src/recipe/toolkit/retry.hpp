@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a request that failed is sent again. It is decided here alone: every driver has a `retry` for what
-// it does, and asks it.
+// The retry policy: every driver uses a `retry` to decide whether to send a failed request again.
 #pragma once
 
 #include "driver/port.hpp"
@@ -10,11 +9,11 @@
 
 namespace corozk::detail {
 
-/// What a request outlives besides a lost connection. It waits for the next connection by itself, so that
-/// sending it again at once does not spin.
+/// The errors, besides a lost connection, after which a request is sent again. As it then waits for
+/// the next connection, sending it at once does not busy-wait.
 struct retry_policy {
     bool next_session;  ///< the end of its session: it is sent in the next one
-    bool long_outage;   ///< that there was no connection in time (`errc::not_connected`)
+    bool long_outage;   ///< no connection in time (`errc::not_connected`)
 };
 
 inline constexpr retry_policy until_closed{true, true};
@@ -23,43 +22,41 @@ inline constexpr retry_policy in_session{false, true};
 inline constexpr retry_policy in_session_while_reachable{false, false};
 
 enum class retry_verdict : std::uint8_t {
-    settled,  ///< it succeeded, the server has answered, or it was refused here
+    settled,  ///< success, or a permanent error
     again,
-    ended,  ///< nothing speaks against it but that there is no session for it any more
+    ended,  ///< would be sent again, but its session has ended
 };
 
-/// @param goes_on  whether there is, or will be, a session for it
+/// @param goes_on whether there is, or will be, a session for it
 retry_verdict judge_retry(retry_policy policy, const error_code& ec, bool goes_on) noexcept;
 
-/// Whether only the connection failed, or what the policy outlives as well. For what sees by itself whether
-/// there is a session.
+/// Whether the policy retries after this error, provided that there is a session.
 inline bool is_transient(const error_code& ec, retry_policy policy = until_closed) noexcept {
     return judge_retry(policy, ec, true) == retry_verdict::again;
 }
 
-/// Why what belonged to a session fails once it has ended.
+/// The error of operations that are bound to a session that has ended.
 error_code end_of_session(const port& p) noexcept;
 
-/// Decides for one request, or for several that lead to one end, and remembers whether one of them may have
-/// been carried out although its response was lost. That is to be found out, however long it takes: then an
-/// outage does not end it either.
+/// Decides on retries of a request, or of several with the same purpose, and records whether one of
+/// them may have been applied although its response was lost. Then even a long outage does not end
+/// the retries, as the outcome must be determined.
 class retry {
 public:
-    /// For requests that any session can carry out.
+    /// For requests that are not bound to a session.
     explicit retry(const port& p, retry_policy policy = until_closed) noexcept
         : port_(p), policy_(policy) {}
 
-    /// For requests that are bound to one session (`operation::generation`; 0: to none).
+    /// For requests that are bound to a session (`operation::generation`; 0: none).
     retry(const port& p, std::uint64_t generation, retry_policy policy = in_session) noexcept
         : port_(p), policy_(policy), generation_(generation) {}
 
-    /// Whether to send a request again that failed so. Where only the end of the session or of the client
-    /// speaks against it, `ec` becomes that: a loop that was kept waiting hears of both in one turn, and of
-    /// the connection first.
+    /// Whether to send a failed request again. If only the end of the session or of the client
+    /// prevents that, `ec` is replaced by that error: a delayed loop may learn of both at once.
     bool again(error_code& ec) noexcept;
     bool again(error_code&& ec) noexcept { return again(ec); }
 
-    /// Whether a request that failed may have been carried out.
+    /// Whether a failed request may have been applied.
     bool doubtful() const noexcept { return doubtful_; }
 
 private:
@@ -69,7 +66,7 @@ private:
     bool doubtful_ = false;
 };
 
-// For what does not have a `retry` yet.
+// For drivers without a `retry`.
 inline bool worth_another_try(const error_code& ec) noexcept {
     return is_transient(ec);
 }

@@ -6,9 +6,9 @@
 
 namespace corozk::detail {
 
-/// Sends a `sync` and `look` right behind it, so that `look` sees all that was committed before: a
-/// server may lag behind what this client has seen at another one, or what another client did
-/// before it spoke to this one. @return the first error of the two; the rest is in `look`
+/// Sends a `sync` directly followed by `look`, so that `look` sees everything that was committed
+/// before: the server may lag behind one that this client used earlier, or behind changes by other
+/// clients. @return the first error of the two; the result is in `look`
 task<error_code> behind_sync(port& p, request& look);
 
 }  // namespace corozk::detail

@@ -6,7 +6,7 @@
 
 namespace corozk::detail {
 
-/// Removes the elements that satisfy `wanted` and returns them, both in their order.
+/// Removes and returns the elements that satisfy `wanted`, preserving the order of both.
 template <class Value, class Predicate>
 std::vector<Value> take_if(std::vector<Value>& values, Predicate wanted) {
     std::vector<Value> taken;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who begins a transaction, may decide it, and cleans up behind it.
+// The coordinator: begins a transaction, may decide it, and cleans up.
 #include "driver/ensure_path.hpp"
 #include "driver/port.hpp"
 #include "driver/request.hpp"
@@ -37,7 +37,7 @@ public:
 
 namespace {
 
-/// Room for what a request has beside the paths and the data that are counted.
+/// The size of a request besides the counted paths and data.
 constexpr std::size_t decision_overhead = 1024;
 constexpr std::size_t per_site_overhead = 64;
 
@@ -104,7 +104,7 @@ task<> resume_driver(coordinator_ptr self,
             mine.is(*header);
             ec = co_await look_for_decision(p, mine, nullptr, found.outcome);
             if (ec == zk_errc::no_node)
-                continue;  // it was cleaned up in this moment
+                continue;  // it was cleaned up at the same time
         }
         if (!ec) {
             found.form = header->form;
@@ -170,7 +170,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     if (error_code ec = co_await look_for_decision(p, mine, nullptr, outcome))
         co_return ec;
     if (!outcome) {
-        // Somebody else may have cleaned up in this moment.
+        // Another client may have cleaned up at the same time.
         request still_there(p, op_code::exists, mine.identity);
         error_code ec = co_await still_there;
         if (!ec)
@@ -214,7 +214,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     request erase_all(p, op_code::multi, path);
     erase_all.steps = steps.steps();
     error_code ec = co_await erase_all;
-    // Somebody else cleans up, too: what is left will be seen.
+    // Another client cleans up, too: try again with what is left.
     co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
 }
 

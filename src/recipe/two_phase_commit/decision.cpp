@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transaction and its decision: whoever takes part looks for it, waits for it, or aborts.
+// A transaction and its decision: reading it, waiting for it, aborting.
 #include "recipe/two_phase_commit/decision.hpp"
 
 #include "driver/request.hpp"
@@ -86,7 +86,7 @@ task<error_code> look_for_decision(port& p,
         ec = co_await exists;
         if (ec == zk_errc::no_node)
             co_return error_code();
-        // It has come in between: then the server watches its data for us.
+        // It was created in between: the server has set a data watch.
         forget_watch(p, *watch, watch_kind::data, path);
         if (ec && !retry(p).again(ec))
             co_return ec;
@@ -129,7 +129,7 @@ task<error_code> write_abort(port& p,
         create.steps = steps.steps();
         error_code ec = co_await create;
         if (retry(p).again(ec))
-            continue;  // if it was ours, it is read the next time
+            continue;  // if it was written by this client, the next read shows that
         if (!ec) {
             outcome = wish;
             co_return ec;
@@ -137,7 +137,7 @@ task<error_code> write_abort(port& p,
         if (ec != zk_errc::node_exists)
             co_return ec;
         ec = co_await look_for_decision(p, mine, nullptr, outcome);
-        // It vanishes only together with the transaction.
+        // It is deleted only together with the transaction.
         if (!ec && !outcome)
             ec = zk_errc::no_node;
         co_return ec;
@@ -185,7 +185,7 @@ decision_times::decision_times(time_limit limit, time_point begin)
     using namespace std::chrono_literals;
     if (deadline == no_deadline)
         return;
-    // Less would be no time at all for one who is to write something and wait for the answer.
+    // A shorter time is not sufficient to write the decision and get the response.
     deadline = std::max(deadline, begin + 200ms);
     votes_due = deadline - std::min<time_limit::duration>((deadline - begin) / 4, 1s);
 }

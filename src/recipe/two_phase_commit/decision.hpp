@@ -20,8 +20,8 @@ namespace corozk::detail {
 using outcome_slot = std::optional<commit_outcome>;
 using outcome_call = waiting_call<commit_outcome>;
 
-/// The times of one who decides to abort when the votes have not come in time. The call ends at its
-/// deadline; so the votes are due a while before, which is for writing the decision.
+/// The times of a decider that aborts if votes are missing in time. As the call ends at its
+/// deadline, votes are due earlier, to leave time for writing the decision.
 struct decision_times {
     decision_times(time_limit limit, time_point begin);
 
@@ -29,7 +29,7 @@ struct decision_times {
     time_point deadline;
 };
 
-/// Rings when the votes are due.
+/// Expires when the votes are due.
 class votes_alarm {
 public:
     votes_alarm(port& p, signal& wake, time_point due) : alarm_(p, wake) {
@@ -43,7 +43,7 @@ private:
     alarm alarm_;
 };
 
-/// One transaction, which a later one at the same path is not.
+/// A transaction, as distinguished from later ones at the same path.
 struct this_transaction {
     this_transaction(std::string path_, acl entries_)
         : path(std::move(path_)), entries(std::move(entries_)) {}
@@ -53,10 +53,10 @@ struct this_transaction {
         identity = identity_node(path, guid);
     }
 
-    /// Before that, nothing is asked or changed of it.
+    /// Before that, nothing of it is read or changed.
     bool is_known() const { return !guid.empty(); }
 
-    /// The first step of whatever changes it.
+    /// The first step of each transaction that changes it.
     transaction steps() const {
         transaction result;
         result.check(identity, any_version);
@@ -73,14 +73,14 @@ struct this_transaction {
     std::string path;
     acl entries;           ///< of its nodes
     std::string guid;      ///< empty: not known yet
-    std::string identity;  ///< the node that says so, there as long as the transaction is
+    std::string identity;  ///< its identity node, which exists as long as the transaction
 };
 
-/// A site of this client, and its node.
+/// A site of this client.
 struct own_site {
     explicit own_site(std::string name_) : name(std::move(name_)) {}
 
-    /// With the node went the vote that it carried.
+    /// The node was deleted with its session, and the vote with it.
     bool is_dead(const port& p) const { return has_node && !p.alive(generation); }
 
     const std::string name;
@@ -88,41 +88,43 @@ struct own_site {
     std::uint64_t generation = 0;  ///< the session that owns it
 };
 
-/// Learns which transaction is there, unless it is known which one is meant.
+/// Determines the present transaction, unless it is already known.
 task<error_code> learn_identity(port& p, this_transaction& mine);
 
-/// After something of the transaction was found missing, or another one's in its place.
-/// @return `no_node` if the transaction is over; `foreign_data` if it is not: somebody else has been at
-///         its nodes, and asking again would find the same for ever
+/// After a node of the transaction was found missing or to belong to another one.
+/// @return `no_node` if the transaction is over; otherwise `foreign_data`: another client has
+/// changed
+///         its nodes, and a retry would not help
 task<error_code> why_missing(port& p, const this_transaction& mine);
 
-/// Reads the decision if there is one; if not, `watch` waits for its creation.
-/// @return as `why_missing` if there is one, but the next transaction's (or the one's before, at a
-///         server that lags behind: this is believed behind a sync only)
+/// Reads the decision, or watches for its creation.
+/// @return as `why_missing` if it belongs to the next transaction (or the previous one, on a server
+/// that
+///         lags behind: therefore read again after a sync)
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,
                                    outcome_slot& outcome);
 
-/// Whether the transaction is there; `watch` tells of its end: without a decision none will come.
-/// It was there once: that it is not is believed behind a sync only, because a server may lag behind
-/// what an earlier session has seen.
+/// Checks that the transaction exists, with a watch for its deletion, after which there will be no
+/// decision. As it existed before, its absence is confirmed after a sync: the server may lag behind
+/// the one of an earlier session.
 task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_signal& watch);
 
-/// Decides to abort, unless it has been decided.
+/// Aborts, unless it has been decided.
 task<error_code> write_abort(port& p,
                              const this_transaction& mine,
                              std::string reason,
                              outcome_slot& outcome);
 
-/// The same because our own site is dead.
+/// Same as above, because the own site is dead.
 task<error_code> abort_as_dead(port& p,
                                const this_transaction& mine,
                                const own_site& dead,
                                outcome_slot& outcome);
 
-/// Waits for a decision that others make, until the call is over or the votes are due.
-/// @param own  a site of ours that has voted, or may; null: none
+/// Waits for the decision of another participant, until the call is over or the votes are due.
+/// @param own a site of this client that has voted, or may have; null: none
 task<error_code> await_decision(port& p,
                                 const this_transaction& mine,
                                 const own_site* own,
@@ -131,7 +133,7 @@ task<error_code> await_decision(port& p,
                                 const votes_alarm& due,
                                 outcome_slot& outcome);
 
-/// Ends an operation that was to give an outcome.
+/// Completes an operation with the outcome or an error.
 void finish_call(outcome_call& call, error_code ec, const outcome_slot& outcome);
 
 }  // namespace corozk::detail

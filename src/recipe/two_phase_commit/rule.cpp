@@ -24,7 +24,7 @@ std::string node_of(std::string_view prefix, std::string_view whose) {
     return std::string(prefix).append(whose);
 }
 
-/// Takes a line off the front; nothing if there is no whole line.
+/// Removes the first line; nothing if it is incomplete.
 std::optional<std::string_view> take_line(std::string_view& text) {
     std::size_t end = text.find('\n');
     if (end == text.npos)

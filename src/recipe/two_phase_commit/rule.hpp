@@ -15,34 +15,33 @@ namespace corozk::detail {
 // Two-phase commit.
 //
 //   transaction               persistent: form, guid of its `begin`, sites, payload
-//   transaction/id-<guid>     persistent, made with it, and gone with it: which one it is
-//   transaction/site-<name>   ephemeral, the site's own: "" while it thinks, then its vote
-//   transaction/joined-<name> persistent, made with the site's node: that the site has come
-//   transaction/decision      persistent, created once: "commit" or "abort", the guid, and why
-//   transaction/done-<name>   persistent: the site needs the decision no more
+//   transaction/id-<guid>     persistent, created and deleted with it: its identity
+//   transaction/site-<name>   ephemeral, owned by the site: empty, then its vote
+//   transaction/joined-<name> persistent, created with the site's node: the site has joined
+//   transaction/decision      persistent, created once: "commit" or "abort", the guid, the reason
+//   transaction/done-<name>   persistent: the site no longer needs the decision
 //
 // Invariants:
-//   * The decision is the one node that counts, and it is created, never changed: two deciders
-//     cannot disagree, the second reads what the first has written.
-//   * "commit" is created in one transaction that checks every site's node at the version of its
-//     vote: each was there, alive, and had voted to commit. A vote is the only write to its node.
-//   * Everybody may create "abort" who knows a reason: a vote to abort, a site that has come and
-//     whose node is gone (or is another one), the deadline of a decider, the loss of one's own
-//     node.
-//   * A site that has voted to commit in the second form never decides: it is in doubt.
-//   * The decision goes last, together with the transaction's node: while there is a transaction
-//     without a decision, it was never decided.
-//   * Another transaction may be at the same path later. Every step checks the identity of the one
-//     that it is meant for, and a decision names its own.
+//   * The decision is the only node that counts. It is created and never changed, so that two
+//     deciders cannot disagree: the second one reads the decision of the first.
+//   * "commit" is created by a transaction that checks every site's node at the version of its
+//     vote: each site is alive and has voted to commit. A vote is the only write to a site's node.
+//   * "abort" may be created by anyone with a reason: a vote to abort, a site that has joined and
+//     whose node was deleted or replaced, the deadline of a decider, or the loss of the own node.
+//   * In the form `coordinator`, a site that has voted to commit never decides: it is in doubt.
+//   * The decision is deleted last, together with the transaction's node: a transaction without a
+//     decision was never decided.
+//   * There may be another transaction at the same path later. Every step checks the identity of
+//     its transaction, and the decision contains it.
 
-/// What a decider knows of a site.
+/// The state of a site, as read by a decider.
 enum class site_state : std::uint8_t {
-    absent,  ///< has not come yet
-    silent,  ///< has come, has not voted
+    absent,  ///< has not joined
+    silent,  ///< has joined, has not voted
     commit,
     abort,
-    dead,     ///< had come, and is gone
-    foreign,  ///< its node was written by somebody else
+    dead,     ///< has joined, its node was deleted
+    foreign,  ///< its node was written by another client
 };
 
 struct commit_header {
@@ -58,10 +57,9 @@ struct commit_header {
 std::string format_header(const commit_header& header);
 std::optional<commit_header> parse_header(std::string_view data);
 
-/// Whether these can be the sites of a transaction: some, all different, fit for nodes' names.
+/// Whether the list is not empty, without duplicates, and all names are valid node names.
 bool sites_are_good(const std::vector<std::string>& sites);
 
-/// A decision as it is written: whose it is, too.
 struct commit_decision {
     commit_outcome outcome;
     std::string guid;  ///< of the transaction's header
@@ -72,18 +70,18 @@ std::optional<commit_decision> parse_decision(std::string_view data);
 
 std::string_view format_vote(commit_vote vote) noexcept;
 
-/// What the data of a site's node means.
+/// Parses the data of a site's node.
 site_state read_vote(std::string_view data) noexcept;
 
-/// What follows from the votes: nothing yet, or an outcome.
+/// The outcome that follows from the votes, if any yet.
 std::optional<commit_outcome> decide_commit(const std::vector<std::string>& sites,
                                             const std::vector<site_state>& states);
 
-/// What is below a transaction, beside its decision and its identity: paths.
+/// The paths below a transaction, except its decision and identity.
 struct commit_leftovers {
-    std::vector<std::string> acknowledgements;  ///< of its sites: these go last
+    std::vector<std::string> acknowledgements;  ///< of its sites: deleted last
     std::vector<std::string> others;
-    bool identified = false;  ///< its identity is there
+    bool identified = false;  ///< its identity node exists
 };
 
 commit_leftovers sort_leftovers(std::string_view transaction,

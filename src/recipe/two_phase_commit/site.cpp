@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One who takes part: joins, votes, acts on the decision.
+// A site: joins, votes, waits for the decision.
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "recipe/toolkit/synced_read.hpp"
@@ -14,7 +14,7 @@ namespace detail {
 
 namespace {
 
-/// Erases what a site has made, in its session.
+/// Deletes the nodes created by a site, in its session.
 task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     for (;;) {
         request erase(p, op_code::multi, std::string());
@@ -26,7 +26,7 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     }
 }
 
-/// Erases a site's node. There is no other one of this name in this transaction, ever.
+/// Deletes a site's node, the only one of this name ever in this transaction.
 task<> abandon_site(port& p,
                     const this_transaction& mine,
                     std::string node,
@@ -36,7 +36,7 @@ task<> abandon_site(port& p,
     return erase_of_site(p, std::move(erasures), generation);
 }
 
-/// Takes a `join` back that nobody waits for any more: the site has never come.
+/// Undoes a `join` whose call is over, as if the site had never joined.
 task<> undo_join(port& p,
                  const this_transaction& mine,
                  std::string node,
@@ -75,8 +75,8 @@ public:
         return t;
     }
 
-    /// A vote is given once. One that nobody waited for any more before it was certain may be given
-    /// again, but not another one.
+    /// A site votes once. If the call ended before the outcome was known, the same vote may be
+    /// repeated, but not changed.
     bool may_vote(commit_vote wish) const {
         bool other_wish = vote_sent && *vote_sent != wish;
         return !vote_given && !other_wish && !(voter && voter->waiting());
@@ -90,18 +90,18 @@ public:
     const std::string joined;
     std::optional<commit_header> header;
     this_transaction mine;
-    outcome_slot outcome;  ///< once it is known
+    outcome_slot outcome;  ///< set when known
     bool joining = false;
     bool vote_given = false;               ///< the server has it
-    std::optional<commit_vote> vote_sent;  ///< perhaps in vain
-    const outcome_call* voter = nullptr;   ///< who is giving it
+    std::optional<commit_vote> vote_sent;  ///< may have been lost
+    const outcome_call* voter = nullptr;   ///< the call that votes
 };
 
 namespace {
 
 using site_ptr = std::shared_ptr<commit_site_impl>;
 
-/// Becomes a site: the node is made, or the outcome is known.
+/// Joins: creates the node, or reads the outcome.
 task<error_code> join_steps(commit_site_impl& self,
                             waiting_call<commit_transaction>& call,
                             signal& wake,
@@ -144,7 +144,7 @@ task<error_code> join_steps(commit_site_impl& self,
         if (!ec) {
             ec = co_await look_for_decision(p, self.mine, &decision_watch, self.outcome);
             if (ec == zk_errc::no_node)
-                continue;  // cleaned up in this moment
+                continue;  // cleaned up at the same time
         }
         result = ec;
         if (ec || self.outcome)
@@ -177,7 +177,7 @@ task<error_code> join_steps(commit_site_impl& self,
         if (ec == zk_errc::no_node) {
             ec = co_await why_missing(p, self.mine);
             if (ec == zk_errc::no_node)
-                continue;  // cleaned up in this moment
+                continue;  // cleaned up at the same time
         }
         if (ec == zk_errc::node_exists) {
             node_watch.disarm();
@@ -187,7 +187,7 @@ task<error_code> join_steps(commit_site_impl& self,
             if (retry(p).again(ec))
                 continue;
             if (ec == zk_errc::no_node) {
-                // This site had come before, and died.
+                // This site had joined before, and died.
                 ec = co_await write_abort(
                     p, self.mine, "site " + self.own.name + " died", self.outcome);
                 if (ec == zk_errc::no_node)
@@ -229,7 +229,7 @@ task<> join_driver(site_ptr self,
     self->joining = false;
     bool joined = !ec && (self->own.has_node || self->outcome);
     if (joined && !self->own.has_node && perhaps_ours) {
-        // The answer was lost, and meanwhile all was decided without it.
+        // The response was lost, and the transaction was decided without this site.
         co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
         perhaps_ours = false;
     }
@@ -237,7 +237,7 @@ task<> join_driver(site_ptr self,
         call.complete(error_code(), self->describe());
         co_return;
     }
-    // Nobody waits any more, or it failed: the site's node goes.
+    // The call is over or has failed: delete the site's node.
     if (self->own.has_node || perhaps_ours) {
         self->own.has_node = false;
         co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
@@ -246,9 +246,9 @@ task<> join_driver(site_ptr self,
         call.fail(ec);
 }
 
-/// Writes the vote to the site's node. What is sent may count, whatever becomes of its answer: nothing is
-/// before there is a connection, nor once nobody waits any more.
-/// @return `session_expired` if the node is gone.
+/// Writes the vote to the site's node. A vote that was sent may count even if its response is lost,
+/// so it is sent only while connected and while the call is pending.
+/// @return `session_expired` if the node was deleted
 task<error_code> write_vote(commit_site_impl& self,
                             commit_vote wish,
                             signal& wake,
@@ -268,7 +268,7 @@ task<error_code> write_vote(commit_site_impl& self,
         transaction steps = self.mine.steps();
         steps.set(self.node, std::string(format_vote(wish)), 0);
         if (wish == commit_vote::abort) {
-            // Without this vote there is no commit: it decides, whoever else is there.
+            // A vote to abort is decisive, regardless of the other sites.
             commit_outcome abort(false, "site " + self.own.name + " voted to abort");
             steps.create(
                 decision_node(self.path), format_decision(abort, self.mine.guid), self.mine.how());
@@ -276,7 +276,7 @@ task<error_code> write_vote(commit_site_impl& self,
         write.steps = steps.steps();
         write.generation = self.own.generation;
         error_code ec = co_await write;
-        if (!ec || ec == zk_errc::node_exists) {  // written, or decided already
+        if (!ec || ec == zk_errc::node_exists) {  // written, or already decided
             self.vote_given = true;
             co_return error_code();
         }
@@ -285,7 +285,7 @@ task<error_code> write_vote(commit_site_impl& self,
         if (is_session_lost(ec) && ec != errc::closed)
             co_return zk_errc::session_expired;
         if (ec == zk_errc::bad_version) {
-            // By an answer that was lost, or by a stranger.
+            // Written by a request whose response was lost, or by another client.
             request read(p, op_code::get, self.node);
             read.generation = self.own.generation;
             ec = co_await read;
@@ -320,7 +320,7 @@ task<error_code> vote_steps(commit_site_impl& self,
         if (ec || !call.waiting())
             co_return ec;
     } else {
-        // Who may not read it would wait for a decision that the server never tells of.
+        // Without READ permission the server would never send the event of the decision.
         error_code ec = co_await learn_identity(p, mine);
         if (ec)
             co_return ec;
@@ -345,7 +345,7 @@ task<> vote_driver(site_ptr self,
     port& p = self->get_port();
     signal wake(p);
     decision_times times(limit, p.now());
-    // Who does not decide only waits.
+    // A site that does not decide only waits.
     bool decides = wish && self->header && self->header->form == commit_form::all_sites;
     outcome_call call(
         *self, std::move(handler), wake, decides ? times.deadline : limit.from(p.now()));
@@ -370,7 +370,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;
-        // It may have been there, and cleaned up since.
+        // It may have been created, and cleaned up since.
         bool gone = attempts.doubtful() && ec == zk_errc::no_node;
         if (ec && ec != zk_errc::node_exists && !gone) {
             call.fail(ec);

@@ -116,11 +116,11 @@ task<error_code> vote_tally::read_votes(bool& again) {
     co_return problem;
 }
 
-/// There is no node of this site: has it come, and died?
+/// The site's node does not exist: determines whether it has joined and died.
 task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     request joined(port_, op_code::exists, joined_node(mine_.path, sites_[i]));
     request node(port_, op_code::exists, node_of(i));
-    // In this order: a site that comes between the two has a node.
+    // In this order, as a site that joins between the two requests has a node.
     joined.send();
     node.send();
     error_code has_come = co_await joined;
@@ -138,7 +138,7 @@ task<error_code> vote_tally::look_for_traces(std::size_t i, bool& again) {
     co_return error_code();
 }
 
-/// Only if each vote is still there as it was read.
+/// Commits if each vote is still as it was read.
 task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
     transaction steps = mine_.steps();
     commit_outcome wish(true, std::string());
@@ -158,7 +158,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
         co_return error_code();
     }
     if (ec == zk_errc::bad_version || ec == zk_errc::no_node) {
-        // A vote is gone, or is another one (or the whole transaction is gone).
+        // A vote or the whole transaction was deleted, or a vote was changed.
         request exists(port_, op_code::exists, mine_.identity);
         ec = co_await exists;
         for (vote& v : votes_)
@@ -174,7 +174,7 @@ void vote_tally::forget() {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         std::string path = node_of(i);
         forget_watch(port_, votes_[i].missing_watch, watch_kind::exists, path);
-        // Those of nodes that are there go with the nodes.
+        // The server removes watches of existing nodes with the nodes.
         votes_[i].data_watch.disarm();
     }
 }

@@ -11,18 +11,18 @@
 
 namespace corozk::detail {
 
-/// One who watches all votes and decides.
+/// Watches all votes and decides.
 class vote_tally {
 public:
-    /// @param own  a decider that is a site itself; null: the coordinator
+    /// @param own the site, if the decider is one; null: the coordinator
     vote_tally(port& p,
                const this_transaction& mine,
                std::vector<std::string> sites,
                const own_site* own,
                signal& wake);
 
-    /// Until there is an outcome, or the call is over. When the votes are due: abort, also behind a
-    /// call whose deadline has passed meanwhile.
+    /// Runs until there is an outcome or the call is over. Aborts when the votes are due, even if
+    /// the call has ended at its deadline by then.
     task<error_code> run(outcome_call& call, const votes_alarm& due, outcome_slot& outcome);
 
 private:
@@ -30,7 +30,7 @@ private:
         explicit vote(signal& wake) : data_watch(wake), missing_watch(wake) {}
         watch_signal data_watch;
         watch_signal missing_watch;
-        std::int64_t czxid = 0;  ///< of the node that was seen; 0: none
+        std::int64_t czxid = 0;  ///< of the node; 0: none was seen
         std::int32_t version = 0;
     };
 

@@ -35,7 +35,7 @@ public:
         record_->value.reset();
     }
 
-    /// Told of a good result in the moment in which it comes, and not only when it is asked for.
+    /// Called with a good result at the moment at which it comes, not only when it is awaited.
     void at_result(std::function<void(const Value&)> told) { record_->told = std::move(told); }
 
     /// How long it may take; from now on.
@@ -123,7 +123,7 @@ public:
     }
     T& operator*() { return *operator->(); }
 
-    /// For whoever looks at it as long as it is there.
+    /// For code that looks at it as long as it exists.
     std::weak_ptr<T> weak() const { return value_; }
 
 private:
@@ -131,7 +131,7 @@ private:
     std::shared_ptr<destroyer> destroy_;
 };
 
-/// What was granted (`ownership` and its like), which the engine may destroy: it is given back then.
+/// What was granted (an `ownership`), which the engine may destroy: it is released then.
 template <class Held>
 class droppable {
 public:

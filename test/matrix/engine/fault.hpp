@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -15,8 +16,8 @@ enum class fault : std::uint8_t {
     answer_lost,   ///< carried out, and the connection cut
     cut_after_answer,
     answer_delayed,
-    short_hole,     ///< too short for anybody to notice
-    noticed_hole,   ///< the client gives the connection up, the session may live
+    short_hole,     ///< too short to be noticed
+    noticed_hole,   ///< the client gives up the connection, the session may live
     long_hole,      ///< the session does not live
     deadline_hole,  ///< nothing is answered until long after the deadline; the connection stays
     slow_answers,   ///< each takes so long that a few of them take longer than the time allowed
@@ -24,22 +25,22 @@ enum class fault : std::uint8_t {
     cancel_partial,
     cancel_total,
     destroy_object,
-    drop_grant,  ///< what was granted is destroyed without a word
+    drop_grant,  ///< what was granted is destroyed
     close_client,
     destroy_client,
-    expired,              ///< by somebody with its id and password, and the connection cut
+    expired,              ///< by a client with its id and password, and the connection cut
     server_restarted,     ///< killed and restarted
-    client_stopped,       ///< the loop stands still for longer than the session lives
+    client_stopped,       ///< the event loop is blocked for longer than the session lives
     own_node_deleted,     ///< all that our session has
     oldest_node_deleted,  ///< one of several
     newest_node_deleted,
     parent_deleted,
-    foreign_children,  ///< nodes of others in our folder
+    foreign_children,  ///< other programs' nodes below our parent node
     second_object,     ///< another object of the same session does the same
     chroot,
-    restricted_acl,  ///< all nodes are for their creator only
-    forbidding_acl,  ///< ... and ours is somebody else
-    may_not_read,    ///< in the folder ours may do everything but this
+    restricted_acl,  ///< all nodes are accessible to their creator only
+    forbidding_acl,  ///< ... and that is another client
+    may_not_read,    ///< below the parent node ours may do everything but this
     may_not_write,
     may_not_create,
     may_not_delete,
@@ -138,13 +139,34 @@ inline constexpr std::array connection_breakers = {fault::request_lost,
                                                    fault::long_hole,
                                                    fault::client_stopped};
 
-/// Somebody erases one or all of the nodes that our session has.
+/// For scenarios that differ from others by their requests only: what strikes at single requests.
+inline constexpr std::initializer_list<fault> at_requests = {fault::request_lost,
+                                                             fault::answer_lost,
+                                                             fault::cut_after_answer,
+                                                             fault::answer_delayed,
+                                                             fault::short_hole,
+                                                             fault::cancel_terminal,
+                                                             fault::destroy_object,
+                                                             fault::close_client,
+                                                             fault::destroy_client,
+                                                             fault::expired,
+                                                             fault::long_hole};
+inline constexpr const char* other_requests =
+    "other scenarios show it; this one has other requests";
+
+/// Of those, what neither ends a call nor the session.
+inline constexpr std::initializer_list<fault> survived = {fault::request_lost,
+                                                          fault::answer_lost,
+                                                          fault::cut_after_answer,
+                                                          fault::answer_delayed};
+
+/// Another client deletes one or all of the nodes that our session has.
 inline bool deletes_own(fault f) {
     return f == fault::own_node_deleted || f == fault::oldest_node_deleted ||
            f == fault::newest_node_deleted;
 }
 
-/// The folder withholds one permission from ours.
+/// The parent node withholds one permission from ours.
 inline bool withholds(fault f) {
     return f == fault::may_not_read || f == fault::may_not_write || f == fault::may_not_create ||
            f == fault::may_not_delete;
@@ -169,6 +191,16 @@ inline bool is_about_deadlines(fault f) {
 /// Operations are ended by their own side.
 inline bool interrupts(fault f) {
     return traits_of(f).where == places::answers;
+}
+
+inline bool cancels(fault f) {
+    return f == fault::cancel_terminal || f == fault::cancel_partial || f == fault::cancel_total;
+}
+
+/// Also between any two handlers of the event loop, where a scenario asks for it.
+inline bool comes_between_turns(fault f) {
+    return f == fault::cancel_terminal || f == fault::destroy_object || f == fault::close_client ||
+           f == fault::destroy_client;
 }
 
 }  // namespace corozk::matrix

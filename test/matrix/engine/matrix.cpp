@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix.hpp"
 
+#include "at_every_request.hpp"
 #include "tally.hpp"
 #include <corozk/testing/server.hpp>
 #include <corozk/testing/still_loop.hpp>
@@ -31,6 +32,7 @@ testing::server_options options_of_servers() {
 struct shape {
     std::uint64_t requests = 0;
     std::uint64_t notifications = 0;
+    std::uint64_t turns = 0;
     bool grants = false;
     bool limited = false;
     std::vector<std::string> states;
@@ -85,6 +87,8 @@ std::vector<place> thinned(std::vector<place> all, std::size_t count, std::size_
     if (all.size() <= count)
         return all;
     std::vector<place> few;
+    if (count == 0)
+        return few;
     std::size_t offset = salt % (all.size() / count);
     for (std::size_t i = 0; i < count; ++i)
         few.push_back(all[offset + i * all.size() / count]);
@@ -99,6 +103,17 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
         return frames;
     if (is_about_deadlines(f.id) && !seen.limited)
         return frames;
+    if (s.at_every_turn && comes_between_turns(f.id) && wanted_.places != extent::compact) {
+        for (std::uint64_t k = 1; k <= seen.turns; ++k)
+            frames.emplace_back(place::kind::turn, k);
+    }
+    bool every_request = at_every_request(s, f.id);
+    if (wanted_.places == extent::requests) {
+        auto kind = interrupts(f.id) ? place::kind::answer : place::kind::request;
+        for (std::uint64_t k = 1; every_request && k <= seen.requests; ++k)
+            frames.emplace_back(kind, k);
+        return frames;
+    }
     bool answers = f.where == places::answers;
     if (answers || f.where == places::frames || f.where == places::frames_only) {
         for (std::uint64_t k = 1; k <= seen.requests; ++k) {
@@ -120,10 +135,12 @@ std::vector<place> matrix::places_for(const scenario& s, const fault_traits& f) 
     }
     if (f.where == places::run)
         states.emplace_back();
-    if (wanted_.compact) {
+    if (wanted_.places == extent::compact) {
         std::size_t salt = std::hash<std::string>()(s.full_name()) + static_cast<std::size_t>(f.id);
-        frames = thinned(std::move(frames), f.slow ? 1 : 3, salt);
-        states = thinned(std::move(states), f.slow ? 1 : 2, salt);
+        // The default suite plays all of its rows, and of what is played at requests only.
+        bool few = f.slow || s.limited();
+        frames = thinned(std::move(frames), every_request ? 0 : few ? 1 : 3, salt);
+        states = thinned(std::move(states), few ? 1 : 2, salt);
     }
     frames.insert(frames.end(), states.begin(), states.end());
     return frames;
@@ -197,6 +214,7 @@ void matrix::measure() {
             shape& seen = shapes_[wanted[i]->full_name()];
             seen.requests = o.requests;
             seen.notifications = o.notifications;
+            seen.turns = o.turns;
             seen.grants = o.grants;
             seen.limited = o.limited;
             seen.states = o.states;
@@ -220,6 +238,7 @@ bool matrix::run(std::ostream& out) {
     std::sort(all_scenarios().begin(),
               all_scenarios().end(),
               [](const scenario& a, const scenario& b) { return a.full_name() < b.full_name(); });
+    check_rows_of_every_request();
     servers_.resize(wanted_.single.empty() ? wanted_.threads : 1);
     {
         std::vector<std::jthread> starting;

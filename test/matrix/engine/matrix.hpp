@@ -3,15 +3,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 
 namespace corozk::matrix {
 
+/// Which places of each cell are played.
+enum class extent : std::uint8_t {
+    full,      ///< all of them
+    compact,   ///< a few
+    requests,  ///< all requests where at_every_request.cpp says so, and after each handler
+};
+
 /// What is to be run.
 struct request {
     request() = default;
-    bool compact = false;
+    extent places = extent::full;
     std::string recipe;  ///< or recipe.scenario; empty means all
     std::string fault;   ///< empty means all
     std::string single;  ///< one case, as "recipe.scenario/fault/place"

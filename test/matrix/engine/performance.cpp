@@ -20,8 +20,8 @@ namespace {
 constexpr const char* credential = "matrix:secret";
 constexpr const char* others_credential = "stranger:secret";
 
-/// The parent of all cases' folders. The server keeps counters for each node below the root: its `mntr`
-/// would become longer, and what reads it slower, with each case.
+/// The parent of all cases' nodes. The server keeps counters for each node below the root: its
+/// `mntr` would become longer, and reading it slower, with each case.
 constexpr const char* all_cases = "/matrix";
 
 std::string fresh_folder() {
@@ -62,7 +62,7 @@ acl all_but(fault which) {
 
 }  // namespace
 
-/// What it allows, where the folder is there already and is not ours.
+/// What it permits, where the parent node exists already and is not ours.
 std::optional<acl> performance::folder_acl() const {
     if (which_ == fault::forbidding_acl)
         return creator_acl();
@@ -125,11 +125,14 @@ awaitable<void> performance::play_and_end() {
     }
     result_.requests = proxy_.requests();
     result_.notifications = proxy_.statistics().notifications;
+    testing::turn_clock& clock = *testing::turn_clock::current();
+    result_.turns = clock.turns() - turns_before_;
+    clock.interrupt_after(0, nullptr);  // not any more
     result_.grants = stage_->has_granted();
     result_.limited = stage_->has_limited();
     if (rule_)
         result_.hit = proxy_.fired(*rule_) > 0;
-    if (in_a_state())
+    if (in_a_state() || where_.what == place::kind::turn)
         result_.hit = stage_->applied();
     if (which_ == fault::none || where_.what == place::kind::whole)
         result_.hit = true;

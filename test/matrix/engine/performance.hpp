@@ -89,6 +89,7 @@ private:
     bool beside_runs_ = false;
     std::string beside_failed_;
     bool arrived_ = false;
+    std::size_t turns_before_ = 0;
     outcome result_;
 };
 

@@ -110,7 +110,11 @@ void performance::arm() {
     proxy_.reset_numbering();
     if (which_ == fault::slow_answers)
         proxy_.set_delay(testing::direction::to_client, slow_answer);
-    if (where_.what == place::kind::whole || in_a_state())
+    testing::turn_clock& clock = *testing::turn_clock::current();
+    turns_before_ = clock.turns();
+    if (where_.what == place::kind::turn)
+        clock.interrupt_after(where_.number, [this] { stage_->interrupt(); });
+    if (where_.what == place::kind::whole || where_.what == place::kind::turn || in_a_state())
         return;
     bool event = where_.what == place::kind::notification;
     std::optional<testing::action> what = event ? at_reply() : at_request();

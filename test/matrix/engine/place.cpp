@@ -16,6 +16,8 @@ std::string place::text() const {
             return std::to_string(number) + "a";
         case kind::notification:
             return std::to_string(number) + "n";
+        case kind::turn:
+            return std::to_string(number) + "t";
         case kind::state:
             return settled ? state + "+" : state;
     }
@@ -41,6 +43,8 @@ place place::parse(const std::string& text) {
             return place(kind::answer, number);
         if (rest == "n")
             return place(kind::notification, number);
+        if (rest == "t")
+            return place(kind::turn, number);
     }
     throw std::invalid_argument("no such place: " + text);
 }

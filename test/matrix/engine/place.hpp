@@ -9,15 +9,16 @@
 namespace corozk::matrix {
 
 struct place {
-    enum class kind : std::uint8_t { whole, request, answer, notification, state };
+    enum class kind : std::uint8_t { whole, request, answer, notification, turn, state };
 
     place() = default;
     place(kind k, std::uint64_t n) : what(k), number(n) {}
     explicit place(std::string s, bool settled_ = false)
         : what(kind::state), state(std::move(s)), settled(settled_) {}
 
-    /// "all", "7", "7a" (the answer to request 7), "2n" (the second notification), the name of a
-    /// state, or that and "+": what the fault causes is waited for before the scenario goes on.
+    /// "all", "7" (request 7), "7a" (its response), "2n" (the second notification), "12t" (after 12
+    /// handlers of the event loop), the name of a state, or that and "+": the scenario goes on only
+    /// after the client has recovered.
     std::string text() const;
     static place parse(const std::string& text);
 

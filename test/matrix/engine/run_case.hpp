@@ -17,6 +17,7 @@ struct outcome {
     bool hit = false;  ///< the fault had something to happen to
     std::uint64_t requests = 0;
     std::uint64_t notifications = 0;
+    std::uint64_t turns = 0;            ///< handlers of the event loop
     bool grants = false;                ///< something was granted that can be dropped
     bool limited = false;               ///< something was asked for with a time limit
     std::vector<std::string> states;    ///< those of the scenario, in order

@@ -7,6 +7,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,7 +28,7 @@ struct scenario {
     std::string name;
     awaitable<void> (*play)(stage&) = nullptr;
 
-    /// Somebody else proceeds: afterwards, from a session that saw no fault.
+    /// Another client makes progress afterwards, in a session that saw no fault.
     awaitable<void> (*probe)(client&, stage&) = nullptr;
 
     /// The probe waits for its turn when it comes meanwhile: it is also run beside the scenario.
@@ -41,29 +43,46 @@ struct scenario {
     /// Goes on in the next session as if nothing had happened.
     bool outlives_session = false;
 
-    /// What may be left below the folder in the end, of nobody's session, by its path there.
-    /// Otherwise the folder is empty then.
+    /// Persistent nodes that may be left below the parent node, by their path there.
+    /// Otherwise it must be empty.
     bool (*may_stay)(stage&, const std::string& below_folder) = nullptr;
 
     /// Needs no permission at the server: an ACL that forbids everything forbids it nothing.
     bool needs_no_permission = false;
 
-    /// Below the folder: where foreign children are put.
+    /// Below the parent node: where foreign children are created.
     std::string foreign_in;
 
     /// Faults that make no sense here, and why.
     std::map<fault, std::string> without;
 
+    /// Interruptions also come after each handler of the event loop.
+    bool at_every_turn = false;
+
+    /// Only these faults make sense, or show anything that no other scenario does.
+    void only(std::initializer_list<fault> faults, const std::string& why) {
+        limited_ = true;
+        for (const fault_traits& f : fault_table) {
+            bool kept = std::find(faults.begin(), faults.end(), f.id) != faults.end();
+            if (!kept && f.id != fault::none)
+                without.emplace(f.id, why);
+        }
+    }
+
     /// Errors that the documentation allows for besides those that belong to a fault.
     std::map<fault, std::vector<error_code>> may_end_with;
 
-    /// Empty, or why a fault makes no sense here. Without nodes of one's own none of them is erased.
+    /// Empty, or why a fault makes no sense here. Without own nodes none of them is deleted.
     std::string why_not(fault f) const {
         auto it = without.find(deletes_own(f) ? fault::own_node_deleted : f);
         return it == without.end() ? std::string() : it->second;
     }
 
     std::string full_name() const { return recipe + "." + name; }
+    bool limited() const { return limited_; }
+
+private:
+    bool limited_ = false;
 };
 
 /// All scenarios, in the order of their names.

@@ -134,7 +134,7 @@ awaitable<void> stage::enter_state(std::string_view name) {
 }
 
 /// Ours is connected again, in another session where the old one is certain to be gone, and has
-/// heard what there is to hear.
+/// caught up.
 awaitable<void> stage::settle_down(std::int64_t session_before) {
     bool another = ends_session(setting_.which) && setting_.which != fault::noticed_hole;
     co_await testing::eventually_async(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scenario of the fault matrix gets: two clients, a folder, and names for its states.
+// What a scenario of the fault matrix gets: two clients, a parent node, and names for its states.
 #pragma once
 
-#include "fault/owner_registry.hpp"
+#include "owner_registry.hpp"
 #include "scenario.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/eventually.hpp>
@@ -98,7 +98,7 @@ public:
         return std::chrono::seconds(setting_.which == fault::server_restarted ? 60 : 20);
     }
 
-    /// How long ours waits at most where an operation can be told.
+    /// How long ours waits at most, where an operation has a time limit.
     std::chrono::milliseconds limit() const {
         return is_about_deadlines(setting_.which) ? short_limit : patience();
     }
@@ -202,7 +202,7 @@ public:
     std::vector<std::string> planted;
 
 private:
-    /// Asks the server, again if it is down: it is on its way up.
+    /// Asks the server, again while it is restarting.
     template <class Question>
     auto observed(Question ask) -> decltype(ask()) {
         if (setting_.which != fault::server_restarted)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int column_width = 9;
 
-/// What the library promises. Which turns take longer, and why, is told.
+/// What the library promises. Longer handlers are listed with the reason.
 constexpr std::chrono::milliseconds turn_limit(10);
 
 double in_ms(std::chrono::nanoseconds t) {

@@ -28,7 +28,7 @@ struct one_case {
     place where;
 };
 
-/// May be told from several threads.
+/// Thread-safe.
 class tally {
 public:
     /// So many more are to come.

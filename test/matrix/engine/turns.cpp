@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turns.hpp"
 
+#include <algorithm>
+
 namespace corozk::matrix {
 
 namespace {
@@ -34,6 +36,35 @@ awaitable<void> take_turn(stage& s, grant& asked, std::string_view state) {
     s.check(!own.valid(), "what is being released is not valid");
     co_await released.result();
     co_await lost.ended();
+}
+
+awaitable<void> take_turns(stage& s, std::vector<grant*> asked) {
+    for (std::size_t number = 1; !asked.empty(); ++number) {
+        auto next = asked.end();
+        co_await testing::eventually_async(
+            [&] {
+                next = std::find_if(
+                    asked.begin(), asked.end(), [](const grant* g) { return g->done(); });
+                return next != asked.end();
+            },
+            s.patience(),
+            "the next grant");
+        grant& granted = **next;
+        asked.erase(next);
+        std::string state = "holding " + std::to_string(number);
+        co_await take_turn(s, granted, state);
+    }
+}
+
+awaitable<void> changed(stage& s, droppable<ownership>& held, call<>& change) {
+    error_code ec = co_await change.ended();
+    if (cancels(s.which()) && ec == boost::asio::error::operation_aborted) {
+        co_await s.settle();
+        auto record = s.stat(held->path());
+        s.check(held.holds() && record && record->czxid == held->fencing_token(),
+                "what is owned survives a cancelled change");
+    }
+    co_await change.result();
 }
 
 awaitable<void> others_turn(stage& s, client& c, ownership held, share what) {

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace corozk::matrix {
 
@@ -23,6 +24,12 @@ public:
 /// Waits for a grant, holds it (in the named state) until its own node is watched, and gives it
 /// back.
 awaitable<void> take_turn(stage& s, grant& asked, std::string_view state);
+
+/// All of them, in the order in which they are granted: who was cut off may have lost its place.
+awaitable<void> take_turns(stage& s, std::vector<grant*> asked);
+
+/// Waits for the end of a change to something owned. If it was cancelled, that is owned as before.
+awaitable<void> changed(stage& s, droppable<ownership>& held, call<>& change);
 
 /// As a probe: somebody else's whole turn.
 awaitable<void> others_turn(stage& s, client& c, ownership held, share what = {});

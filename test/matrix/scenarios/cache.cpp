@@ -72,6 +72,56 @@ awaitable<void> follow_tree(stage& s) {
     }
 }
 
+/// The tree at the server, but for what foreign_children plants.
+std::map<std::string, std::string> tree_at_server(stage& s) {
+    std::map<std::string, std::string> result;
+    if (!s.exists(path(s)))
+        return result;
+    result[path(s)] = s.data(path(s));
+    for (const std::string& at : s.observer().tree(s.set().root + path(s)))
+        result[at] = s.observer().data(at);
+    return result;
+}
+
+/// Nodes that come, change, go, and come again, with their parents.
+awaitable<void> follow_changes(stage& s) {
+    std::string root = path(s);
+    testing::admin& hand = s.observer();
+    hand.plant(root + "/a/b", "1");
+    object<tree_cache> cache(s, s.ours(), root);
+    std::uint64_t seen = 0;
+    auto follow = [&]() -> awaitable<void> {
+        const auto expected = tree_at_server(s);
+        std::map<std::string, std::string> known;
+        bool first = true;
+        while (first || known != expected) {
+            call<tree_state> next(s, "next");
+            cache->next(seen, next.token());
+            tree_state state = co_await next.result();
+            seen = state.revision;
+            known.clear();
+            if (state.nodes) {
+                for (const auto& [at, node] : *state.nodes)
+                    known[at] = node.data;
+            }
+            first = false;
+        }
+    };
+    co_await follow();
+    co_await s.state("read");
+    hand.set(root + "/a/b", "2");
+    hand.plant(root + "/a/c", "3");
+    hand.erase(root + "/a/b");
+    hand.plant(root + "/a/b", "4");
+    co_await follow();
+    co_await s.state("changed");
+    hand.erase_recursively(root);
+    co_await follow();
+    co_await s.state("gone");
+    hand.plant(root + "/x", "5");
+    co_await follow();
+}
+
 awaitable<void> follow_node(stage& s) {
     object<node_cache> cache(s, s.ours(), path(s) + "/a");
     std::uint64_t seen = 0;
@@ -132,6 +182,11 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("tree", follow_tree)),
+    registered([] {
+        scenario s = make("changes", follow_changes);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
     registered(make("children", follow_children)),
     registered([] {
         scenario s = make("node", follow_node);

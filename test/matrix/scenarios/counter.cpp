@@ -57,6 +57,32 @@ awaitable<void> swap(stage& s) {
     co_await s.state("third");
 }
 
+/// In Kazoo's format: what became of an addition whose response was lost is not known.
+awaitable<void> add_as_kazoo(stage& s) {
+    counter_options options = options_of<counter_options>(s);
+    options.compatibility = compatibility::kazoo;
+    object<counter> mine(s, s.ours(), path(s), options);
+    for (int i = 0; i < 4; ++i) {
+        call<std::int64_t> adding(s, "add");
+        s.note("tried", "1");
+        mine->add(1, adding.token());
+        error_code ec = co_await adding.ended();
+        if (is_outcome_unknown(ec))
+            continue;
+        co_await adding.result();
+        s.note("done", "1");
+    }
+}
+
+awaitable<void> probe_as_kazoo(client& c, stage& s) {
+    counter_options options = options_of<counter_options>(s);
+    options.compatibility = compatibility::kazoo;
+    counter mine(c, path(s), options);
+    s.note("tried", "1");
+    co_await mine.add(1);
+    s.note("done", "1");
+}
+
 /// No addition is lost, and none is done twice.
 awaitable<void> exact(stage& s) {
     // With its parent the counter is gone.
@@ -84,6 +110,12 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("add", add)),
+    registered([] {
+        scenario s = make("kazoo, add", add_as_kazoo);
+        s.probe = probe_as_kazoo;
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
     registered([] {
         scenario s = make("swap", swap);
         s.without[fault::second_object] = "it would change the value in between";

@@ -117,6 +117,38 @@ awaitable<void> local(stage& s) {
     co_await b_out.result();
 }
 
+/// Two rounds: in the first one ours comes and goes first, in the second one last.
+awaitable<void> rounds(stage& s) {
+    double_barrier_options options = options_of<double_barrier_options>(s);
+    double_barrier mine(s.ours(), s.folder(), 2, options);
+    double_barrier theirs(s.theirs(), s.folder(), 2, options);
+    for (std::uint64_t round : {1, 2}) {
+        double_barrier& first = round == 1 ? mine : theirs;
+        double_barrier& last = round == 1 ? theirs : mine;
+        call<> first_in(s, "the first one's enter");
+        call<> last_in(s, "the last one's enter");
+        first.enter(first_in.token());
+        co_await testing::eventually_async(
+            [&] { return s.nodes() == 1; }, s.patience(), "the first one is there");
+        co_await s.settle();
+        s.check(!first_in.done(), "one alone is not let in");
+        last.enter(last_in.token());
+        co_await first_in.result();
+        co_await last_in.result();
+        s.check(mine.round() == round && theirs.round() == round, "both are in this round");
+        s.check(s.nodes() == 2, "two nodes for two members");
+        call<> first_out(s, "the first one's leave");
+        call<> last_out(s, "the last one's leave");
+        first.leave(first_out.token());
+        co_await s.settle();
+        s.check(!first_out.done(), "nobody leaves alone");
+        last.leave(last_out.token());
+        co_await first_out.result();
+        co_await last_out.result();
+        s.check(s.nodes() == 0, "nobody is left");
+    }
+}
+
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "double_barrier";
@@ -141,6 +173,11 @@ const registered all[] = {
         return s;
     }()),
     registered(make("local", local)),
+    registered([] {
+        scenario s = make("rounds", rounds);
+        s.only(survived, "`enter` and `leave` show what becomes of who dies or is interrupted");
+        return s;
+    }()),
 };
 
 }  // namespace double_barrier_scenarios

@@ -37,7 +37,9 @@ awaitable<void> acknowledge(stage& s) {
     ownership& own = *term;
     call<> acknowledged(s, "acknowledge");
     mine->acknowledge(own, acknowledged.token());
-    co_await acknowledged.result();
+    co_await changed(s, term, acknowledged);
+    s.check(!term.holds() || s.deprived() || s.exists(term->path() + "-acknowledged"),
+            "the acknowledgement is there");
     co_await s.state("acknowledged");
     call<> released(s, "release");
     term->release(released.token());
@@ -80,9 +82,42 @@ awaitable<void> observe(stage& s) {
     call<election_leader> second(s, "next_leader after");
     mine->next_leader(leader, second.token());
     co_await s.state("somebody leads");
-    co_await term.release();
+    auto [ec] = co_await theirs.acknowledge(term, as_tuple());
+    s.check(!ec || s.which() == fault::parent_deleted, "their acknowledgement: " + ec.message());
     leader = co_await second.result();
-    s.check(leader.path != path, "the end of the term is seen");
+    s.check(leader.acknowledged || ec, "the acknowledgement is seen");
+    // With its parent node the term has ended already.
+    if (ec && leader.path != path)
+        co_return;
+    call<election_leader> third(s, "next_leader at last");
+    mine->next_leader(leader, third.token());
+    co_await term.release(as_tuple());
+    leader = co_await third.result();
+    s.check(leader.path != path || !leader.acknowledged, "the end of the term is seen");
+}
+
+/// A coroutine that runs while ours leads, and again in its next session.
+awaitable<void> run(stage& s) {
+    election mine(s.ours(), s.folder(), options_of<election_options>(s));
+    int terms = 0;
+    auto body = [&](ownership& term) -> awaitable<int> {
+        ++terms;
+        s.enter_owner(term, party::ours);
+        co_await s.state("leading");
+        co_await mine.acknowledge(term);
+        co_await s.settle();
+        co_return terms;
+    };
+    error_code ec;
+    try {
+        co_await mine.run(body);
+    } catch (const error& e) {
+        ec = e.code();
+    }
+    // The body may see the loss before its term does.
+    bool loss = is_session_lost(ec) || is_recoverable(ec) || ec == errc::ownership_lost;
+    s.check(!ec || (loss && ends_session(s.which())), "run: " + ec.message());
+    s.check(ec || terms > 0, "the body has run");
 }
 
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
@@ -98,6 +133,16 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 const registered all[] = {
     registered(make("campaign", campaign)),
     registered(make("acknowledge", acknowledge)),
+    registered([] {
+        scenario s = make("run", run);
+        s.only({fault::request_lost,
+                fault::answer_lost,
+                fault::cut_after_answer,
+                fault::answer_delayed,
+                fault::expired},
+               other_requests);
+        return s;
+    }()),
     registered([] {
         scenario s = make("again", again);
         s.without[fault::may_not_delete] = "the other one waits for a node that may not be erased";

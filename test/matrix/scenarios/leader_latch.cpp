@@ -126,6 +126,34 @@ awaitable<void> watch_changes(stage& s) {
     co_await closed.result();
 }
 
+/// Beside a rival that resigns until ours leads, and leads again when ours has gone.
+awaitable<void> rivals(stage& s) {
+    election_options options = options_of<election_options>(s);
+    auto theirs = std::make_shared<leader_latch>(s.theirs(), s.folder(), options);
+    object<leader_latch> mine(s, s.ours(), s.folder(), options);
+    theirs->start();
+    co_await theirs->wait_leadership();
+    enter_leader(s, theirs, s.theirs().session_id());
+    mine->start();
+    call<std::int64_t> leads(s, "leadership");
+    enter_when_it_leads(s, leads, mine.weak(), s.ours());
+    mine->wait_leadership(leads.token());
+    co_await s.state("candidate", [&] { return s.nodes() >= 2; });
+    // Ours may not be a candidate at that moment: then theirs leads again.
+    while (!leads.done()) {
+        if (theirs->has_leadership() && (s.nodes() >= 2 || s.disturbed()))
+            co_await theirs->resign(as_tuple());
+        co_await s.theirs().sync("/", as_tuple());
+    }
+    co_await leads.result();
+    call<> closed(s, "close the latch");
+    mine->close(closed.token());
+    co_await closed.result();
+    co_await theirs->wait_leadership();
+    enter_leader(s, theirs, s.theirs().session_id());
+    co_await theirs->close();
+}
+
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "leader_latch";
@@ -138,7 +166,16 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("lead", lead)),
+    registered([] {
+        scenario s = make("lead", lead);
+        s.at_every_turn = true;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("rivals", rivals);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
     registered(make("follow", follow)),
     registered([] {
         scenario s = make("changes", watch_changes);

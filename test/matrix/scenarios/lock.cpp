@@ -44,6 +44,39 @@ awaitable<void> tries(stage& s) {
     co_await take_turn(s, asked, "holding");
 }
 
+/// Three of ours, which hand it over among themselves.
+awaitable<void> local(stage& s) {
+    object<lock> l(s, s.ours(), s.folder(), options_of<lock_options>(s));
+    grant first(s, "acquire");
+    grant second(s, "acquire too");
+    grant third(s, "acquire as well");
+    for (grant* asked : {&first, &second, &third})
+        l->acquire(asked->token());
+    std::vector<grant*> all{&first, &second, &third};
+    co_await take_turns(s, all);
+}
+
+/// A try behind another client's lock leaves nothing that could refuse one for a free lock.
+awaitable<void> refused(stage& s) {
+    lock_options options = options_of<lock_options>(s);
+    lock theirs(s.theirs(), s.folder(), options);
+    ownership first = co_await theirs.acquire();
+    s.enter_owner(first, party::theirs);
+    object<lock> mine(s, s.ours(), s.folder(), options);
+    call<ownership> asked(s, "try_acquire");
+    mine->try_acquire(asked.token());
+    error_code ec = co_await asked.ended();
+    if (ec != errc::would_block)
+        co_await asked.result();
+    s.check(!asked.good(), "the lock is not free");
+    co_await first.release();
+    co_await testing::eventually_async(
+        [&] { return s.nodes() == 0; }, s.patience(), "a refused try leaves nothing");
+    grant free(s, "try_acquire again");
+    mine->try_acquire(free.token());
+    co_await take_turn(s, free, "holding");
+}
+
 /// Ours is asked to give it back, and does.
 awaitable<void> revoked(stage& s) {
     lock_options options = options_of<lock_options>(s);
@@ -138,8 +171,26 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
 }
 
 const registered all[] = {
-    registered(make("alone", alone)),
-    registered(make("wait", wait)),
+    registered([] {
+        scenario s = make("alone", alone);
+        s.at_every_turn = true;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("wait", wait);
+        s.at_every_turn = true;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("local", local);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("refused", refused);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
     registered(make("try", tries)),
     registered([] {
         scenario s = make("revoked", revoked);

@@ -94,6 +94,67 @@ awaitable<void> observe(stage& s) {
     }
 }
 
+/// Its node is deleted by somebody: it is there again.
+awaitable<void> comes_back(stage& s) {
+    object<membership> g(s, s.ours(), s.folder(), options_of<membership_options>(s));
+    std::string node = s.folder() + "/a";
+    call<> joining(s, "join");
+    g->join("a", "1", joining.token());
+    co_await joining.result();
+    call<> changing(s, "set_data");
+    g->set_data("2", changing.token());
+    co_await changing.result();
+    s.erase(node);
+    co_await s.state("back", [&] { return s.exists(node); });
+    co_await testing::eventually_async(
+        [&] { return s.disturbed() || (s.exists(node) && s.data(node) == "2"); },
+        s.patience(),
+        "the member is there with its last data");
+    call<> leaving(s, "leave");
+    g->leave(leaving.token());
+    co_await leaving.result();
+}
+
+/// Two members, their data, and what becomes of them.
+awaitable<void> observe_two(stage& s) {
+    membership_options options = options_of<membership_options>(s);
+    object<membership> g(s, s.ours(), s.folder(), options);
+    membership a(s.theirs(), s.folder(), options);
+    membership b(s.theirs(), s.folder(), options);
+    using members = std::map<std::string, std::string>;
+    members known;
+    auto follow_until = [&](const members& wanted) -> awaitable<void> {
+        while (known != wanted) {
+            call<membership_change> waiting(s, "next_change");
+            g->next_change(waiting.token());
+            membership_change change = co_await waiting.result();
+            for (const member_info& m : change.left)
+                s.check(known.erase(m.name) == 1, "who left was there: " + m.name);
+            for (const member_info& m : change.joined)
+                s.check(known.emplace(m.name, m.data).second, "who joined was not: " + m.name);
+            for (const member_info& m : change.updated) {
+                s.check(known.contains(m.name), "who changed was there: " + m.name);
+                known[m.name] = m.data;
+            }
+        }
+    };
+    const members a1{{"a", "1"}};
+    const members both{{"a", "2"}, {"b", "1"}};
+    const members b1{{"b", "1"}};
+    const members nobody;
+    co_await a.join("a", "1");
+    co_await follow_until(a1);
+    co_await s.state("one is there");
+    co_await b.join("b", "1");
+    co_await a.set_data("2");
+    co_await follow_until(both);
+    co_await s.state("two are there");
+    co_await a.leave();
+    co_await follow_until(b1);
+    co_await b.leave();
+    co_await follow_until(nobody);
+}
+
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     scenario s;
     s.recipe = "membership";
@@ -108,6 +169,16 @@ const registered all[] = {
     registered([] {
         scenario s = make("member", member);
         s.companion = joins_too;
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("comes back", comes_back);
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("observe two", observe_two);
+        s.only(at_requests, other_requests);
         return s;
     }()),
     registered([] {

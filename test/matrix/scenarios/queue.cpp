@@ -107,6 +107,76 @@ awaitable<void> take(stage& s) {
     co_await taken(s, another, "b");
 }
 
+/// Looks at the first item, and takes it without waiting.
+awaitable<void> take_at_once(stage& s) {
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
+    co_await put_as(s.theirs(), s, "a");
+    co_await put_as(s.theirs(), s, "b");
+    for (std::string expected : {"a", "b"}) {
+        call<queue_item> looking(s, "peek");
+        q->peek(looking.token());
+        queue_item item = co_await looking.result();
+        s.check(item.data == expected, "the first item is seen");
+        call<queue_item> taking(s, "try_take " + expected);
+        q->try_take(taking.token());
+        item = co_await taken(s, taking, expected);
+        s.check(item.data == expected, "the first item is taken");
+    }
+}
+
+/// Three into a queue for two: the third comes in when the first is taken.
+awaitable<void> bounded(stage& s) {
+    queue_options options = options_of<queue_options>(s);
+    options.bound = 2;
+    object<queue> q(s, s.ours(), queue_path(s), options);
+    call<> third(s, "put c");
+    for (std::string item : {"a", "b"}) {
+        call<> putting(s, "put " + item);
+        s.note("tried", item);
+        q->put(item, putting.token());
+        co_await put_is_over(s, putting, item);
+    }
+    s.note("tried", "c");
+    q->put("c", third.token());
+    for (std::string expected : {"a", "b", "c"}) {
+        s.check(s.children(queue_path(s)).size() <= 2, "no more than two");
+        call<queue_item> taking(s, "take " + expected);
+        q->take(taking.token());
+        queue_item item = co_await taken(s, taking, expected);
+        s.check(item.data == expected, "one after the other");
+    }
+    co_await put_is_over(s, third, "c");
+}
+
+/// Several items one after the other, and one that is given back and claimed again.
+awaitable<void> consume_again(stage& s) {
+    object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
+    for (const char* item : {"a", "b", "c"})
+        co_await put_as(s.theirs(), s, item);
+    for (std::string expected : {"a", "b"}) {
+        call<queue_claim> consuming(s, "consume " + expected);
+        q->consume(consuming.token());
+        queue_claim claim = co_await consuming.result();
+        s.check(claim.data() == expected || ends_session(s.which()), "the first item is claimed");
+        transaction steps;
+        steps.create(effect_of(s, claim.data()));
+        call<> acknowledging(s, "acknowledge " + expected);
+        claim.acknowledge(steps, acknowledging.token());
+        co_await acknowledging.result();
+    }
+    call<queue_claim> consuming(s, "consume c");
+    q->consume(consuming.token());
+    queue_claim claim = co_await consuming.result();
+    call<> releasing(s, "release c");
+    claim.release(releasing.token());
+    co_await releasing.result();
+    call<queue_claim> again(s, "try_consume");
+    q->try_consume(again.token());
+    claim = co_await again.result();
+    s.check(claim.data() == "c", "what was given back is there");
+    co_await s.state("claimed again");
+}
+
 awaitable<void> consume(stage& s) {
     object<queue> q(s, s.ours(), queue_path(s), options_of<queue_options>(s));
     call<queue_claim> consuming(s, "consume");
@@ -183,6 +253,28 @@ scenario make_producer(std::string name,
 const registered all[] = {
     registered(make_producer("put", put, puts_too)),
     registered(make_producer("put many", put_many, puts_too)),
+    registered([] {
+        scenario s = make_producer("bounded", bounded, puts_too);
+        s.without[fault::long_hole] = "what could not be put would be waited for";
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("take at once", take_at_once, puts_too);
+        s.outlives_session = true;
+        // Nothing was sent in the time allowed.
+        s.may_end_with[fault::long_hole] = {errc::not_connected};
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
+    registered([] {
+        scenario s = make("consume again", consume_again, puts_too);
+        // The response to an acknowledgement, and the session with it.
+        for (fault f : {fault::expired, fault::long_hole})
+            s.may_end_with[f] = {zk_errc::connection_loss};
+        s.only(at_requests, other_requests);
+        return s;
+    }()),
     registered([] {
         scenario s = make_producer("put into full", put_into_full, takes_too);
         s.without[fault::foreign_children] = "whatever stands in the folder takes a place";

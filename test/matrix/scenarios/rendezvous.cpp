@@ -69,12 +69,21 @@ awaitable<void> meet(stage& s) {
     rendezvous_point p = co_await waiting.result();
     s.check(p.present && p.data == "1", "the master is met");
     co_await s.state("met");
+    auto follow_until = [&](std::string data) -> awaitable<void> {
+        do {
+            call<rendezvous_point> next(s, "next");
+            worker->next(next.token());
+            p = co_await next.result();
+        } while (p.present ? p.data != data : !data.empty());
+    };
+    co_await master.update("2");
+    co_await follow_until("2");
     co_await master.withdraw();
-    do {
-        call<rendezvous_point> next(s, "next");
-        worker->next(next.token());
-        p = co_await next.result();
-    } while (p.present);
+    co_await follow_until("");
+    co_await master.publish("3");
+    co_await follow_until("3");
+    co_await master.withdraw();
+    co_await follow_until("");
 }
 
 scenario make(std::string name, awaitable<void> (*play)(stage&)) {

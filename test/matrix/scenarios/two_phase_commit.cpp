@@ -90,7 +90,14 @@ awaitable<void> site(stage& s) {
     told(s, o);
     o = co_await other_votes.result();
     told(s, o);
-    o = co_await voting.result();
+    error_code ec = co_await voting.ended();
+    if (cancels(s.which()) && ec == boost::asio::error::operation_aborted) {
+        call<commit_outcome> asking(s, "outcome");
+        mine->wait_outcome(asking.token());
+        o = co_await asking.result();
+    } else {
+        o = co_await voting.result();
+    }
     told(s, o);
     s.check(o.committed || ends_session(s.which()) || s.deprived(), "the transaction commits");
     co_await s.state("decided");
@@ -99,6 +106,75 @@ awaitable<void> site(stage& s) {
     co_await finishing.result();
     co_await other.finish();
     co_await coordinator.clean_up();
+}
+
+/// Ours coordinates, and is one of the sites.
+template <commit_form Form>
+awaitable<void> whole(stage& s) {
+    commit_options options = options_for(s, Form);
+    object<commit_coordinator> coordinator(s, s.ours(), path(s), options);
+    call<> beginning(s, "begin");
+    coordinator->begin(sites, "payload", beginning.token());
+    co_await beginning.result();
+    object<commit_site> mine(s, s.ours(), path(s), "mine", options);
+    commit_site other(s.theirs(), path(s), "other", options);
+    co_await other.join();
+    call<commit_transaction> joining(s, "join");
+    mine->join(joining.token());
+    commit_transaction joined = co_await joining.result();
+    s.check(joined.payload == "payload", "the payload is there");
+    call<commit_outcome> deciding(s, "decide");
+    call<commit_outcome> voting(s, "vote");
+    call<commit_outcome> other_votes(s, "their vote", party::theirs);
+    coordinator->decide(deciding.token());
+    mine->vote(commit_vote::commit, voting.token());
+    other.vote(commit_vote::commit, other_votes.token());
+    commit_outcome o = co_await deciding.result();
+    told(s, o);
+    bool committed = s.data(path(s) + "/decision").starts_with("commit\n");
+    s.check(o.committed == committed, "the decision is the one that is stored");
+    s.check(committed || ends_session(s.which()) || s.disturbed(), "the transaction commits");
+    o = co_await voting.result();
+    told(s, o);
+    o = co_await other_votes.result();
+    told(s, o);
+    co_await s.state("decided");
+    call<> finishing(s, "finish");
+    mine->finish(finishing.token());
+    co_await finishing.result();
+    co_await other.finish();
+    call<> cleaning(s, "clean_up");
+    coordinator->clean_up(false, cleaning.token());
+    co_await cleaning.result();
+    s.check(!s.exists(path(s)), "the transaction is cleaned up");
+}
+
+/// Ours is the site that votes against it.
+template <commit_form Form>
+awaitable<void> refuse(stage& s) {
+    commit_options options = options_for(s, Form);
+    commit_coordinator coordinator(s.theirs(), path(s), options);
+    co_await coordinator.begin(sites, "");
+    object<commit_site> mine(s, s.ours(), path(s), "mine", options);
+    call<commit_transaction> joining(s, "join");
+    mine->join(joining.token());
+    co_await joining.result();
+    call<commit_outcome> voting(s, "vote");
+    mine->vote(commit_vote::abort, voting.token());
+    commit_outcome o = co_await voting.result();
+    told(s, o);
+    s.check(!o.committed, "who votes against it aborts it");
+    std::string decision = s.data(path(s) + "/decision");
+    bool ours = decision.ends_with("\nsite mine voted to abort");
+    s.check(decision.starts_with("abort\n") && (ours || ends_session(s.which())),
+            "the decision says who aborted it");
+    commit_outcome theirs = co_await coordinator.decide();
+    told(s, theirs);
+    s.check(theirs.reason == o.reason, "all are told the same reason");
+    call<> finishing(s, "finish");
+    mine->finish(finishing.token());
+    co_await finishing.result();
+    co_await coordinator.clean_up(true);
 }
 
 /// Ours was away, and asks what has become of it.
@@ -231,7 +307,27 @@ scenario make_coordinator(std::string name, awaitable<void> (*play)(stage&)) {
     return s;
 }
 
+template <commit_form Form>
+scenario make_whole(std::string name) {
+    scenario s = make_site<Form>(std::move(name));
+    s.play = whole<Form>;
+    s.only(at_requests, other_requests);
+    return s;
+}
+
+template <commit_form Form>
+scenario make_refusal(std::string name) {
+    scenario s = make_site<Form>(std::move(name));
+    s.play = refuse<Form>;
+    s.only(at_requests, other_requests);
+    return s;
+}
+
 const registered all[] = {
+    registered(make_whole<commit_form::all_sites>("whole, all sites")),
+    registered(make_whole<commit_form::coordinator>("whole, coordinator")),
+    registered(make_refusal<commit_form::all_sites>("refuse, all sites")),
+    registered(make_refusal<commit_form::coordinator>("refuse, coordinator")),
     registered(make_site<commit_form::all_sites>("site, all sites")),
     registered(make_site<commit_form::coordinator>("site, coordinator")),
     registered(make_asker("asker")),

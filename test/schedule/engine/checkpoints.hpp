@@ -8,7 +8,7 @@
 
 namespace corozk::schedule {
 
-/// Where memory comes from: a schedule's own, or whoever explores has it for himself. What was
+/// Where memory comes from: a schedule's own, or the explorer's. What was
 /// allocated at the one place may be freed at the other.
 class memory_scope {
 public:

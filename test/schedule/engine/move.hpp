@@ -16,14 +16,14 @@ enum class move_kind : std::uint8_t {
     time,     ///< the clock goes on to the next timer
 
     // Faults.
-    cut,          ///< a connection breaks: what is on its way is lost, both ways
+    cut,          ///< a connection breaks: what is in flight is lost, both ways
     cut_late,     ///< the same, but what the client has sent may still arrive
     lose_answer,  ///< the next request is carried out, and then the connection breaks
     expire,       ///< the server ends a session
     refuse,       ///< a connection breaks, and the server that the client asks next refuses it
-    silence,      ///< the client hears of no server until it has given its session up
+    silence,      ///< no server reaches the client until it has given up its session
     cancel,       ///< the user cancels an operation
-    early_time,   ///< the clock goes on although something is on its way
+    early_time,   ///< the clock goes on although something is in flight
     erase_node,   ///< somebody erases a node
     reap,         ///< the server erases an empty container
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is being played, for whoever must tell when the program ends in the midst of it: a signal handler.
+// What is being played, for the signal handler that reports it when the program crashes.
 // Going back to an earlier moment does not put it back.
 #pragma once
 

@@ -15,12 +15,12 @@ namespace corozk::schedule {
 class stage;
 
 /// Where a scenario has too many schedules as a whole, each of its halves is explored by itself. Between
-/// them is the first moment in which all clients are connected, nothing is on its way, and all actors
+/// them is the first moment in which all clients are connected, nothing is in flight, and all actors
 /// wait: at a gate, or for one another. In the half that is not explored everything happens in one
 /// order, and nothing goes wrong.
 enum class half : std::uint8_t {
     both,
-    arriving,  ///< up to there; nobody leaves a gate as long as anything is on its way
+    arriving,  ///< up to there; nobody leaves a gate as long as anything is in flight
     leaving,   ///< from there on
 };
 

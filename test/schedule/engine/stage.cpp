@@ -20,7 +20,7 @@ constexpr auto session_timeout = std::chrono::seconds(10);
 /// What is not over by then will never be. ms
 constexpr std::int64_t for_ever = 300'000;
 
-/// Until the janitor has looked for the last time for nodes whose creation may have come late. ms
+/// Until the background deleter has looked for nodes that were created late for the last time. ms
 constexpr std::int64_t until_swept = 25'000;
 
 /// An operation that asks again and again.
@@ -215,7 +215,7 @@ void stage::apply(const move& m) {
         case move_kind::silence:
             input(client_index, what.value());
             if (m.kind == move_kind::silence) {
-                // When it is heard of again it has given its session up, and the server perhaps not.
+                // Connected again it has given up its session, and the server perhaps has not.
                 silent_until_[client_index] =
                     elapsed() + std::chrono::milliseconds(session_timeout).count() * 41 / 40;
                 ended_sessions_.insert(client_index);
@@ -292,7 +292,7 @@ bool stage::pass_time() {
 // ---------------------------------------------------------------------------------------------
 // A schedule
 
-/// What a handler throws, or a check, ends its schedule and is told like everything that fails.
+/// What a handler throws, or a check, ends its schedule and is reported like any failure.
 template <class Part>
 bool stage::catching(Part play) {
     try {
@@ -378,7 +378,7 @@ bool stage::all_connected() const {
     });
 }
 
-/// Whether all are connected, and nothing is on its way to anybody.
+/// Whether all are connected, and nothing is in flight.
 bool stage::all_wait() const {
     bool idle = std::all_of(list_.begin(), list_.end(), [](const move& m) {
         return m.kind == move_kind::go_on || m.kind == move_kind::time || is_fault(m.kind);
@@ -414,7 +414,7 @@ void stage::note_choice(std::size_t chosen) {
     now_playing::choose(choices_made_++, chosen);
 }
 
-/// Whatever is on its way arrives. @return whether there was something
+/// Everything in flight arrives. @return whether there was something
 bool stage::step_freely() {
     bool before = std::exchange(finishing_, true);
     std::vector<move> list = moves();

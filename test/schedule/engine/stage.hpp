@@ -103,7 +103,7 @@ public:
         return notes_[kind];
     }
 
-    /// An actor goes on according to something that no message has told its client.
+    /// An actor goes on according to something that its client did not learn from a message.
     void remember(int client_index, std::uint64_t what) { input(client_index, what); }
 
     // For the scheduler -----------------------------------------------------------------------
@@ -196,7 +196,7 @@ private:
     std::uint64_t owners_seen_ = 0;  ///< who they are, and which of them rightly
     model::footprint touched_;
     std::set<int> begun_;                       ///< clients that something has happened to
-    std::vector<std::uint64_t> history_;        ///< of what each client has heard
+    std::vector<std::uint64_t> history_;        ///< of what each client has received
     std::map<int, std::int64_t> silent_until_;  ///< by client
     std::set<move_kind> happened_;
     std::set<int> ended_sessions_;  ///< clients whose session a fault has ended

@@ -89,7 +89,7 @@ std::vector<move> stage::moves() {
     }
     if (waiting)
         list.push_back({move_kind::time, 0});
-    // Whoever has been interrupted often enough is not interrupted any more.
+    // What has been interrupted often enough is not interrupted any more.
     if (rules_.switches >= 0 && switches_done_ >= rules_.switches && list.size() > 1) {
         std::vector<move> same;
         for (const move& m : list) {

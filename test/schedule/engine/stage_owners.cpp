@@ -31,7 +31,7 @@ stage::tenure::~tenure() {
     actor_.on().touched_.touch(model::thing::owners, "", model::use::write);
 }
 
-/// Whoever believes to be an owner is one by the server's records, unless somebody has ended its
+/// An owner is one by the server's records, too, unless another client has ended its
 /// session or erased its node before it can know; and there are no more of them than there may be.
 void stage::check_owners() {
     std::map<std::string, int> taken;

@@ -5,7 +5,7 @@
 
 namespace corozk::schedule {
 
-/// Whoever uses it has done all that they do, and it waits for nothing: it does not matter any more
+/// Its users have finished, and it waits for nothing: it does not matter any more
 /// what it went through.
 bool stage::is_at_rest(int client_index) const {
     for (const actor& a : actors_) {

@@ -3,7 +3,7 @@
 //
 // What a program may replace is replaced at link time: std::chrono::steady_clock::now,
 // std::random_device, timerfd_create (so that Asio looks at its timers in each poll) and epoll_wait
-// (which tells how long Asio would have slept).
+// (which shows how long Asio would have slept).
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -57,7 +57,7 @@ bool is_free(std::uint16_t port) {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
-    // Linux lets two sockets with SO_REUSEADDR share a bound port: only listening tells.
+    // Linux lets two sockets with SO_REUSEADDR share a bound port: only listening shows it.
     const bool free =
         ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
         ::listen(fd, 1) == 0;

@@ -225,7 +225,7 @@ void link::cut() {
     for (auto& one : halves_) {
         one.timer.cancel();
         one.inbox.clear();
-        one.outbox.resize(one.writing ? 1 : 0);  // the one on its way is still referred to
+        one.outbox.resize(one.writing ? 1 : 0);  // the one in flight is still referred to
         unhold(one);
     }
     unanswered_.clear();

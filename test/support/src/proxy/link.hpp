@@ -114,7 +114,7 @@ private:
         bool writing = false;
         bool ended = false;     // the source has closed
         bool broken = false;    // ... with an error
-        bool finished = false;  // ... and the sink has been told
+        bool finished = false;  // ... and the sink knows
     };
 
     /** A request without an answer yet. */

@@ -25,7 +25,7 @@
  * Waiting for a state that can only be asked for, such as the server's number of watches.
  *
  * Not a way to sleep: the predicate names the state that is waited for. A predicate that throws a
- * std::exception counts as "not yet" (the server may be on its way up); the last one is quoted when
+ * std::exception counts as "not yet" (the server may be starting); the last one is quoted when
  * the limit passes.
  */
 

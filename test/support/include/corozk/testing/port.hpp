@@ -14,7 +14,7 @@ namespace corozk::testing {
  * even connect to itself), and the server could not be started again.
  *
  * Other reservations, in this process and in others, never give the same port. Nothing listens on
- * the port: strangers could still take it, so whoever binds it must be ready for a failure.
+ * the port: other programs could still take it, so binding it may fail.
  *
  * Thread safety: distinct objects are safe.
  */

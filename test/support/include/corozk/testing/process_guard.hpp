@@ -21,7 +21,7 @@ struct process_options {
     std::map<std::string, std::string> environment = {};
     /// Standard output and error are appended to this file; empty means /dev/null.
     std::filesystem::path output = {};
-    /// Working folder of the child; empty means this process's.
+    /// Working directory of the child; empty means this process's.
     std::filesystem::path directory = {};
 };
 

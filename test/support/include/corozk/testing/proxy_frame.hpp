@@ -75,7 +75,7 @@ struct frame_record {
 std::string describe(const frame_record& record);
 
 /**
- * @brief Changes a frame on its way.
+ * @brief Changes a frame in flight.
  *
  * Gets the frame's description and its bytes with the length in front; returns the bytes to send
  * instead, which may be anything: garbage, part of a frame, several frames, nothing. Runs on the

@@ -218,7 +218,7 @@ private:
  * Returns when the server has ended the session: its ephemeral nodes are gone. False if the server
  * did not know the session any more.
  *
- * The victim's own connection is not closed by the server: it hears of the expiry when it connects
+ * The victim's own connection is not closed by the server: it learns of the expiry when it connects
  * again (which it does when its pings are not answered, or at once if the connection is cut).
  */
 bool expire_session(std::uint16_t port, std::int64_t session_id, std::string_view password);

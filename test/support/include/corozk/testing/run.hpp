@@ -35,7 +35,7 @@ public:
 };
 
 /**
- * @brief Runs one handler, and tells the clock of that turn.
+ * @brief Runs one handler, timed by the clock.
  * @return false if there was none before the deadline
  */
 inline bool run_one(boost::asio::io_context& context,
@@ -48,6 +48,9 @@ inline bool run_one(boost::asio::io_context& context,
         clock.begin();
         ran = context.run_one_until(deadline) > 0;
         clock.end(false);
+    }
+    if (ran) {
+        clock.turned();
     }
     return ran;
 }

@@ -60,7 +60,7 @@ public:
 /**
  * @brief A real ZooKeeper server on a free port of 127.0.0.1, for as long as the object lives.
  *
- * Runs the server of Debian's `zookeeper` package with data in a temporary folder of its own,
+ * Runs the server of Debian's `zookeeper` package with data in a temporary directory of its own,
  * which survives kill() and restart() and is removed with the object. All four-letter words are
  * enabled; there is no admin web server and no limit of connections per client.
  *

@@ -11,10 +11,10 @@ namespace corozk::testing {
 
 /**
  * @brief A thread that does nothing but look at its clock, a tenth of the time: what the machine adds
- * to the processor time of whoever runs on it.
+ * to the processor time of the thread that runs on it.
  *
  * Processor time has in it what interrupts take, and what a hypervisor takes without a word. Beside
- * the longest turn of a loop (turn_clock) the longest step of this clock tells whose that was.
+ * the longest turn of a loop (turn_clock) the longest step of this clock shows what caused it.
  */
 class still_loop {
 public:

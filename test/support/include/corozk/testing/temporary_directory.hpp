@@ -13,13 +13,13 @@ enum class storage {
 };
 
 /**
- * @brief A fresh, empty folder that is removed with everything in it on destruction.
+ * @brief A new, empty directory that is removed with its contents on destruction.
  *
- * A process that is killed cannot remove its folders. Each folder is therefore locked by its owner
- * for as long as that lives, and making a new folder first removes those of the same user in the
+ * A process that is killed cannot remove its directories. Each is therefore locked by its owner
+ * for as long as that lives, and creating one first removes those of the same user in the
  * same place whose owner is gone.
  *
- * A copy of the object in a forked child process does not remove the folder.
+ * A copy of the object in a forked child process does not remove it.
  *
  * Thread safety: distinct objects are safe, a shared one is safe for reading.
  */

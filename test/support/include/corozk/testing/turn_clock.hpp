@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
+#include <functional>
 #include <sys/resource.h>
 #include <utility>
 
@@ -54,7 +56,7 @@ public:
 
     /**
      * @param ready  whether the handler was there already: a turn that begins with waiting for one
-     *               tells nothing of what it waits for afterwards
+     *               does not show what it waits for afterwards
      */
     void end(bool ready) noexcept {
         const auto worked = now() - began_ - (aside_total_ - aside_before_);
@@ -70,6 +72,23 @@ public:
             of(after.ru_stime) - of(used_before_.ru_stime),
             after.ru_minflt + after.ru_majflt - used_before_.ru_minflt - used_before_.ru_majflt,
             after.ru_nivcsw - used_before_.ru_nivcsw};
+    }
+
+    /** @brief A handler has run: run() and run_to_idle() say so. */
+    void turned() {
+        ++turns_;
+        if (turns_ == interrupted_at_) {
+            std::exchange(interruption_, nullptr)();
+        }
+    }
+
+    /** @brief How many handlers have run. */
+    std::size_t turns() const noexcept { return turns_; }
+
+    /** @brief Calls something once, between two handlers: when so many have run from now on. */
+    void interrupt_after(std::size_t turns, std::function<void()> what) {
+        interrupted_at_ = turns_ + turns;
+        interruption_ = std::move(what);
     }
 
     duration longest() const noexcept { return longest_.took; }
@@ -112,6 +131,10 @@ private:
     static duration of(const timeval& t) noexcept {
         return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
     }
+
+    std::size_t turns_ = 0;
+    std::size_t interrupted_at_ = 0;
+    std::function<void()> interruption_;
 
     static inline thread_local turn_clock* current_ = nullptr;
     static inline thread_local duration aside_total_{};

@@ -17,7 +17,7 @@ namespace corozk::testing {
 /** @brief What a broken or hostile server may send instead of what it should, or besides. */
 enum class wire_lie : std::uint8_t {
     none,
-    // An answer, spoilt on its way.
+    // A response, corrupted in flight.
     stops_inside,      ///< half of the frame, then what follows
     ends_early,        ///< half of it, as a frame of its own
     header_only,       ///< success, and nothing behind it
@@ -78,7 +78,7 @@ enum class wire_lie : std::uint8_t {
     created_before_all,           ///< by a transaction of a negative number
     version_minus_one,            ///< which stands for any version
     negative_number_of_children,
-    // An event, spoilt on its way.
+    // An event, corrupted in flight.
     event_lost,
     event_doubled,
     event_for_another_path,
@@ -130,13 +130,13 @@ enum class lie_span : std::uint8_t {
 };
 
 /**
- * @brief Tells a lie at the n-th frame to the client that it suits; for fault_proxy::edit().
+ * @brief Applies a lie to the n-th frame that it fits; for fault_proxy::edit().
  *
  * With the same seed and the same traffic always the same bytes. Copies count together.
  *
  * @code
- * liar tells(wire_lie::another_xid, 3, seed);
- * proxy.edit(direction::to_client, tells);
+ * liar lies(wire_lie::another_xid, 3, seed);
+ * proxy.edit(direction::to_client, lies);
  * @endcode
  *
  * Thread safety: the members may be called while a proxy uses a copy.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/predecessor_rule.hpp"
+#include "recipe/contention/contention_rule.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <vector>
 
-namespace corozk::testing::predecessor_rule_test {
+namespace corozk::testing::contention_rule_test {
 
 using namespace corozk::detail;
 
@@ -58,4 +58,4 @@ TEST_CASE("lock: nobody goes together with the holder") {
     CHECK_FALSE(the_exclusive_rule().follows(entry(1), entry(2)));
 }
 
-}  // namespace corozk::testing::predecessor_rule_test
+}  // namespace corozk::testing::contention_rule_test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever is granted something is entered here in the moment of the grant, and it is seen that nobody
+// Owners are entered here at the moment of the grant; checks that nobody
 // else may still believe the same, and what the server's records say.
 #pragma once
 
@@ -29,7 +29,7 @@ struct share {
 
 class owner_registry {
 public:
-    /// Told of each thing that was looked at, and whether it is as it must be.
+    /// Called with each thing that was checked, and whether it holds.
     using verifier = std::function<void(bool, std::string_view)>;
 
     /// Somebody who believes to own something, as long as `valid` says so.
@@ -41,7 +41,7 @@ public:
         share what{};
     };
 
-    /// @param folder as the server calls it
+    /// @param folder the parent node, as the server names it
     /// @param root the clients' chroot, or nothing
     owner_registry(std::uint16_t server_port,
                    std::string folder,
@@ -93,7 +93,7 @@ public:
         }
     }
 
-    /// Somebody has erased the nodes of this session, or all nodes: who owned one hears of it later.
+    /// Another client has deleted the nodes of this session, or all nodes: owners notice it later.
     void erased_by_others(std::optional<std::int64_t> session_id = std::nullopt) {
         std::erase_if(owners_,
                       [&](const owner& o) { return !session_id || o.session_id == *session_id; });
@@ -105,8 +105,8 @@ public:
     /// How much there is of what nobody has alone.
     std::optional<int> limit;
 
-    /// The server ended this session before its time: its client cannot know before it is told.
-    /// 0: none. Said by whoever ends it, on whatever thread.
+    /// The server ended this session before its time: its client cannot know yet.
+    /// 0: none. Set by the code that ends it, on any thread.
     std::atomic<std::int64_t> ended_session{0};
 
 private:
@@ -140,7 +140,7 @@ private:
             return;
         for (const std::string& name : names) {
             auto record = observer_.stat(folder_ + "/" + name);
-            // No contender that is older (the folder's nodes are numbered in this order).
+            // No contender that is older (nodes are numbered in this order).
             if (record && record->ephemeral_owner != 0)
                 verify_(record->czxid >= node->czxid, "no contender is older than the owner");
         }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/closing_steps.hpp"
+
+#include <catch2/catch.hpp>
+
+namespace corozk::testing::closing_steps_test {
+
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+using action = closing_steps::action;
+
+namespace {
+
+const time_point start = time_point() + 1h;
+const error_code expires = errc::session_left_to_expire;
+
+closing_steps::connection_type connection(bool connected, bool settled, bool half_packet = false) {
+    closing_steps::connection_type c;
+    c.connected = connected;
+    c.settled = settled;
+    c.half_packet = half_packet;
+    return c;
+}
+
+closing_steps begun() {
+    closing_steps c;
+    CHECK_FALSE(c.active());
+    CHECK(c.deadline() == time_point::max());
+    c.begin(true, true, start + 1s);
+    CHECK(c.draining());
+    CHECK(c.deadline() == start + 1s);
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("closing: waits for the last responses and a whole packet, says goodbye, is hung up on") {
+    closing_steps c = begun();
+    CHECK(c.next(connection(true, false), start) == action::wait);
+    CHECK(c.next(connection(true, true, true), start) == action::wait);
+    CHECK(c.next(connection(true, true), start) == action::say_goodbye);
+    CHECK(c.parting());
+    CHECK(c.next(connection(true, true), start) == action::wait);  // once
+    CHECK(c.active());
+    c.hung_up();
+    CHECK_FALSE(c.active());
+    CHECK(c.deadline() == time_point::max());
+    CHECK(c.next(connection(false, true), start + 2s) == action::finish);
+    CHECK_FALSE(c.result());
+}
+
+TEST_CASE("closing: without a connection there is nobody to say goodbye to") {
+    closing_steps c;
+    SECTION("and no session either") {
+        c.begin(false, false, start + 1s);
+        CHECK_FALSE(c.result());
+    }
+    SECTION("the session is left to expire") {
+        c.begin(false, true, start + 1s);
+        CHECK(c.result() == expires);
+    }
+    CHECK_FALSE(c.active());
+    CHECK(c.next(connection(false, true), start) == action::finish);
+}
+
+TEST_CASE("closing: a connection that is lost leaves the session to expire") {
+    closing_steps c = begun();
+    CHECK(c.next(connection(false, false), start) == action::wait);  // the responses are to come
+    CHECK(c.next(connection(false, true), start) == action::finish);
+    CHECK(c.result() == expires);
+}
+
+TEST_CASE("closing: the deadline ends each step") {
+    closing_steps c = begun();
+    SECTION("draining") {
+        CHECK(c.next(connection(true, false), start + 999ms) == action::wait);
+    }
+    SECTION("parting") {
+        CHECK(c.next(connection(true, true), start + 999ms) == action::say_goodbye);
+    }
+    CHECK(c.next(connection(true, true), start + 1s) == action::finish);
+    CHECK(c.result() == expires);
+}
+
+TEST_CASE("closing: what else may end it") {
+    closing_steps c = begun();
+    SECTION("the server says that the session is over") {
+        c.hung_up();
+        CHECK_FALSE(c.result());
+    }
+    SECTION("goodbye could not be sent, authentication was refused, the process is a child now") {
+        c.fail();
+        CHECK(c.result() == expires);
+    }
+    CHECK_FALSE(c.active());
+    CHECK(c.next(connection(true, true), start) == action::finish);
+    // And once more, for another session.
+    c.begin(true, true, start + 5s);
+    CHECK(c.draining());
+}
+
+}  // namespace corozk::testing::closing_steps_test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smaller machines of a session: its requests, and its turns.
+#include "session/agenda.hpp"
+#include "session/traffic.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <deque>
+
+namespace corozk::testing::session_parts_test {
+
+using namespace corozk::detail;
+using namespace std::chrono_literals;
+
+namespace {
+
+class test_request final : public operation {
+public:
+    test_request() : operation(op_code::get, "/") { state = progress::queued; }
+    bool gone = false;
+
+private:
+    void finished() noexcept override {}
+    void abandoned() noexcept override { gone = true; }
+};
+
+const time_point start = time_point() + 1h;
+
+/// What is left to dispatch.
+std::vector<operation*> arrivals(traffic& t) {
+    std::vector<operation*> result;
+    t.begin_dispatch(start);
+    while (arrival* a = t.next_arrival())
+        result.push_back(a->op);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("traffic: requests are sent in order, and counted until they are answered") {
+    traffic t;
+    test_request a, b;
+    CHECK_FALSE(t.can_send());
+    t.queue(a);
+    t.queue(b);
+    CHECK(t.queued() == 2);
+    REQUIRE(t.can_send());
+    operation& first = t.take_queued();
+    CHECK(&first == &a);
+    first.state = operation::progress::sent;
+    t.mark_sent(first);
+    CHECK(t.in_flight() == 1);
+    t.arriving().emplace_back(first);
+    CHECK(t.has_arrivals());
+    CHECK(arrivals(t) == std::vector<operation*>{&a});
+    CHECK_FALSE(t.has_arrivals());
+    CHECK(t.arrived_at() == start);
+    t.mark_answered(a);
+    CHECK(t.in_flight() == 0);
+    t.abandon();
+    CHECK_FALSE(a.gone);
+    CHECK(b.gone);
+}
+
+TEST_CASE("traffic: not more in flight than the server can use") {
+    traffic t;
+    std::deque<test_request> many(traffic::max_in_flight + 1);
+    for (auto& op : many)
+        t.queue(op);
+    std::size_t sent = 0;
+    for (; t.can_send(); ++sent) {
+        operation& op = t.take_queued();
+        op.state = operation::progress::sent;
+        t.mark_sent(op);
+    }
+    CHECK(sent == traffic::max_in_flight);
+    t.mark_answered(many.front());
+    CHECK(t.can_send());
+    t.abandon();
+}
+
+TEST_CASE("traffic: what is refused is answered in order, behind what has arrived") {
+    traffic t;
+    test_request a, b, c;
+    a.queued_at = start;
+    b.queued_at = start + 1s;
+    c.queued_at = start + 2s;
+    for (auto* op : {&a, &b, &c})
+        t.queue(*op);
+    CHECK(t.deadline(5s) == start + 5s);
+    CHECK(t.deadline(time_limit::for_ever()) == time_point::max());
+    t.refuse_late(time_limit::for_ever(), start + 24h);
+    CHECK(t.queued() == 3);
+    t.refuse_late(5s, start + 6s);
+    CHECK(t.queued() == 1);
+    t.refuse_queued(errc::closed);
+    CHECK(t.deadline(5s) == time_point::max());
+    CHECK(arrivals(t) == std::vector<operation*>{&a, &b, &c});
+    CHECK(b.error == errc::not_connected);
+    CHECK(c.error == errc::closed);
+    for (auto* op : {&a, &b, &c})
+        t.mark_answered(*op);
+    CHECK(t.in_flight() == 0);
+}
+
+TEST_CASE("traffic: what arrives during a dispatch waits for the next; old session events go") {
+    traffic t;
+    test_request a, b;
+    t.arriving().emplace_back(handle_state::connected);
+    t.arriving().emplace_back(a);
+    t.arriving().emplace_back(handle_state::disconnected);
+    t.begin_dispatch(start);
+    CHECK(t.next_arrival()->session == handle_state::connected);
+    t.arriving().emplace_back(handle_state::expired);
+    t.arriving().emplace_back(b);
+    t.begin_dispatch(start);  // the first batch is not done
+    t.drop_session_events();
+    CHECK(t.next_arrival()->op == &a);
+    CHECK(t.next_arrival() == nullptr);
+    CHECK(arrivals(t) == std::vector<operation*>{&b});
+}
+
+TEST_CASE("agenda: one turn is posted for any number of wishes, and not from inside of a turn") {
+    agenda a;
+    CHECK(a.want_turn());
+    CHECK_FALSE(a.want_turn());
+    CHECK(a.take_posted());
+    REQUIRE(a.begin_turn());
+    CHECK(a.running());
+    CHECK_FALSE(a.begin_turn());
+    CHECK_FALSE(a.want_turn());
+    a.end_turn();
+    CHECK_FALSE(a.running());
+    CHECK(a.want_turn());
+}
+
+TEST_CASE("agenda: a posted turn is not done twice") {
+    agenda a;
+    CHECK(a.want_turn());
+    REQUIRE(a.begin_turn());  // the socket was ready first
+    a.end_turn();
+    CHECK_FALSE(a.take_posted());
+    CHECK(a.want_turn());
+    REQUIRE(a.begin_turn());
+    a.end_turn();
+    CHECK_FALSE(a.want_turn());  // still posted
+    CHECK(a.take_posted());
+}
+
+TEST_CASE("agenda: around handlers no turn is under way; what they want is done by this one") {
+    agenda a;
+    REQUIRE(a.begin_turn());
+    a.end_turn();
+    CHECK_FALSE(a.running());
+    CHECK(a.want_turn());
+    a.resume_turn();
+    CHECK(a.running());
+    a.end_turn();
+    CHECK_FALSE(a.take_posted());
+}
+
+TEST_CASE("agenda: stopped it stays stopped") {
+    agenda a;
+    REQUIRE(a.begin_turn());
+    a.end_turn();
+    a.stop();
+    a.resume_turn();
+    a.end_turn();
+    CHECK(a.stopped());
+    CHECK_FALSE(a.running());
+    CHECK_FALSE(a.want_turn());
+    CHECK_FALSE(a.begin_turn());
+    CHECK_FALSE(a.take_posted());
+}
+
+TEST_CASE("agenda: handlers and deferred work, each once and in order") {
+    struct work final : deferred {
+        void run() noexcept override {}
+    } first, second;
+    agenda a;
+    a.defer(first);
+    a.defer(second);
+    a.defer(first);
+    CHECK(&a.take_deferred() == &first);
+    CHECK(&a.take_deferred() == &second);
+    CHECK_FALSE(a.has_deferred());
+    for (int i = 0; i < 3; ++i)
+        a.add({});
+    CHECK_FALSE(a.handled(2));
+    a.take_handler();
+    a.take_handler();
+    CHECK(a.handled(2));
+    CHECK_FALSE(a.handled(2));
+    CHECK(a.take_handlers().size() == 1);
+    CHECK_FALSE(a.has_handlers());
+}
+
+}  // namespace corozk::testing::session_parts_test
