@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions per operation of the optimised library (counted.cpp), counted by callgrind in the process of
-// the client, against recorded.txt. They differ a little from run to run, by what arrives together.
+// the client, against recorded.txt. A round needs more where answers arrive in more pieces, so that the least
+// of several rounds is what counts.
 #include <corozk/testing/server.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -60,7 +62,9 @@ table count_instructions() {
     std::uint64_t operations = 0;
     for (std::string name; sections >> operations && std::getline(sections >> std::ws, name);) {
         auto file = opened(fmt::format("{}/dump.{}", place, ++dump));
-        result[name] = number_behind("totals: ", file) / operations;
+        std::uint64_t each = number_behind("totals: ", file) / operations;
+        auto [at, first] = result.emplace(name, each);
+        at->second = std::min(at->second, each);
     }
     REQUIRE(dump > 0);
     return result;
