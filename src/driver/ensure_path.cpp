@@ -21,7 +21,7 @@ task<error_code> look_for_root(port& p) {
 
 }  // namespace
 
-task<error_code> ensure_folder(port& p, std::string path, acl entries, create_mode mode) {
+task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode mode) {
     // Ascend to the deepest ancestor that exists, then create downwards, so that permissions on the
     // nodes above it do not matter.
     if (path == "/")

@@ -11,9 +11,9 @@ namespace corozk::detail {
 /// Creates a node and its missing ancestors with the given mode and ACL; persistent ones if the
 /// server does not support containers. Existing nodes are not changed, and no permissions are
 /// needed on their ancestors.
-task<error_code> ensure_folder(port& p,
-                               std::string path,
-                               acl entries,
-                               create_mode mode = create_mode::container);
+task<error_code> ensure_path(port& p,
+                             std::string path,
+                             acl entries,
+                             create_mode mode = create_mode::container);
 
 }  // namespace corozk::detail

@@ -72,8 +72,8 @@ void session::go_on_closing() {
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;
-        case closing_steps::action::say_goodbye:
-            say_goodbye();
+        case closing_steps::action::send_close_request:
+            send_close_request();
             break;
         case closing_steps::action::finish:
             finish_closing();
@@ -81,7 +81,7 @@ void session::go_on_closing() {
     }
 }
 
-void session::say_goodbye() {
+void session::send_close_request() {
     link_.socket().cork(false);
     if (options_.tls) {
         // Only the C client can encrypt. It waits for the server's response on another thread.

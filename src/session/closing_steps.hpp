@@ -15,8 +15,8 @@ public:
     enum class phase_type : std::uint8_t { none, draining, parting, over };
     enum class action : std::uint8_t {
         wait,
-        say_goodbye,  ///< send the closing request; report `fail` or `hung_up`
-        finish,       ///< release the connection and report `result`
+        send_close_request,  ///< send the closing request; report `fail` or `hung_up`
+        finish,              ///< release the connection and report `result`
     };
 
     struct connection_type {
@@ -43,7 +43,7 @@ public:
                 end(left_to_expire());
             } else if (!c.half_packet) {
                 phase_ = phase_type::parting;
-                return action::say_goodbye;
+                return action::send_close_request;
             }
         }
         return phase_ == phase_type::over ? action::finish : action::wait;

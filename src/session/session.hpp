@@ -127,7 +127,7 @@ private:
     bool over() const noexcept;
     void begin_closing();
     void go_on_closing();
-    void say_goodbye();
+    void send_close_request();
     void finish_closing();
     void complete_close_calls();
     void retire_client();

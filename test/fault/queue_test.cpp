@@ -80,7 +80,7 @@ TEST_CASE("queue: a put that is refused once its first attempt was lost knows wh
                 hand.session().set_acl(path + "/q-control", {{all_but_erase, "world", "anyone"}});
             proxy.set_acceptance(acceptance::normal);
             error_code ec = co_await finished(put);
-            // The first attempt might still arrive, as long as its ledger is there.
+            // The first attempt might still arrive, as long as the node of `exactly_once` is there.
             CHECK(ec == (may_withdraw ? zk_errc::no_auth : zk_errc::connection_loss));
             for (const char* folder : {"/q", "/q-control"})
                 hand.session().set_acl(path + folder, testing::open_acl());

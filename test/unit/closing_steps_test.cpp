@@ -38,7 +38,7 @@ TEST_CASE("closing: waits for the last responses and a whole packet, says goodby
     closing_steps c = begun();
     CHECK(c.next(connection(true, false), start) == action::wait);
     CHECK(c.next(connection(true, true, true), start) == action::wait);
-    CHECK(c.next(connection(true, true), start) == action::say_goodbye);
+    CHECK(c.next(connection(true, true), start) == action::send_close_request);
     CHECK(c.parting());
     CHECK(c.next(connection(true, true), start) == action::wait);  // once
     CHECK(c.active());
@@ -76,7 +76,7 @@ TEST_CASE("closing: the deadline ends each step") {
         CHECK(c.next(connection(true, false), start + 999ms) == action::wait);
     }
     SECTION("parting") {
-        CHECK(c.next(connection(true, true), start + 999ms) == action::say_goodbye);
+        CHECK(c.next(connection(true, true), start + 999ms) == action::send_close_request);
     }
     CHECK(c.next(connection(true, true), start + 1s) == action::finish);
     CHECK(c.result() == expires);

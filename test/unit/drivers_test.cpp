@@ -40,9 +40,9 @@ const acl open = {};
 
 }  // namespace
 
-TEST_CASE("ensure_folder: what exists is found in one request") {
+TEST_CASE("ensure_path: what exists is found in one request") {
     scripted_port p;
-    driven run(p, detail::ensure_folder(p, "/a/b", open));
+    driven run(p, detail::ensure_path(p, "/a/b", open));
     REQUIRE(p.asked() == "create /a/b");
     p.answer(zk_errc::node_exists);
     REQUIRE(run.ended());
@@ -50,9 +50,9 @@ TEST_CASE("ensure_folder: what exists is found in one request") {
     CHECK(p.asked().empty());
 }
 
-TEST_CASE("ensure_folder: missing parents are created from the top, whatever is lost on the way") {
+TEST_CASE("ensure_path: missing parents are created from the top, whatever is lost on the way") {
     scripted_port p;
-    driven run(p, detail::ensure_folder(p, "/a/b/c", open));
+    driven run(p, detail::ensure_path(p, "/a/b/c", open));
     const std::pair<const char*, error_code> script[] = {
         {"create /a/b/c", zk_errc::no_node},
         {"create /a/b", zk_errc::connection_loss},
@@ -72,9 +72,9 @@ TEST_CASE("ensure_folder: missing parents are created from the top, whatever is 
     CHECK(!run.error());
 }
 
-TEST_CASE("ensure_folder: a server without containers gets persistent nodes") {
+TEST_CASE("ensure_path: a server without containers gets persistent nodes") {
     scripted_port p;
-    driven run(p, detail::ensure_folder(p, "/a", open));
+    driven run(p, detail::ensure_path(p, "/a", open));
     CHECK(p.front().mode == create_mode::container);
     p.answer(zk_errc::unimplemented);
     REQUIRE(p.asked() == "create /a");
@@ -84,9 +84,9 @@ TEST_CASE("ensure_folder: a server without containers gets persistent nodes") {
     CHECK(!run.error());
 }
 
-TEST_CASE("ensure_folder: no right to create is no matter where the node exists") {
+TEST_CASE("ensure_path: no right to create is no matter where the node exists") {
     scripted_port p;
-    driven run(p, detail::ensure_folder(p, "/a", open));
+    driven run(p, detail::ensure_path(p, "/a", open));
     p.answer(zk_errc::no_auth);
     REQUIRE(p.asked() == "exists /a");
     SECTION("it exists") {
@@ -100,9 +100,9 @@ TEST_CASE("ensure_folder: no right to create is no matter where the node exists"
     CHECK(run.ended());
 }
 
-TEST_CASE("ensure_folder: a chroot that is missing is said") {
+TEST_CASE("ensure_path: a chroot that is missing is said") {
     scripted_port p;
-    driven run(p, detail::ensure_folder(p, "/a", open));
+    driven run(p, detail::ensure_path(p, "/a", open));
     p.answer(zk_errc::no_node);
     REQUIRE(run.ended());
     CHECK(run.error() == errc::chroot_missing);
@@ -110,7 +110,7 @@ TEST_CASE("ensure_folder: a chroot that is missing is said") {
 
 TEST_CASE("guaranteed delete: repeated for as long as the session lives, and no longer") {
     scripted_port p;
-    driven run(p, detail::erase_surely(p, "/a", 1));
+    driven run(p, detail::delete_reliably(p, "/a", 1));
     for (int i = 0; i < 3; ++i) {
         REQUIRE(p.asked() == "erase /a");
         CHECK(p.front().generation == 1);
@@ -203,7 +203,7 @@ TEST_CASE("a driver that waits is destroyed with its session") {
     long before = detail::live_frames;
     {
         scripted_port p;
-        driven run(p, detail::erase_surely(p, "/a", 1));
+        driven run(p, detail::delete_reliably(p, "/a", 1));
         CHECK(p.asked() == "erase /a");
         CHECK(detail::live_frames > before);
     }

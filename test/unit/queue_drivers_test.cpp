@@ -112,7 +112,7 @@ struct fixture {
         p.answer();
     }
 
-    /// @param failed  the step that fails; 0 is the ledger's own
+    /// @param failed  the step that fails; 0 is that of `exactly_once`
     void commit(error_code ec = {}, std::size_t failed = 0) {
         REQUIRE(p.asked() == "commit ");
         detail::operation& op = p.front();
@@ -143,7 +143,7 @@ struct fixture {
 
 }  // namespace
 
-TEST_CASE("queue, put: one transaction, begun with the ledger's step") {
+TEST_CASE("queue, put: one transaction, begun with the step of `exactly_once`") {
     fixture f;
     result first, second, third;
     f.put(first);

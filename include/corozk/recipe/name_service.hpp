@@ -194,9 +194,9 @@ public:
      * `void(error_code, std::vector<name_entry>)`
      */
     template <class Token = default_token>
-    auto list(std::string folder, Token&& token = Token{}) {
+    auto list(std::string parent, Token&& token = Token{}) {
         return initiate_about<&start_list>(
-            "name_service.list", folder, std::forward<Token>(token), std::move(folder));
+            "name_service.list", parent, std::forward<Token>(token), std::move(parent));
     }
 
     /** @brief Same as above, for the root. */
@@ -220,7 +220,7 @@ private:
                               std::optional<time_limit> wait,
                               handler_of<name_entry>);
     static void start_list(const impl_ptr&,
-                           std::string folder,
+                           std::string parent,
                            handler_of<std::vector<name_entry>>);
 };
 

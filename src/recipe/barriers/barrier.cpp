@@ -93,7 +93,7 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
             create.mode = create_mode::ephemeral;
         error_code ec = co_await create;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), self->options.acl);
+            ec = co_await ensure_path(p, std::string(parent_path(self->path)), self->options.acl);
             if (ec && !retry(p).again(ec))
                 call.fail(ec);
         } else if (ec == zk_errc::node_exists && attempts.doubtful()) {

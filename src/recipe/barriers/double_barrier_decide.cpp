@@ -61,7 +61,7 @@ void barrier_room::admit(barrier_seat& s) {
     }
     s.round = record_.round;
     s.last = record_.last;
-    s.folder = folder_czxid_;
+    s.parent = parent_czxid_;
     s.phase = phase::inside;
     s.own_watch.disarm();
     s.call->complete(error_code());
@@ -77,7 +77,7 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
     for (const seat_ptr& s : seats_) {
         if (s->phase != phase::leaving)
             continue;
-        if (s->folder != folder_czxid_)
+        if (s->parent != parent_czxid_)
             end(*s, error_code());  // all nodes were deleted before the parent was re-created
         else
             rounds[s->last].push_back(s.get());
@@ -100,7 +100,7 @@ bool barrier_room::decide_leaving(const std::optional<barrier_view>& view) {
             }
         }
         if (plan.watch)
-            target_ = join_path(folder_, *plan.watch);
+            target_ = join_path(parent_, *plan.watch);
     }
     return again;
 }
@@ -136,7 +136,7 @@ task<bool> barrier_room::decide_waiting(const std::optional<barrier_view>& view,
         co_return co_await begin(*next, counted.waiting);
     }
     if (!view->inside.empty() && target_.empty()) {
-        target_ = join_path(folder_, view->inside.front().name);
+        target_ = join_path(parent_, view->inside.front().name);
     }
     bool again = co_await watch_own();
     co_return again;
@@ -156,15 +156,15 @@ std::set<std::int32_t> barrier_room::own_going() const {
 /// Starts a round with these members, if all of their nodes still exist.
 task<bool> barrier_room::begin(round_record next, std::vector<barrier_member> members) {
     constexpr std::size_t overhead = 32;
-    request open(port_, op_code::multi, folder_);
+    request open(port_, op_code::multi, parent_);
     transaction steps;
-    steps.set(folder_, format_round(next), *version_);
-    std::size_t size = members.size() * (folder_.size() + members.front().name.size() + overhead);
+    steps.set(parent_, format_round(next), *version_);
+    std::size_t size = members.size() * (parent_.size() + members.front().name.size() + overhead);
     // If the transaction is too large, the record is replaced without checking the members, which
     // may have changed since the listing, as on the page.
     if (size + 1024 < port_.max_request_size()) {
         for (const barrier_member& m : members)
-            steps.check(join_path(folder_, m.name));
+            steps.check(join_path(parent_, m.name));
     }
     open.steps = steps.steps();
     open.generation = port_.status().generation;

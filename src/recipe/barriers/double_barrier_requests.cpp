@@ -29,14 +29,14 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
     s->guid = member_guid(s->first_guid, random);
     s->generation = generation;
     jobs.emplace_back(
-        kind::create, s, port_, op_code::create, join_path(folder_, member_prefix(s->guid)));
+        kind::create, s, port_, op_code::create, join_path(parent_, member_prefix(s->guid)));
     request& ask = jobs.back().ask;
     ask.mode = create_mode::ephemeral_sequential;
     ask.entries = s->entries;
     ask.generation = generation;
 }
 
-void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
+void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     barrier_seat& s = *j.seat;
     error_code ec = j.ask.error;
     retry attempt(port_);
@@ -55,7 +55,7 @@ void barrier_room::note_answer(job& j, bool& folder_missing, bool& again) {
             s.forget_node();
             again = true;
             if (ec == zk_errc::no_node) {
-                folder_missing = true;
+                parent_missing = true;
             } else if (!transient) {
                 end(s, ec);
             }
@@ -94,7 +94,7 @@ bool barrier_room::find_unsure(const name_list& names) {
             std::optional<std::int32_t> sequence = parse_member(names[i]);
             if (!sequence)
                 continue;
-            s->node = join_path(folder_, names[i]);
+            s->node = join_path(parent_, names[i]);
             s->sequence = *sequence;
             found = true;
         }
@@ -104,9 +104,9 @@ bool barrier_room::find_unsure(const name_list& names) {
     return any_unsure;
 }
 
-task<> barrier_room::make_folder() {
+task<> barrier_room::make_parent() {
     acl entries = seats_.empty() ? acl() : seats_.front()->entries;
-    error_code made = co_await ensure_folder(port_, folder_, std::move(entries));
+    error_code made = co_await ensure_path(port_, parent_, std::move(entries));
     if (made && !retry(port_).again(made))
         fail_all(made);
     drop_finished();

@@ -39,7 +39,7 @@ task<> barrier_room::run(std::shared_ptr<barrier_room> self) {
         }
     }
     self->forget_target();
-    forget_watch(p, self->record_watch_, watch_kind::data, self->folder_);
+    forget_watch(p, self->record_watch_, watch_kind::data, self->parent_);
     self->running_ = false;
 }
 
@@ -107,38 +107,38 @@ task<bool> barrier_room::step() {
     for (job& j : jobs)
         j.ask.send();
     // The server may lag behind and not have the nodes yet.
-    request sync(port_, op_code::sync, folder_);
+    request sync(port_, op_code::sync, parent_);
     sync.generation = generation;
     if (unsure)
         sync.send();
-    request look(port_, op_code::get, folder_);
+    request look(port_, op_code::get, parent_);
     look.generation = generation;
     const bool watched = any(phase::entering);
     if (watched) {
         record_watch_.disarm();
         look.attach(record_watch_);
     } else {
-        forget_watch(port_, record_watch_, watch_kind::data, folder_);
+        forget_watch(port_, record_watch_, watch_kind::data, parent_);
     }
     look.send();
     const bool listed = unsure || list;
-    request listing(port_, op_code::children, folder_);
+    request listing(port_, op_code::children, parent_);
     listing.generation = generation;
     if (listed)
         listing.send();
 
     bool again = false;
-    bool folder_missing = false;
+    bool parent_missing = false;
     for (job& j : jobs) {
         co_await j.ask;
-        note_answer(j, folder_missing, again);
+        note_answer(j, parent_missing, again);
     }
     error_code synced;
     if (unsure)
         synced = co_await sync;
     error_code ec = co_await look;
     if (ec && ec != zk_errc::no_node && watched)
-        forget_watch(port_, record_watch_, watch_kind::data, folder_);
+        forget_watch(port_, record_watch_, watch_kind::data, parent_);
     if (!ec)
         ec = synced;
     if (listed) {
@@ -147,11 +147,11 @@ task<bool> barrier_room::step() {
     }
     drop_finished();
     if (ec == zk_errc::no_node) {
-        note_missing_folder();
-        folder_missing = folder_missing || any(phase::entering);
+        note_missing_parent();
+        parent_missing = parent_missing || any(phase::entering);
     }
-    if (folder_missing) {
-        co_await make_folder();
+    if (parent_missing) {
+        co_await make_parent();
         co_return true;
     }
     if (ec == zk_errc::no_node)
@@ -177,7 +177,7 @@ task<bool> barrier_room::step() {
     }
     record_ = *record;
     version_ = look.record.version;
-    folder_czxid_ = look.record.czxid;
+    parent_czxid_ = look.record.czxid;
     if (unsure)
         again = find_unsure(listing.names) || again;
 
@@ -195,7 +195,7 @@ task<bool> barrier_room::step() {
 }
 
 /// Without the parent there are no nodes.
-void barrier_room::note_missing_folder() {
+void barrier_room::note_missing_parent() {
     version_.reset();
     for (const seat_ptr& s : seats_) {
         s->forget_node();

@@ -47,7 +47,7 @@ struct barrier_seat {
     bool listed = false;  ///< served by the room
     std::uint64_t round = 0;
     std::int32_t last = 0;    ///< of that round
-    std::int64_t folder = 0;  ///< czxid of the parent when it started
+    std::int64_t parent = 0;  ///< czxid of the parent when it started
     acl entries;
     watch_signal own_watch;
     std::uint64_t own_watch_revision = 0;  ///< of the session's state when it was set
@@ -72,9 +72,9 @@ using seat_ptr = std::shared_ptr<barrier_seat>;
 /// The members of a client at a barrier with pending calls, served by one driver.
 class barrier_room final : public std::enable_shared_from_this<barrier_room> {
 public:
-    barrier_room(port& p, std::string folder, std::uint32_t size)
+    barrier_room(port& p, std::string parent, std::uint32_t size)
         : port_(p),
-          folder_(std::move(folder)),
+          parent_(std::move(parent)),
           size_(size),
           wake_(p),
           record_watch_(wake_),
@@ -104,14 +104,14 @@ private:
     // Changes since the last pass.
     void note_session();
     void note_calls();
-    void note_missing_folder();
+    void note_missing_parent();
 
     // Requests.
     void add_jobs(std::deque<job>& jobs, std::uint64_t generation, bool& list);
     void add_create(std::deque<job>& jobs, const seat_ptr& s, std::uint64_t generation);
-    void note_answer(job& j, bool& folder_missing, bool& again);
+    void note_answer(job& j, bool& parent_missing, bool& again);
     bool find_unsure(const name_list& names);
-    task<> make_folder();
+    task<> make_parent();
     task<bool> watch_own();
     task<bool> watch_target(std::uint64_t generation);
     void forget_target();
@@ -135,7 +135,7 @@ private:
     std::set<std::int32_t> own_going() const;
 
     port& port_;
-    const std::string folder_;
+    const std::string parent_;
     const std::uint32_t size_;
     signal wake_;
     watch_signal record_watch_;
@@ -145,7 +145,7 @@ private:
     std::list<seat_ptr> seats_;
     round_record record_;
     std::optional<std::int32_t> version_;  ///< of the record
-    std::int64_t folder_czxid_ = 0;        ///< of the node with the record
+    std::int64_t parent_czxid_ = 0;        ///< of the node with the record
     std::uint64_t record_generation_ = 0;
     bool list_next_ = false;
     bool running_ = false;

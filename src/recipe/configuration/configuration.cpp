@@ -57,7 +57,7 @@ task<error_code> configuration_writer::write(std::string data, const pending_cal
         ec = co_await write;
         const bool again = attempts.again(ec);
         if (missing && ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, std::string(parent_path(path_)), entries_);
+            ec = co_await ensure_path(port_, std::string(parent_path(path_)), entries_);
             if (!ec || retry(port_, while_reachable).again(ec))
                 continue;
         }

@@ -73,7 +73,9 @@ private:
     task<> read_versions();
     task<error_code> look_ready(watch_node& ready, watch_node& writer);
     task<error_code> look_versioned(watch_node& current, bool whole);
-    task<error_code> read_parts(std::string folder, configuration_parts& parts, bool& parts_erased);
+    task<error_code> read_parts(std::string version_path,
+                                configuration_parts& parts,
+                                bool& parts_erased);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
 
@@ -81,7 +83,7 @@ private:
     using name_set = std::set<std::string, std::less<>>;
     using step_list = std::vector<transaction::step>;
     struct ready_publication;
-    task<error_code> list(std::string folder, std::uint64_t generation, name_set& names);
+    task<error_code> list(std::string version_path, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
                              std::shared_ptr<pending_call<>> call);
@@ -92,10 +94,10 @@ private:
     task<error_code> published_as(std::string guid);
     task<> release_writer(ready_publication& mine);
     task<error_code> publish_versioned(configuration_parts parts);
-    task<error_code> fill_folder(std::string folder,
-                                 const configuration_parts& parts,
-                                 std::uint64_t generation);
-    task<bool> remove_folder(std::string folder, const step_list& guard);
+    task<error_code> fill_version(std::string version_path,
+                                  const configuration_parts& parts,
+                                  std::uint64_t generation);
+    task<bool> remove_version(std::string version_path, const step_list& guard);
     task<> remove_old();
 
     std::string at(std::string_view name) const;

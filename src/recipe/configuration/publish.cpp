@@ -128,7 +128,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             continue;
         }
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, path_, options_.acl);
+            ec = co_await ensure_path(port_, path_, options_.acl);
             if (!ec || attempt.again(ec))
                 continue;
         }
@@ -137,11 +137,11 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
 }
 
 /// Lists a parent, with retries.
-task<error_code> configuration_core::list(std::string folder,
+task<error_code> configuration_core::list(std::string version_path,
                                           std::uint64_t generation,
                                           name_set& names) {
     for (;;) {
-        request listing(port_, op_code::children, folder);
+        request listing(port_, op_code::children, version_path);
         listing.generation = generation;
         error_code ec = co_await listing;
         if (retry(port_, generation, in_session_while_reachable).again(ec))
@@ -297,13 +297,13 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         break;
     }
     std::string name = version_name(number, guid);
-    std::string folder = join_path(at("versions"), name);
-    std::string writer = join_path(folder, folder_writer_name);
+    std::string version_path = join_path(at("versions"), name);
+    std::string writer = join_path(version_path, version_writer_name);
     const step_list unguarded;  // no other client makes this version current
     for (;;) {
         request multi(port_, op_code::multi, std::string());
         multi.generation = generation;
-        multi.steps.push_back(make_step(kind::create, folder));
+        multi.steps.push_back(make_step(kind::create, version_path));
         multi.steps.back().entries = options_.acl;
         multi.steps.push_back(make_step(kind::create, writer));
         multi.steps.back().entries = options_.acl;
@@ -316,13 +316,13 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
             continue;
         if (ec != zk_errc::no_node)
             co_return ec;
-        ec = co_await ensure_folder(port_, at("versions"), options_.acl);
+        ec = co_await ensure_path(port_, at("versions"), options_.acl);
         if (ec && !attempt.again(ec))
             co_return ec;
     }
-    error_code ec = co_await fill_folder(folder, parts, generation);
+    error_code ec = co_await fill_version(version_path, parts, generation);
     if (ec) {
-        co_await remove_folder(folder, unguarded);
+        co_await remove_version(version_path, unguarded);
         co_return ec;
     }
     retry attempts(port_, generation);
@@ -352,26 +352,26 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
         }
         bool faster =
             ec == zk_errc::bad_version || ec == zk_errc::node_exists || ec == zk_errc::no_node;
-        co_await remove_folder(folder, unguarded);
+        co_await remove_version(version_path, unguarded);
         co_return faster ? make_error_code(errc::busy) : ec;
     }
     co_await remove_old();
     co_return error_code();
 }
 
-task<error_code> configuration_core::fill_folder(std::string folder,
-                                                 const configuration_parts& parts,
-                                                 std::uint64_t generation) {
+task<error_code> configuration_core::fill_version(std::string version_path,
+                                                  const configuration_parts& parts,
+                                                  std::uint64_t generation) {
     for (;;) {
         name_set present;
-        error_code ec = co_await list(folder, generation, present);
+        error_code ec = co_await list(version_path, generation, present);
         if (ec)
             co_return ec;
         std::vector<transaction::step> steps;
         for (const auto& [name, data] : parts) {
             if (present.contains(name))
                 continue;
-            steps.push_back(make_step(kind::create, join_path(folder, name), data));
+            steps.push_back(make_step(kind::create, join_path(version_path, name), data));
             steps.back().entries = options_.acl;
         }
         bool again = false;
@@ -394,9 +394,9 @@ task<error_code> configuration_core::fill_folder(std::string folder,
 /// Deletes a version and its parts while the checks of `guard` succeed. Remnants are left to the
 /// next writer.
 /// @return whether they succeeded
-task<bool> configuration_core::remove_folder(std::string folder, const step_list& guard) {
+task<bool> configuration_core::remove_version(std::string version_path, const step_list& guard) {
     for (;;) {
-        request listing(port_, op_code::children, folder);
+        request listing(port_, op_code::children, version_path);
         error_code ec = co_await listing;
         retry attempt(port_, while_reachable);
         if (attempt.again(ec))
@@ -405,8 +405,8 @@ task<bool> configuration_core::remove_folder(std::string folder, const step_list
             co_return true;
         step_list steps;
         for (std::size_t i = 0; i < listing.names.size(); ++i)
-            steps.push_back(make_step(kind::erase, join_path(folder, listing.names[i])));
-        steps.push_back(make_step(kind::erase, folder));
+            steps.push_back(make_step(kind::erase, join_path(version_path, listing.names[i])));
+        steps.push_back(make_step(kind::erase, version_path));
 
         bool again = false;
         for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
@@ -441,8 +441,9 @@ task<> configuration_core::remove_old() {
         outdated_versions(listing.names.to_vector(), get.answer, {}, 0);
     std::vector<std::string> in_use;
     for (const std::string& name : candidates) {
-        request writer(
-            port_, op_code::exists, join_path(join_path(at("versions"), name), folder_writer_name));
+        request writer(port_,
+                       op_code::exists,
+                       join_path(join_path(at("versions"), name), version_writer_name));
         if (co_await writer != zk_errc::no_node)
             in_use.push_back(name);
     }
@@ -452,7 +453,7 @@ task<> configuration_core::remove_old() {
     still_current.back().version = get.record.version;
     for (const std::string& name :
          outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
-        bool held = co_await remove_folder(join_path(at("versions"), name), still_current);
+        bool held = co_await remove_version(join_path(at("versions"), name), still_current);
         if (!held)
             co_return;
     }

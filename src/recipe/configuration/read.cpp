@@ -227,10 +227,10 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
 }
 
 /// @param parts_erased whether there were more children than these and a writer's node
-task<error_code> configuration_core::read_parts(std::string folder,
+task<error_code> configuration_core::read_parts(std::string version_path,
                                                 configuration_parts& parts,
                                                 bool& parts_erased) {
-    request listing(port_, op_code::children, folder);
+    request listing(port_, op_code::children, version_path);
     if (error_code ec = co_await listing)
         co_return ec;
     parts_erased = erased_children(listing.record) > 1;
@@ -245,7 +245,7 @@ task<error_code> configuration_core::read_parts(std::string folder,
         std::size_t end = std::min(names.size(), begin + children_read_at_once);
         for (std::size_t i = begin; i < end; ++i) {
             gets.push_back(
-                std::make_unique<request>(port_, op_code::get, join_path(folder, names[i])));
+                std::make_unique<request>(port_, op_code::get, join_path(version_path, names[i])));
             gets.back()->send();
         }
         for (std::size_t i = begin; i < end; ++i) {

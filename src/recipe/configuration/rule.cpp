@@ -27,7 +27,7 @@ bool good_part_name(configuration_layout layout, std::string_view name) noexcept
         return false;
     if (layout == configuration_layout::ready)
         return name != ready_name && name != writer_name;
-    return name != folder_writer_name;
+    return name != version_writer_name;
 }
 
 std::string version_name(std::uint64_t number, std::string_view guid) {

@@ -34,7 +34,7 @@ enum class configuration_layout : std::uint8_t { ready, versioned };
 
 inline constexpr std::string_view ready_name = "ready";
 inline constexpr std::string_view writer_name = "writer";
-inline constexpr std::string_view folder_writer_name = ".writer";
+inline constexpr std::string_view version_writer_name = ".writer";
 
 bool good_part_name(configuration_layout layout, std::string_view name) noexcept;
 

@@ -40,19 +40,19 @@ task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
                         contention_survey& found) {
-    request folder(p, op_code::get, settings.parent);
+    request parent(p, op_code::get, settings.parent);
     request listing(p, op_code::children, settings.parent);
     if (settings.initial_limit > 0)
-        folder.send();
+        parent.send();
     listing.send();
     error_code ec = co_await listing;
     found.limit = std::max(settings.initial_limit, settings.fixed_limit);
     if (settings.initial_limit > 0) {
-        error_code read = co_await folder;
+        error_code read = co_await parent;
         if (!ec)
             ec = read;
-        if (!read && !folder.answer.empty()) {
-            auto limit = parse_limit(folder.answer);
+        if (!read && !parent.answer.empty()) {
+            auto limit = parse_limit(parent.answer);
             if (limit)
                 found.limit = *limit;
             if (!limit && !ec)

@@ -131,7 +131,7 @@ void contention_queue::erase_attached(contender& c) {
         return;
     auto path = std::exchange(c.extras_->attached, {});
     if (!path.empty() && port_.alive(c.session))
-        port_.use_service<janitor>().erase(std::move(path), c.session);
+        port_.use_service<background_deleter>().erase(std::move(path), c.session);
 }
 
 void contention_queue::erased(contender& c, operation& answer) {

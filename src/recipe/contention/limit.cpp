@@ -38,7 +38,7 @@ task<error_code> settle_limit(port& p,
         if (is_recoverable(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, settings.parent, settings.entries, settings.parent_mode);
+            ec = co_await ensure_path(p, settings.parent, settings.entries, settings.parent_mode);
             if (ec)
                 co_return ec;
             continue;

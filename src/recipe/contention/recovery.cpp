@@ -14,8 +14,8 @@ namespace corozk::detail {
 using stage = local_node::stage_type;
 
 task<> contention_queue::create_under_new_parent(contender_ptr c) {
-    error_code ec = co_await ensure_folder(
-        port_, settings_->parent, settings_->entries, settings_->parent_mode);
+    error_code ec =
+        co_await ensure_path(port_, settings_->parent, settings_->entries, settings_->parent_mode);
     if (c->state == stage::unwanted || ec) {
         fail(*c, ec ? ec : make_error_code(boost::asio::error::operation_aborted));
     } else {
@@ -86,7 +86,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
 
 /// A lost create has not created a node so far.
 void contention_queue::not_created(contender& c) {
-    port_.use_service<janitor>().erase_late(
+    port_.use_service<background_deleter>().erase_late(
         settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
     if (c.state == stage::unwanted)
         return fail(c, boost::asio::error::operation_aborted);

@@ -254,7 +254,7 @@ private:
         error_code ec = co_await make;
         base_.reset();
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, std::string(parent_path(path_)), options_.acl);
+            ec = co_await ensure_path(port_, std::string(parent_path(path_)), options_.acl);
         }
         if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
             ec = error_code();

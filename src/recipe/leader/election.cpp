@@ -52,7 +52,7 @@ task<> write_acknowledgement(detail::port& s,
         } else {
             // The term has ended.
             if (s.alive(generation))
-                s.use_service<janitor>().erase(path, generation);
+                s.use_service<background_deleter>().erase(path, generation);
             ec = errc::ownership_lost;
         }
     }
@@ -71,23 +71,23 @@ task<> watch_leader(detail::port& s,
     signal wake(s);
     auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
     session_signal changes(s, wake);
-    const std::string& folder = impl->path();
+    const std::string& parent = impl->path();
     while (call->waiting()) {
         if (s.status().state == session_state::closed) {
             call->fail(errc::closed);
             break;
         }
         election_leader now;
-        request listing(s, op_code::children, folder);
+        request listing(s, op_code::children, parent);
         error_code ec = co_await listing;
-        bool no_folder = ec == zk_errc::no_node;
+        bool no_parent = ec == zk_errc::no_node;
         election_view view;
         if (!ec)
             view = view_election(impl->settings().names, listing.names);
         watch_signal node_watch(wake);
         watch_signal acknowledgement_watch(wake);
-        std::string leader = join_path(folder, view.leader);
-        std::string acknowledgement = join_path(folder, acknowledgement_of(view.leader));
+        std::string leader = join_path(parent, view.leader);
+        std::string acknowledgement = join_path(parent, acknowledgement_of(view.leader));
         watch_kind kind = watch_kind::data;
         // Remains acknowledged: a leader that resigns deletes the acknowledgement first.
         if (seen && seen->acknowledged && seen->path == leader)
@@ -122,24 +122,24 @@ task<> watch_leader(detail::port& s,
             now.fencing_token = get.record.czxid;
             now.session_id = get.record.ephemeral_owner;
             now.acknowledged = view.acknowledged;
-        } else if (seen && (!ec || no_folder) && same(now, *seen)) {
+        } else if (seen && (!ec || no_parent) && same(now, *seen)) {
             // No leader: wait for a candidate, or for the parent.
-            kind = no_folder ? watch_kind::exists : watch_kind::children;
-            request look(s, no_folder ? op_code::exists : op_code::children, folder);
+            kind = no_parent ? watch_kind::exists : watch_kind::children;
+            request look(s, no_parent ? op_code::exists : op_code::children, parent);
             look.attach(node_watch);
             ec = co_await look;
-            bool changed = no_folder ? !ec : ec == zk_errc::no_node;
-            if (!ec && !no_folder) {
+            bool changed = no_parent ? !ec : ec == zk_errc::no_node;
+            if (!ec && !no_parent) {
                 changed = !view_election(impl->settings().names, look.names).leader.empty();
             }
-            if (no_folder && ec == zk_errc::no_node)
+            if (no_parent && ec == zk_errc::no_node)
                 ec = error_code();
-            leader = folder;
+            leader = parent;
             if (changed) {
                 forget_watch(s, node_watch, kind, leader);
                 continue;
             }
-        } else if (no_folder) {
+        } else if (no_parent) {
             ec = error_code();
         }
         if (!ec && !(seen && same(now, *seen))) {

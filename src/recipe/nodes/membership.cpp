@@ -30,11 +30,11 @@ struct watched_member {
 /// The ephemeral children of a node, updated while calls are pending.
 class membership_observer {
 public:
-    membership_observer(port& p, std::string folder)
+    membership_observer(port& p, std::string parent)
         : wake(p),
           port_(p),
-          folder_(std::move(folder)),
-          folder_watch_(wake),
+          parent_(std::move(parent)),
+          parent_watch_(wake),
           missing_watch_(wake) {}
 
     /// Reads everything that may have changed since the last call.
@@ -59,10 +59,10 @@ public:
 
     /// Removes the watches from the server.
     void forget() {
-        forget_watch(port_, folder_watch_, watch_kind::children, folder_);
-        forget_watch(port_, missing_watch_, watch_kind::exists, folder_);
+        forget_watch(port_, parent_watch_, watch_kind::children, parent_);
+        forget_watch(port_, missing_watch_, watch_kind::exists, parent_);
         for (auto& [name, m] : members_) {
-            forget_watch(port_, m.watch, watch_kind::data, join_path(folder_, name));
+            forget_watch(port_, m.watch, watch_kind::data, join_path(parent_, name));
         }
         members_.clear();
     }
@@ -73,19 +73,19 @@ private:
     task<error_code> look() {
         if (missing_watch_.armed())
             co_return error_code();
-        if (!folder_watch_.armed()) {
-            request listing(port_, op_code::children, folder_);
-            listing.attach(folder_watch_);
+        if (!parent_watch_.armed()) {
+            request listing(port_, op_code::children, parent_);
+            listing.attach(parent_watch_);
             error_code ec = co_await listing;
             if (ec == zk_errc::no_node) {
                 members_.clear();
-                request exists(port_, op_code::exists, folder_);
+                request exists(port_, op_code::exists, parent_);
                 exists.attach(missing_watch_);
                 ec = co_await exists;
                 if (ec == zk_errc::no_node)
                     co_return error_code();
                 // It was created in between: the server has set a data watch.
-                forget_watch(port_, missing_watch_, watch_kind::data, folder_);
+                forget_watch(port_, missing_watch_, watch_kind::data, parent_);
                 co_return ec ? ec : make_error_code(zk_errc::connection_loss);  // look again
             }
             if (ec)
@@ -113,7 +113,7 @@ private:
             reads.emplace_back(
                 std::piecewise_construct,
                 std::forward_as_tuple(name),
-                std::forward_as_tuple(port_, op_code::get, join_path(folder_, name)));
+                std::forward_as_tuple(port_, op_code::get, join_path(parent_, name)));
             reads.back().second.attach(m.watch);
             reads.back().second.send();
         }
@@ -136,8 +136,8 @@ private:
     }
 
     port& port_;
-    const std::string folder_;
-    watch_signal folder_watch_;
+    const std::string parent_;
+    watch_signal parent_watch_;
     watch_signal missing_watch_;
     std::map<std::string, watched_member, std::less<>> members_;
 };

@@ -75,7 +75,7 @@ task<error_code> register_once(port& p,
     create.entries = self->options.acl;
     error_code ec = co_await create;
     if (ec == zk_errc::no_node) {
-        ec = co_await ensure_folder(p, std::string(parent_path(path)), self->options.acl);
+        ec = co_await ensure_path(p, std::string(parent_path(path)), self->options.acl);
         if (!ec)
             ec = zk_errc::connection_loss;  // try again
         co_return ec;
@@ -151,14 +151,14 @@ task<> resolve_driver(std::shared_ptr<name_service_impl> self,
 }
 
 task<> list_driver(std::shared_ptr<name_service_impl> self,
-                   std::string folder,
+                   std::string parent,
                    any_handler<void(error_code, std::vector<name_entry>)> handler) {
     port& p = self->get_port();
     signal wake(p);
     waiting_call<std::vector<name_entry>> call(*self, std::move(handler), wake);
     while (!call.over()) {
         std::map<std::string, node_view> found;
-        error_code ec = co_await read_children(p, folder, found);
+        error_code ec = co_await read_children(p, parent, found);
         if (retry(p).again(ec))
             continue;
         std::vector<name_entry> entries;
@@ -290,13 +290,13 @@ void name_service::start_resolve(const impl_ptr& impl,
 }
 
 void name_service::start_list(const impl_ptr& impl,
-                              std::string folder,
+                              std::string parent,
                               handler_of<std::vector<name_entry>> handler) {
     if (!detail::usable(impl, handler))
         return;
     std::optional<std::string> path;
     if (!detail::path_problem(impl->root)) {
-        path = folder.empty() ? impl->root : detail::name_path(impl->root, folder);
+        path = parent.empty() ? impl->root : detail::name_path(impl->root, parent);
     }
     if (!path) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);

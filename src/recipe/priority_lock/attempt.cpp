@@ -16,8 +16,8 @@
 
 namespace corozk::detail {
 
-bool priority_turns::take(const std::string& folder, signal& who) {
-    turn& t = turns_[folder];
+bool priority_turns::take(const std::string& parent, signal& who) {
+    turn& t = turns_[parent];
     if (!t.owner)
         t.owner = &who;
     if (t.owner == &who)
@@ -27,8 +27,8 @@ bool priority_turns::take(const std::string& folder, signal& who) {
     return false;
 }
 
-void priority_turns::pass(const std::string& folder, signal& who) {
-    auto at = turns_.find(folder);
+void priority_turns::pass(const std::string& parent, signal& who) {
+    auto at = turns_.find(parent);
     if (at == turns_.end())
         return;
     turn& t = at->second;
@@ -57,7 +57,7 @@ priority_attempt::priority_attempt(port& p,
       record_watch_(wake) {}
 
 std::string priority_attempt::at(std::string_view name) const {
-    return join_path(settings_.folder, name);
+    return join_path(settings_.parent, name);
 }
 
 void priority_attempt::fail(error_code reason) noexcept {
@@ -86,10 +86,10 @@ task<bool> priority_attempt::advance() {
         co_return false;
     }
     auto& turns = port_.use_service<priority_turns>();
-    if (!turns.take(settings_.folder, wake_))
+    if (!turns.take(settings_.parent, wake_))
         co_return true;
     bool settled = co_await look();
-    turns.pass(settings_.folder, wake_);
+    turns.pass(settings_.parent, wake_);
     co_return settled;
 }
 
@@ -110,7 +110,7 @@ task<> priority_attempt::enter() {
     } else if (attempt.doubtful()) {
         lost_create_ = true;
     } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_folder(port_, settings_.folder, settings_.entries);
+        ec = co_await ensure_path(port_, settings_.parent, settings_.entries);
         if (ec && !retry(port_).again(ec))
             fail(ec);
     } else if (!again) {
@@ -120,14 +120,14 @@ task<> priority_attempt::enter() {
 
 /// After a lost response to the create. A server that lags behind must catch up first.
 task<> priority_attempt::find() {
-    request listing(port_, op_code::children, settings_.folder);
+    request listing(port_, op_code::children, settings_.parent);
     listing.generation = generation_;
     error_code ec = co_await behind_sync(port_, listing);
     if (retry(port_, generation_).again(ec))
         co_return;
     lost_create_ = false;
     if (ec && ec != zk_errc::no_node) {
-        port_.use_service<janitor>().erase_guid(settings_.folder, guid_, generation_);
+        port_.use_service<background_deleter>().erase_guid(settings_.parent, guid_, generation_);
         fail(ec);
         co_return;
     }
@@ -138,14 +138,14 @@ task<> priority_attempt::find() {
             name_ = std::string(name);
     }
     if (name_.empty())
-        port_.use_service<janitor>().erase_late(settings_.folder, stem_, generation_);
+        port_.use_service<background_deleter>().erase_late(settings_.parent, stem_, generation_);
 }
 
 task<bool> priority_attempt::look() {
     request record(port_, op_code::exists, at(record_of(name_)));
-    request folder(port_, op_code::get, settings_.folder);
-    request children(port_, op_code::children, settings_.folder);
-    record.generation = folder.generation = children.generation = generation_;
+    request parent(port_, op_code::get, settings_.parent);
+    request children(port_, op_code::children, settings_.parent);
+    record.generation = parent.generation = children.generation = generation_;
     const bool perhaps = unanswered_;
     if (perhaps) {
         record_watch_.disarm();
@@ -153,19 +153,19 @@ task<bool> priority_attempt::look() {
         record.send();
     }
     // In this order: the listing that justifies a grant must be newer than the parent's version.
-    folder.send();
+    parent.send();
     children.send();
     error_code record_ec = zk_errc::no_node;
     if (perhaps)
         record_ec = co_await record;
-    error_code folder_ec = co_await folder;
+    error_code parent_ec = co_await parent;
     error_code ec = co_await children;
     if (!record_ec && record.record.ephemeral_owner == port_.status().session_id) {
         granted(record.record.czxid);
         co_return true;
     }
     if (!ec)
-        ec = folder_ec;
+        ec = parent_ec;
     if (!ec && record_ec != zk_errc::no_node)
         ec = record_ec;
     if (retry(port_, generation_).again(ec))
@@ -174,11 +174,11 @@ task<bool> priority_attempt::look() {
         fail(ec == zk_errc::no_node ? make_error_code(errc::ownership_lost) : ec);
         co_return true;
     }
-    if (folder.answer.empty()) {
-        co_await write_ageing(folder.record.version);
+    if (parent.answer.empty()) {
+        co_await write_ageing(parent.record.version);
         co_return false;
     }
-    auto ageing = parse_ageing(folder.answer);
+    auto ageing = parse_ageing(parent.answer);
     if (!ageing || *ageing != settings_.ageing) {
         fail(ageing ? errc::limit_mismatch : errc::foreign_data);
         co_return true;
@@ -188,13 +188,13 @@ task<bool> priority_attempt::look() {
     for (std::size_t i = 0; i < children.names.size(); ++i)
         names.push_back(children.names[i]);
     ranked_listing listing = sort_out(names, mine ? mine->sequence : 0);
-    bool settled = co_await decide(listing, folder.record.version);
+    bool settled = co_await decide(listing, parent.record.version);
     co_return settled;
 }
 
 /// Before any contender waits for another: all must use the same order.
 task<> priority_attempt::write_ageing(std::int32_t version) {
-    request set(port_, op_code::set, settings_.folder);
+    request set(port_, op_code::set, settings_.parent);
     set.data = std::to_string(settings_.ageing);
     set.version = version;
     set.generation = generation_;
@@ -237,7 +237,7 @@ task<> priority_attempt::ask(std::int32_t version) {
     if (!settings_.entries.empty())
         how.acl = &settings_.entries;
     steps.check(at(name_));
-    steps.set(settings_.folder, std::to_string(settings_.ageing), version);
+    steps.set(settings_.parent, std::to_string(settings_.ageing), version);
     steps.create(at(record_of(name_)), settings_.identity, how);
     request multi(port_, op_code::multi, std::string());
     multi.steps = steps.steps();
@@ -262,7 +262,7 @@ task<> priority_attempt::ask(std::int32_t version) {
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
     contention_settings target;
-    target.parent = settings_.folder;
+    target.parent = settings_.parent;
     target.names.counts_everything = true;
     target.release_request = settings_.request_text;
     for (std::size_t i : verdict.inferior) {
@@ -319,7 +319,7 @@ task<error_code> priority_attempt::observe(const std::string& path, watch_node& 
 }
 
 task<> priority_attempt::leave() {
-    port_.use_service<priority_turns>().pass(settings_.folder, wake_);
+    port_.use_service<priority_turns>().pass(settings_.parent, wake_);
     forget_watch(port_, blocker_watch_, watch_kind::data, blocker_);
     own_watch_.disarm();
     while (lost_create_ && port_.alive(generation_))

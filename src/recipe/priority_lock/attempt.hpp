@@ -23,10 +23,10 @@ public:
     explicit priority_turns(port&) noexcept {}
 
     /// @return false if `who` has to wait; it is set when its turn comes
-    bool take(const std::string& folder, signal& who);
+    bool take(const std::string& parent, signal& who);
 
     /// Passes the turn on. Harmless if it is not the turn of `who`.
-    void pass(const std::string& folder, signal& who);
+    void pass(const std::string& parent, signal& who);
 
 private:
     struct turn {
@@ -38,7 +38,7 @@ private:
 
 /// Settings of a priority lock.
 struct priority_settings {
-    std::string folder;
+    std::string parent;
     std::string identity;
     acl entries;
     std::int32_t ageing = 0;

@@ -14,10 +14,10 @@ task<error_code> dismantle(port& p,
                            std::string contender,
                            std::string record,
                            std::uint64_t generation) {
-    error_code ec = co_await erase_surely(p, std::move(contender), generation);
+    error_code ec = co_await delete_reliably(p, std::move(contender), generation);
     if (ec || record.empty())
         co_return ec;
-    ec = co_await erase_surely(p, std::move(record), generation);
+    ec = co_await delete_reliably(p, std::move(record), generation);
     co_return ec;
 }
 
@@ -136,8 +136,8 @@ task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, wat
     if (ec == zk_errc::no_node || another) {
         // A node that now has this name must not be deleted, only the other one.
         if (stage_ == stage::held)
-            port_.use_service<janitor>().erase(&path == &record_ ? contender_ : record_,
-                                               generation_);
+            port_.use_service<background_deleter>().erase(&path == &record_ ? contender_ : record_,
+                                                          generation_);
         lose(errc::ownership_lost);
     } else if (ec) {
         // The state of the session is checked before the next read. If the node may not be read,

@@ -86,7 +86,7 @@ task<> acquire_ranked(port& p,
         ownership granted(p.keep_alive(), std::move(hold));
         call.complete(error_code(), std::move(granted));
         priority_turns& turns = p.use_service<priority_turns>();
-        turns.pass(lock->how().folder, wake);
+        turns.pass(lock->how().parent, wake);
         co_return;
     }
     co_await attempt.leave();
@@ -96,8 +96,8 @@ task<> acquire_ranked(port& p,
 /// The paths that each contender of a listing waits for. The holders' paths are shared by all.
 class blocking_paths {
 public:
-    blocking_paths(std::string_view folder, const ranked_listing& listing, std::int32_t ageing)
-        : folder_(folder), listing_(listing), nearest_(nearest_ahead(listing.places, ageing)) {
+    blocking_paths(std::string_view parent, const ranked_listing& listing, std::int32_t ageing)
+        : parent_(parent), listing_(listing), nearest_(nearest_ahead(listing.places, ageing)) {
         std::vector<std::size_t> holders;
         for (std::size_t i = 0; i < listing.places.size(); ++i) {
             if (listing.places[i].holds)
@@ -126,10 +126,10 @@ public:
 
 private:
     std::string path_of(std::size_t place) const {
-        return join_path(folder_, listing_.blocking_node(place));
+        return join_path(parent_, listing_.blocking_node(place));
     }
 
-    std::string_view folder_;
+    std::string_view parent_;
     const ranked_listing& listing_;
     std::vector<std::optional<std::size_t>> nearest_;
     path_list holders_;
@@ -138,17 +138,17 @@ private:
 
 /// Lists holders first, in the order of their grants, then waiters in the order of priorities.
 task<error_code> priority_object::look(port& p, contention_survey& found) const {
-    request folder(p, op_code::get, path());
+    request parent(p, op_code::get, path());
     request children(p, op_code::children, path());
-    folder.send();
+    parent.send();
     children.send();
-    error_code ec = co_await folder;
+    error_code ec = co_await parent;
     error_code listed = co_await children;
     if (!ec)
         ec = listed;
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
-    auto ageing = folder.answer.empty() ? ask_.ageing : parse_ageing(folder.answer);
+    auto ageing = parent.answer.empty() ? ask_.ageing : parse_ageing(parent.answer);
     std::vector<std::string_view> names;
     std::optional<std::int32_t> origin;
     for (std::size_t i = 0; i < children.names.size(); ++i) {

@@ -24,8 +24,8 @@ namespace corozk::detail {
 //     clock no item is taken early.
 //  3. No item is taken while an unclaimed one with an earlier due time is known, from a listing
 //     that was requested after the calls.
-//  4. Exactly-once is guaranteed by the server and the ledger, without clocks. A clock that jumps
-//     in any direction only changes when an item is taken.
+//  4. Exactly-once does not depend on clocks. A clock that jumps in any direction only changes when
+//     an item is taken.
 //  5. A waiting consumer has a watch, set by its listing, and a timer for the time when the next
 //     item becomes due, but at most `clock_check_interval`. So it detects new items (watch), items
 //     that become due (timer), a clock that has jumped ahead (timer, within

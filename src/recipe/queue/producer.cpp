@@ -14,7 +14,7 @@ namespace corozk::detail {
 
 namespace {
 
-/// The size of a transaction besides the data: paths, ACLs, the ledger's step.
+/// The size of a transaction besides the data: paths, ACLs, the first step.
 constexpr std::size_t batch_overhead = 4096;
 constexpr std::size_t overhead_per_item = 256;
 
@@ -72,7 +72,7 @@ task<> queue_producer::serve() {
         }
         batch_type batch = next_batch();
         transaction puts = transaction_of(batch);
-        ledger_outcome outcome = co_await ledger_.commit(std::move(puts).steps());
+        exactly_once_outcome outcome = co_await exactly_once_.commit(std::move(puts).steps());
         if (!outcome.error) {
             applied(batch, outcome);
             continue;
@@ -123,7 +123,7 @@ transaction queue_producer::transaction_of(const batch_type& batch) const {
     return puts;
 }
 
-void queue_producer::applied(const batch_type& batch, const ledger_outcome& outcome) {
+void queue_producer::applied(const batch_type& batch, const exactly_once_outcome& outcome) {
     for (const put_call& put : batch)
         put.call->complete(error_code());
     if (outcome.blank)
@@ -145,7 +145,7 @@ void queue_producer::applied(const batch_type& batch, const ledger_outcome& outc
 }
 
 /// @return no error: nothing was put, try again
-task<error_code> queue_producer::refused(ledger_outcome outcome) {
+task<error_code> queue_producer::refused(exactly_once_outcome outcome) {
     capacity_.reset();
     error_code ec = outcome.error;
     const bool not_there = ec == zk_errc::no_node;
@@ -191,7 +191,7 @@ task<error_code> queue_producer::create_bound() {
     create.entries = options.acl;
     error_code ec = co_await create;
     if (ec == zk_errc::no_node)
-        ec = co_await ensure_folder(port_, options.control_path, options.acl);
+        ec = co_await ensure_path(port_, options.control_path, options.acl);
     co_return ec == zk_errc::node_exists ? error_code() : unless_transient(ec);
 }
 

@@ -42,8 +42,8 @@ private:
     void fail_those_that_cannot_wait();
     batch_type next_batch();
     transaction transaction_of(const batch_type& batch) const;
-    void applied(const batch_type& batch, const ledger_outcome& outcome);
-    task<error_code> refused(ledger_outcome outcome);
+    void applied(const batch_type& batch, const exactly_once_outcome& outcome);
+    task<error_code> refused(exactly_once_outcome outcome);
     task<error_code> find_capacity();
     task<error_code> create_bound();
     task<error_code> wait_for_capacity(std::int32_t version);

@@ -22,13 +22,13 @@ namespace corozk::detail {
 // parent Persistent, because a re-created parent restarts the sequence, and the data of an old item
 //         could be taken for that of a new one of the same name. If it is deleted anyway, or is a
 //         container, its czxid changes: it is checked after each idle time and each outage.
-// put     A transaction of a ledger: {mark, create item...}. A GUID in the name would not show
+// put     An `exactly_once` transaction: {mark, create item...}. A GUID in the name would not show
 //         whether a put whose response was lost was applied, as another consumer may have taken the
 //         item.
 // bound   The transaction also sets a node shared by all producers, at the version that was read
 //         *before* the children were counted. So no other producer has put items since the count,
 //         which consumers only decrease: count + new <= bound holds when it is applied.
-// take    The item is read first, then deleted by a transaction of a ledger, not at once: the
+// take    The item is read first, then deleted by an `exactly_once` transaction, not at once: the
 //         response to the read could be lost while the delete is applied. The delete is sent once;
 //         an unknown outcome is resolved by invalidating it, as it may refer to another item after
 //         an outage.

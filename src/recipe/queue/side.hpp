@@ -36,7 +36,7 @@ struct queue_settings {
     std::string item_path(std::string_view name) const { return join_path(path, name); }
 };
 
-/// One side of a queue object: a driver that runs while there are calls, and the ledger of its
+/// One side of a queue object: a driver that runs while there are calls, and what applies its
 /// transactions.
 class queue_side : public std::enable_shared_from_this<queue_side> {
 public:
@@ -44,7 +44,7 @@ public:
         : port_(p),
           settings_(std::move(settings)),
           wake_(p),
-          ledger_(p, settings_->options.control_path, settings_->options.acl) {}
+          exactly_once_(p, settings_->options.control_path, settings_->options.acl) {}
 
     signal& wake() noexcept { return wake_; }
     const queue_settings& settings() const noexcept { return *settings_; }
@@ -56,7 +56,7 @@ public:
         fail(boost::asio::error::operation_aborted);
         wake_.set();
         if (idle)
-            ledger_.retire();
+            exactly_once_.retire();
     }
 
 protected:
@@ -76,14 +76,13 @@ protected:
     virtual void fail(error_code ec) = 0;
 
     task<error_code> create_parent() {
-        return ensure_folder(
-            port_, settings_->path, settings_->options.acl, create_mode::persistent);
+        return ensure_path(port_, settings_->path, settings_->options.acl, create_mode::persistent);
     }
 
     port& port_;
     std::shared_ptr<const queue_settings> settings_;
     signal wake_;
-    ledger ledger_;
+    exactly_once exactly_once_;
 
 private:
     enum class driver_state : std::uint8_t { idle, running, stopped };
@@ -91,7 +90,7 @@ private:
     static task<> run(std::shared_ptr<queue_side> self) {
         co_await self->serve();
         if (self->stopped()) {
-            self->ledger_.retire();
+            self->exactly_once_.retire();
         } else {
             self->state_ = driver_state::idle;
         }

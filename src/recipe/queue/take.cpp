@@ -67,7 +67,7 @@ task<error_code> queue_consumer::peek() {
 }
 
 task<error_code> queue_consumer::take() {
-    if (error_code ec = co_await ledger_.prepare())
+    if (error_code ec = co_await exactly_once_.prepare())
         co_return ec;
     time_point begin = port_.now();
     std::vector<available_item> batch = index_.next(batch_size(kind::take));
@@ -88,7 +88,7 @@ task<error_code> queue_consumer::take() {
     for (const available_item& item : batch)
         deletes.erase(settings_->item_path(item.name), item.content->version);
     // Not repeated after an outage, when the names may refer to other items.
-    ledger_outcome outcome = co_await ledger_.commit_now(std::move(deletes).steps());
+    exactly_once_outcome outcome = co_await exactly_once_.commit_now(std::move(deletes).steps());
     co_await lead_reads.finish();
     for (const available_item& item : lead) {
         if (item.content)
@@ -147,7 +147,7 @@ task<> queue_consumer::put_back(available_item item) {
     for (;;) {
         transaction create;
         create.create(settings_->item_path(item.name), item.content->data, options);
-        ledger_outcome outcome = co_await ledger_.commit(std::move(create).steps());
+        exactly_once_outcome outcome = co_await exactly_once_.commit(std::move(create).steps());
         index_.forget_listing();
         error_code ec = outcome.error;
         if (!ec || ec == zk_errc::node_exists)

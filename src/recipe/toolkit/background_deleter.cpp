@@ -21,7 +21,7 @@ constexpr auto idle_connection_interval = std::chrono::seconds(10);
 
 task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
-    error_code ec = co_await erase_surely(p, std::move(path), generation);
+    error_code ec = co_await delete_reliably(p, std::move(path), generation);
     if (ec && !is_session_lost(ec) && p.logs(log_level::warning)) {
         p.log(log_level::warning, "could not delete " + name + ": " + ec.message());
     }
@@ -29,9 +29,9 @@ task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
 
 /// Lists a parent after everything that this session has sent before was applied: after a reconnect
 /// the new server may lag behind the previous one.
-task<error_code> list_all(port& p, std::string folder, std::uint64_t generation, name_list& names) {
+task<error_code> list_all(port& p, std::string parent, std::uint64_t generation, name_list& names) {
     for (;;) {
-        request listing(p, op_code::children, folder);
+        request listing(p, op_code::children, parent);
         listing.generation = generation;
         error_code ec = co_await behind_sync(p, listing);
         if (retry(p, generation).again(ec))
@@ -55,7 +55,7 @@ task<> erase_guid_driver(port& p, std::string parent, std::string guid, std::uin
 
 }  // namespace
 
-task<error_code> erase_surely(port& p, std::string path, std::uint64_t generation) {
+task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation) {
     for (;;) {
         request erase(p, op_code::erase, path);
         erase.generation = generation;
@@ -67,15 +67,19 @@ task<error_code> erase_surely(port& p, std::string path, std::uint64_t generatio
     }
 }
 
-void janitor::erase(std::string path, std::uint64_t generation) {
+void background_deleter::erase(std::string path, std::uint64_t generation) {
     port_.spawn(erase_driver(port_, std::move(path), generation));
 }
 
-void janitor::erase_guid(std::string parent, std::string guid, std::uint64_t generation) {
+void background_deleter::erase_guid(std::string parent,
+                                    std::string guid,
+                                    std::uint64_t generation) {
     port_.spawn(erase_guid_driver(port_, std::move(parent), std::move(guid), generation));
 }
 
-void janitor::erase_late(std::string parent, std::string stem, std::uint64_t generation) {
+void background_deleter::erase_late(std::string parent,
+                                    std::string stem,
+                                    std::uint64_t generation) {
     bool idle = late_.empty();
     time_point due = port_.now() + port_.status().negotiated_timeout + idle_connection_interval;
     late_.push_back({std::move(parent), std::move(stem), generation, due});
@@ -83,7 +87,7 @@ void janitor::erase_late(std::string parent, std::string stem, std::uint64_t gen
         port_.spawn(erase_late_nodes());
 }
 
-task<> janitor::erase_late_nodes() {
+task<> background_deleter::erase_late_nodes() {
     signal wake(port_);
     alarm due(port_, wake);
     session_signal state(port_, wake);

@@ -12,12 +12,12 @@ namespace corozk::detail {
 /// Guaranteed delete: retries until the node was deleted, the session that owns it (`generation`)
 /// has ended, or a permanent error occurs.
 /// @return no error if the node does not exist any more
-task<error_code> erase_surely(port& p, std::string path, std::uint64_t generation);
+task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation);
 
 /// Deletes nodes in the background, with retries for as long as the session lives.
-class janitor final : public service {
+class background_deleter final : public service {
 public:
-    explicit janitor(port& p) noexcept : port_(p) {}
+    explicit background_deleter(port& p) noexcept : port_(p) {}
 
     /// Deletes a node that belongs to the session of a generation.
     void erase(std::string path, std::uint64_t generation);

@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::string_view prefix = "ledger-";
 
-/// Much longer than a transaction of a live ledger can be in doubt. If a merely idle ledger loses
+/// Much longer than a transaction of a live client can be in doubt. If a merely idle client loses
 /// its node, it creates another one.
 constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
-task<> sweep(port& p, std::string folder, std::int64_t now) {
-    request listing(p, op_code::children, folder);
+task<> sweep(port& p, std::string parent, std::int64_t now) {
+    request listing(p, op_code::children, parent);
     if (co_await listing)
         co_return;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
         if (listing.names[i].substr(0, prefix.size()) != prefix)
             continue;
-        std::string path = join_path(folder, listing.names[i]);
+        std::string path = join_path(parent, listing.names[i]);
         request exists(p, op_code::exists, path);
         if (co_await exists)
             continue;
@@ -64,12 +64,12 @@ bool is_gone(error_code ec) {
 
 }  // namespace
 
-ledger::ledger(port& p, std::string folder, acl entries)
-    : port_(p), folder_(std::move(folder)), entries_(std::move(entries)) {}
+exactly_once::exactly_once(port& p, std::string parent, acl entries)
+    : port_(p), parent_(std::move(parent)), entries_(std::move(entries)) {}
 
-task<error_code> ledger::open() {
+task<error_code> exactly_once::open() {
     std::string path = perhaps_made_.empty()
-                           ? join_path(folder_, std::string(prefix) + port_.new_guid())
+                           ? join_path(parent_, std::string(prefix) + port_.new_guid())
                            : perhaps_made_;
     for (;;) {
         request create(port_, op_code::create, path);
@@ -80,7 +80,7 @@ task<error_code> ledger::open() {
         if (attempt.doubtful())
             perhaps_made_ = path;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(port_, folder_, entries_);
+            ec = co_await ensure_path(port_, parent_, entries_);
             if (!ec || attempt.again(ec))
                 continue;
             co_return ec;
@@ -94,14 +94,14 @@ task<error_code> ledger::open() {
         version_ = 0;
         if (!swept_ && create.record.ctime != 0) {
             swept_ = true;
-            port_.spawn(sweep(port_, folder_, create.record.ctime));
+            port_.spawn(sweep(port_, parent_, create.record.ctime));
         }
         co_return error_code();
     }
 }
 
-task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
-    ledger_outcome outcome;
+task<exactly_once_outcome> exactly_once::commit(std::vector<transaction::step> steps) {
+    exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
     retry attempts(port_, while_reachable);
     for (;;) {
@@ -158,15 +158,15 @@ task<ledger_outcome> ledger::commit(std::vector<transaction::step> steps) {
     }
 }
 
-task<error_code> ledger::prepare() {
+task<error_code> exactly_once::prepare() {
     error_code ec;
     if (path_.empty())
         ec = co_await open();
     co_return ec;
 }
 
-task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
-    ledger_outcome outcome;
+task<exactly_once_outcome> exactly_once::commit_now(std::vector<transaction::step> steps) {
+    exactly_once_outcome outcome;
     steps.insert(steps.begin(), mark());
     request multi(port_, op_code::multi, std::string());
     multi.steps = std::move(steps);
@@ -202,7 +202,7 @@ task<ledger_outcome> ledger::commit_now(std::vector<transaction::step> steps) {
 
 /// Deletes the node, so that attempts in flight fail.
 /// @return no error if none was applied, `bad_version` if one was
-task<error_code> ledger::withdraw() {
+task<error_code> exactly_once::withdraw() {
     retry attempts(port_);
     for (;;) {
         request erase(port_, op_code::erase, path_);
@@ -222,7 +222,7 @@ task<error_code> ledger::withdraw() {
 }
 
 /// The first step of each transaction.
-transaction::step ledger::mark() const {
+transaction::step exactly_once::mark() const {
     transaction::step step;
     step.kind = transaction::step_kind::set;
     step.path = path_;
@@ -230,20 +230,20 @@ transaction::step ledger::mark() const {
     return step;
 }
 
-void ledger::applied(ledger_outcome& outcome, std::vector<transaction_result> results) {
+void exactly_once::applied(exactly_once_outcome& outcome, std::vector<transaction_result> results) {
     moved_on();
     results.erase(results.begin());
     outcome.results = std::move(results);
     outcome.blank = false;
 }
 
-void ledger::moved_on() {
+void exactly_once::moved_on() {
     // Long before version -1, which matches any version.
     if (++version_ == std::numeric_limits<std::int32_t>::max())
         retire();
 }
 
-void ledger::retire() {
+void exactly_once::retire() {
     for (std::string* path : {&path_, &perhaps_made_}) {
         if (!path->empty())
             port_.spawn(erase_node(port_, std::exchange(*path, std::string())));

@@ -12,8 +12,8 @@
 
 namespace corozk::detail {
 
-/// The outcome of a transaction applied by a ledger.
-struct ledger_outcome {
+/// The outcome of a transaction applied by `exactly_once`.
+struct exactly_once_outcome {
     error_code error;        ///< `connection_loss` only if the outcome could not be determined
     std::size_t failed = 0;  ///< the step that failed; 0 also if none did
     bool blank = true;       ///< applied, but without results because the response was lost
@@ -22,27 +22,27 @@ struct ledger_outcome {
 
 /// Applies each transaction exactly once, even if the connection or the session is lost.
 ///
-/// The ledger has its own node, and each transaction begins with a set of this node at the version
+/// It has its own node, and each transaction begins with a set of this node at the version
 /// that results from the previous one. So a transaction can be applied only once, and it is safe to
 /// send the identical one again after a lost response: if the node's version has increased, it was
 /// applied (no other client writes the node, and one transaction is in flight at a time).
 ///
 /// The node is persistent, as an ephemeral one would not survive the session. It is deleted by
-/// `retire`. Nodes of ledgers that crashed, or whose client was closed first, are deleted after an
-/// hour by other ledgers below the same parent.
-class ledger {
+/// `retire`. Nodes of ones that crashed, or whose client was closed first, are deleted after an
+/// hour by other ones below the same parent.
+class exactly_once {
 public:
-    ledger(port& p, std::string folder, acl entries);
-    ledger(const ledger&) = delete;
-    ledger& operator=(const ledger&) = delete;
+    exactly_once(port& p, std::string parent, acl entries);
+    exactly_once(const exactly_once&) = delete;
+    exactly_once& operator=(const exactly_once&) = delete;
 
     /// Only one transaction at a time.
-    task<ledger_outcome> commit(std::vector<transaction::step> steps);
+    task<exactly_once_outcome> commit(std::vector<transaction::step> steps);
 
     /// Same as above, for a transaction that is valid now but not after an outage: it is sent once,
     /// and withdrawn if its response is lost. `try_again`: not applied. Call `prepare` before
     /// determining the steps.
-    task<ledger_outcome> commit_now(std::vector<transaction::step> steps);
+    task<exactly_once_outcome> commit_now(std::vector<transaction::step> steps);
 
     /// Creates the node, unless it exists.
     task<error_code> prepare();
@@ -54,11 +54,11 @@ private:
     task<error_code> open();
     task<error_code> withdraw();
     transaction::step mark() const;
-    void applied(ledger_outcome& outcome, std::vector<transaction_result> results);
+    void applied(exactly_once_outcome& outcome, std::vector<transaction_result> results);
     void moved_on();
 
     port& port_;
-    std::string folder_;
+    std::string parent_;
     acl entries_;
     std::string path_;          ///< empty: no node yet
     std::string perhaps_made_;  ///< a node whose creation has an unknown outcome

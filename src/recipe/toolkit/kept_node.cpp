@@ -288,7 +288,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
     if (not_now(attempt, ec)) {
         perhaps_ = perhaps_ || attempt.doubtful();
     } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_folder(p, std::string(parent_path(path_)), entries_);
+        ec = co_await ensure_path(p, std::string(parent_path(path_)), entries_);
         if (ec && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {

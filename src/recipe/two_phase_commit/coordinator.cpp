@@ -63,7 +63,7 @@ task<> begin_driver(coordinator_ptr self,
         if (attempts.again(ec))
             continue;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_folder(p, std::string(parent_path(self->path)), mine.entries);
+            ec = co_await ensure_path(p, std::string(parent_path(self->path)), mine.entries);
             if (!ec || retry(p).again(ec))
                 continue;
         } else if (ec == zk_errc::node_exists) {

@@ -18,7 +18,7 @@ namespace corozk::schedule {
 inline constexpr const char* queue_path = "/f/q";
 inline constexpr const char* queue_control = "/f/q-control";
 
-/// Where an item and a ledger have their places.
+/// The nodes of items and of `exactly_once`.
 inline constexpr std::initializer_list<const char*> queue_folders = {"/f",
                                                                      queue_path,
                                                                      queue_control};
@@ -72,8 +72,8 @@ inline void each_item_once(stage& s, const std::vector<std::string>& elsewhere) 
         s.check(std::count(found.begin(), found.end(), item) <= 1, "item " + item + " is doubled");
 }
 
-/// No item is claimed any more, and no object keeps a ledger. What a client leaves that is closed first,
-/// nobody does here.
+/// No item is claimed any more, and no object keeps a node of `exactly_once`. (A client that is closed
+/// before its objects leaves such a node; no scenario does that.)
 inline void nothing_but_items(stage& s) {
     for (const std::string& item : s.children(queue_path)) {
         for (const std::string& claim : s.children(std::string(queue_path) + "/" + item))
