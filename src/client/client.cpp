@@ -212,6 +212,8 @@ void client::start_new(executor_type executor, client_options options, handler_o
             return;
         c->begun = true;
         auto connected = [c](error_code ec) {
+            if (ec)
+                c->made->release();  // it may have had a session, and has no owner
             c->call.complete(ec, ec ? client() : client(c->made));
         };
         c->made->connect(user_call<>(

@@ -67,8 +67,9 @@ void session::go_on_closing() {
     closing_steps::connection_type connection;
     connection.connected = link_.connected();
     connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
-    connection.half_packet =
-        connection.connected && connection.settled && link_.client()->interest().write;
+    // Once the close request was sent the C client must not send a ping.
+    connection.half_packet = closing_.draining() && connection.connected && connection.settled &&
+                             link_.client()->interest().write;
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;

@@ -247,7 +247,7 @@ void session::submit_at_once(operation& op) {
 void session::verify_chroot() {
     auto verified = [this](operation& op) {
         // After the loss of the connection it is repeated.
-        if (!connector_.verifying() || is_session_lost(op.error) || is_recoverable(op.error))
+        if (!connector_.verifying() || is_session_lost(op.error) || is_outcome_unknown(op.error))
             return;
         if (op.error == zk_errc::no_node) {
             log(log_level::error,
