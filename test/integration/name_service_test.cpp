@@ -99,6 +99,9 @@ TEST_CASE("name service: follow and await a name") {
         CHECK(e.value == "2");
         auto [ec, none] = co_await mine.await_for("c", 20ms, as_tuple());
         CHECK(ec == errc::deadline_exceeded);
+        // The parent node of another name is not a registration.
+        std::tie(ec, none) = co_await mine.await_for("a", 20ms, as_tuple());
+        CHECK(ec == errc::deadline_exceeded);
         name_watch wrong = mine.follow("/a");
         std::tie(ec, none) = co_await wrong.next(as_tuple());
         CHECK(ec == errc::bad_path);

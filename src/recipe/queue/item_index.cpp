@@ -93,7 +93,10 @@ std::vector<available_item> item_index::next(std::size_t count, std::size_t skip
 }
 
 bool item_index::is_waiting() {
-    return state_ == listing_state::watched && available(1).empty() && unwatched().empty();
+    return state_ == listing_state::watched && available(1).empty() &&
+           std::all_of(claims_elsewhere_.begin(), claims_elsewhere_.end(), [](const auto& claim) {
+               return claim.second.watch->armed();
+           });
 }
 
 bool item_index::is_available(std::size_t place) {
@@ -161,25 +164,26 @@ void item_index::claim_elsewhere_ended(const std::string& name, bool item_is_gon
         gone_.insert(name);
 }
 
-std::vector<claimed_item> item_index::unwatched(std::size_t most) const {
+std::vector<claimed_item> item_index::unwatched(std::size_t most) {
     auto watched = static_cast<std::size_t>(
         std::count_if(claims_elsewhere_.begin(), claims_elsewhere_.end(), [](const auto& claim) {
-            return claim.second->armed();
+            return claim.second.watch->armed();
         }));
     std::vector<claimed_item> result;
-    for (const auto& [name, watch] : claims_elsewhere_) {
-        if (watched + result.size() >= most)
-            break;
-        if (!watch->armed())
-            result.push_back({name, watch});
+    for (auto& [name, claim] : claims_elsewhere_) {
+        if (claim.watch->armed() || (!claim.was_watched && watched >= most))
+            continue;
+        ++watched;
+        claim.was_watched = true;
+        result.push_back({name, claim.watch});
     }
     return result;
 }
 
 std::vector<claimed_item> item_index::forget_claims_elsewhere() {
     std::vector<claimed_item> result;
-    for (auto& [name, watch] : claims_elsewhere_)
-        result.push_back({name, std::move(watch)});
+    for (auto& [name, claim] : claims_elsewhere_)
+        result.push_back({name, std::move(claim.watch)});
     claims_elsewhere_.clear();
     return result;
 }

@@ -135,12 +135,13 @@ public:
     void claim_ended(const std::string& name, bool acknowledged);
 
     void claimed_elsewhere(const std::string& name, std::shared_ptr<watch_node> watch) {
-        claims_elsewhere_.emplace(name, std::move(watch));
+        claims_elsewhere_.emplace(name, claim_elsewhere{std::move(watch)});
     }
     void claim_elsewhere_ended(const std::string& name, bool item_is_gone);
 
-    /// Claimed items without a watch, such that at most `most` are watched.
-    std::vector<claimed_item> unwatched(std::size_t most = std::string::npos) const;
+    /// Those to be read with a watch: all whose watch has fired, and others as long as at most `most`
+    /// are watched.
+    std::vector<claimed_item> unwatched(std::size_t most = std::string::npos);
     std::vector<claimed_item> forget_claims_elsewhere();
 
     /// All claims have ended or soon will.
@@ -157,6 +158,11 @@ private:
     template <class T>
     using by_name = std::unordered_map<std::string, T, name_hash, std::equal_to<>>;
     using name_set = std::unordered_set<std::string, name_hash, std::equal_to<>>;
+
+    struct claim_elsewhere {
+        std::shared_ptr<watch_node> watch;
+        bool was_watched = false;
+    };
 
     enum class listing_state : std::uint8_t {
         outdated,  ///< none, or requested before the last call
@@ -187,7 +193,7 @@ private:
     by_name<item_content> contents_;  ///< read ahead
     name_set own_claims_;
     name_set gone_;
-    by_name<std::shared_ptr<watch_node>> claims_elsewhere_;
+    by_name<claim_elsewhere> claims_elsewhere_;
 };
 
 }  // namespace corozk::detail

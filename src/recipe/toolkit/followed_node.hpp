@@ -90,7 +90,7 @@ task<> tell_next(std::shared_ptr<Core> self, any_handler<void(error_code, Value)
         node.forget();
 }
 
-/// Completes a call once the node exists.
+/// Completes a call once what `describe` makes of the node is present.
 template <class Core, class Value, class Describe>
 task<> await_node(std::shared_ptr<Core> self,
                   any_handler<void(error_code, Value)> handler,
@@ -103,8 +103,9 @@ task<> await_node(std::shared_ptr<Core> self,
     session_signal session(p, node.wake);
     while (!call.over()) {
         error_code ec = co_await node.look();
-        if (ec || node.view().present) {
-            call.complete(ec, describe(node.view()));
+        Value found = describe(node.view());
+        if (ec || found.present) {
+            call.complete(ec, std::move(found));
         } else if (!call.over()) {
             co_await node.wake.wait();
         }
