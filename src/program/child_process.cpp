@@ -63,6 +63,7 @@ child_process::child_process(const asio::any_io_executor& executor,
     }
     if (first.kind == guard_report::not_run) {
         all_gone_ = true;
+        kill_below(::getpid());  // a guard that was killed may have started the command
         throw std::system_error(first.value, std::generic_category(), what.words.front());
     }
     command_ = first.value;

@@ -69,6 +69,8 @@ pid_t guard_of(pid_t supervisor) {
     std::string id = std::to_string(supervisor);
     std::ifstream children("/proc/" + id + "/task/" + id + "/children");
     children >> guard;
+    // It begins a session of its own once it has reported that the command was started.
+    eventually([&] { return ::getsid(guard) == guard; }, program_limit, "the guard's report");
     return guard;
 }
 
