@@ -64,12 +64,17 @@ char state_of(pid_t pid) {
     return behind_name == std::string::npos ? 'X' : line.at(behind_name + 2);
 }
 
-pid_t guard_of(pid_t supervisor) {
-    pid_t guard = 0;
-    std::string id = std::to_string(supervisor);
+pid_t child_of(pid_t parent) {
+    pid_t child = 0;
+    std::string id = std::to_string(parent);
     std::ifstream children("/proc/" + id + "/task/" + id + "/children");
-    children >> guard;
-    // It begins a session of its own once it has reported that the command was started.
+    children >> child;
+    return child;
+}
+
+/// Once it has begun a session of its own, and before that reported that the command was started.
+pid_t guard_of(pid_t supervisor) {
+    pid_t guard = child_of(supervisor);
     eventually([&] { return ::getsid(guard) == guard; }, program_limit, "the guard's report");
     return guard;
 }
@@ -345,7 +350,7 @@ TEST_CASE("corozk lock as the first process of a container") {
         CHECK(lost.end() == 79);
         program_run ended(arguments, "", {}, container);
         ended.says("runs");
-        ::kill(guard_of(ended.process().pid()), SIGTERM);  // the child of unshare
+        ::kill(child_of(ended.process().pid()), SIGTERM);  // the child of unshare
         CHECK(ended.end() == 128 + SIGTERM);
         CHECK(observer().children(path).empty());
     }
