@@ -160,7 +160,20 @@ connector::action connector::attempt(time_point now) {
     action result;
     result.kind = action::kind_type::attempt;
     result.server = tried_.back();
+    result.host = host_of(tried_.back());
     return result;
+}
+
+/// The host list's entry for an address; the first one if there are several.
+std::size_t connector::host_of(const endpoint& server) const {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        auto same = [&](const address& a) {
+            return endpoint(plain(a), hosts_.hosts[i].port) == server;
+        };
+        if (std::any_of(known_[i].found.begin(), known_[i].found.end(), same))
+            return i;
+    }
+    return 0;
 }
 
 /// A silent server gets a share of the available time, so that the others get theirs.
@@ -326,8 +339,7 @@ void connector::verified(bool read_only, time_point now) {
     phase_ = phase_type::open;
     expect_nothing();
     ask_after_ = 0ms;
-    // Servers with TLS do not respond to unencrypted requests.
-    due_ = read_only && !options_.tls ? now : time_point::max();
+    due_ = read_only ? now : time_point::max();
 }
 
 /// Reconnects at once, unless connections repeatedly end shortly after they were made: by a server

@@ -60,7 +60,7 @@ public:
             wait,
             begin_round,      ///< call `begin_round` as soon as the watches fit into one packet
             resolve,          ///< look up `host` and call `resolved`
-            attempt,          ///< connect to `server`; report `accepted` and the outcome
+            attempt,          ///< connect to `server`, known as `host`; report `accepted` and the outcome
             abandon_attempt,  ///< no outcome in time: drop the connection
             ask_for_quorum,   ///< ask `other_servers` whether they have a quorum
             give_up,          ///< `connect_timeout` is over: fail with the given reason
@@ -122,6 +122,7 @@ private:
     bool use_known_addresses();
     bool looking_up() const noexcept;
     action attempt(time_point now);
+    std::size_t host_of(const endpoint& server) const;
     void limit_attempt();
     void wait_until(time_point when) noexcept;
     void pause(std::size_t failures, time_point now);

@@ -2,23 +2,24 @@
 #pragma once
 
 #include "c_client/handle.hpp"
-#include "c_client/socket_monitor.hpp"
+#include "network/relay.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace corozk::detail {
 
-/// The I/O of a session: its C client, and the socket in the reactor.
+/// The I/O of a session: its C client, and the relay between that and the server.
 class link {
 public:
-    /// @param ready called when the socket is readable or writable
-    link(const boost::asio::any_io_executor& executor, socket_monitor::callback ready);
+    /// @param ready called when there is input, or the connection has changed
+    link(const boost::asio::any_io_executor& executor,
+         const client_options& options,
+         relay::callback ready);
 
     /// The C client; null before the first attempt and after the end of a session.
     handle* client() const noexcept { return client_.get(); }
-    socket_monitor& socket() noexcept { return socket_; }
-    const socket_monitor& socket() const noexcept { return socket_; }
 
     /// For a new session.
     void use(std::unique_ptr<handle> client) noexcept {
@@ -31,27 +32,47 @@ public:
     /// The session is established. @return whether for the first time with this C client
     bool established() noexcept { return std::exchange(fresh_, false); }
 
-    /// @return whether connecting was started
-    bool connect(const boost::asio::ip::tcp::endpoint& server);
+    /// Whether the server of this connection is cut off from its quorum.
+    bool read_only() const noexcept { return relay_->read_only(); }
 
-    /// Lets the C client write and read, as far as the socket is ready.
+    /// Starts to connect.
+    void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
+        relay_->connect(server, name);
+    }
+
+    /// Lets the C client read what has arrived.
     void process();
 
-    /// Waits for the socket. @return false if the C client has none
-    bool follow(const std::shared_ptr<void>& owner);
+    /// Whether `process` has more to do.
+    bool input() const noexcept { return relay_->input(); }
 
-    /// The C client has reported a change: it may have another socket.
-    void changed() noexcept { followed_ = false; }
+    /// Sends what the C client has written since the last call.
+    void flush() { relay_->collect(); }
+
+    /// Lets the C client send pings and detect timeouts, and waits for input.
+    /// @return false if there is no connection, and none is being made
+    bool wait();
+
+    /// Whether the C client has written a part of a request only.
+    bool half_sent() { return finish_writing(); }
 
     /// Drops the connection; requests inside finish with `connection_loss`.
     void drop();
 
-    /// Sends the request that ends the session; wait for `hung_up` afterwards. Not for encrypted
-    /// connections: see `handle::part_when_destroyed`. @return false if it cannot be sent
-    bool send_close_packet();
+    /// Closes the relay's connection to the server.
+    void close() { relay_->close(); }
+
+    /// Why there is no connection, in words.
+    std::string problem() const;
+
+    /// Sends the request that ends the session; wait for `hung_up` afterwards.
+    void send_close_request();
 
     /// Reads and discards. @return whether the server has closed the connection
-    bool hung_up();
+    bool hung_up() { return relay_->hung_up(); }
+    void wait_for_hang_up() { relay_->wait(); }
+
+    byte_counts bytes() const noexcept { return relay_->bytes(); }
 
     std::unique_ptr<handle> take() noexcept { return std::move(client_); }
 
@@ -63,11 +84,13 @@ public:
     void abandon() noexcept;
 
 private:
+    bool start();
+    bool finish_writing();
+
     std::unique_ptr<handle> client_;
-    socket_monitor socket_;
-    bool fresh_ = true;      ///< no session was established with this C client
-    bool followed_ = false;  ///< the monitor has this connection's socket
-    unsigned process_;       ///< the owner of the connection, by `forks()`
+    std::unique_ptr<relay> relay_;
+    bool fresh_ = true;  ///< no session was established with this C client
+    unsigned process_;   ///< the owner of the connection, by `forks()`
 };
 
 }  // namespace corozk::detail

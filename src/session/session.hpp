@@ -8,8 +8,8 @@
 #include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
 #include "session/link.hpp"
-#include "session/name_lookup.hpp"
-#include "session/quorum_question.hpp"
+#include "network/name_lookup.hpp"
+#include "network/quorum_question.hpp"
 #include "session/session_timers.hpp"
 #include "session/status_board.hpp"
 #include "session/traffic.hpp"
@@ -103,12 +103,12 @@ private:
     error_code unusable_options();
     void advance();
     void look_up(std::size_t host);
-    void attempt(const connector::endpoint& server);
+    void attempt(const connector::endpoint& server, const std::string& name);
     void stop_connecting() noexcept;
     void reconnect();
-    void established(bool read_only);
+    void established();
     void verify_chroot();
-    void ready(bool read_only);
+    void ready();
     void ask_for_quorum();
     void stop_looking() noexcept;
     void give_up_connecting(error_code reason);
@@ -127,7 +127,6 @@ private:
     bool over() const noexcept;
     void begin_closing();
     void go_on_closing();
-    void send_close_request();
     void finish_closing();
     void complete_close_calls();
     void retire_client();

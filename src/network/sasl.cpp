@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_client/sasl.hpp"
+#include "network/sasl.hpp"
 
 #include <algorithm>
 #include <cerrno>

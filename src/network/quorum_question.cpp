@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/quorum_question.hpp"
+#include "network/quorum_question.hpp"
 
+#include "network/stream.hpp"
 #include <corozk/error.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -8,25 +9,15 @@
 #include <boost/asio/write.hpp>
 
 #include <string_view>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 
 namespace corozk::detail {
 
 void quorum_question::ask(std::function<void(const endpoint&)> yes) {
-    // Sockets opened by Asio would be inherited by exec.
-    auto protocol = server_.protocol();
-    int descriptor =
-        ::socket(protocol.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
-    if (descriptor < 0)
-        return;
     error_code failed;
-    socket_.assign(protocol, descriptor, failed);
-    if (failed) {
-        ::close(descriptor);
+    open_socket(socket_, server_, failed);
+    if (failed)
         return;
-    }
     yes_ = std::move(yes);
     static constexpr std::string_view question = "isro";
     auto received = [self = shared_from_this()](const error_code& ec, std::size_t) {

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/relay.hpp"
+#include "network/stream.hpp"
+#include "wire/conversation.hpp"
+#include "wire/frame_splitter.hpp"
+#if COROZK_HAS_TLS
+#include "network/tls_settings.hpp"
+#endif
+
+#include <boost/asio/post.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <fcntl.h>
+#include <optional>
+#include <span>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+/// The relay's end of the pair of sockets whose other end is the C client's.
+class inner_socket {
+public:
+    inner_socket() = default;
+    inner_socket(const inner_socket&) = delete;
+    inner_socket& operator=(const inner_socket&) = delete;
+    ~inner_socket() { close(); }
+
+    bool open() const noexcept { return descriptor_ >= 0; }
+
+    /// Makes a pair and puts its other end in the place of `descriptor`.
+    bool replace(int descriptor) noexcept {
+        close();
+        int pair[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
+            return false;
+        bool replaced = ::dup3(pair[1], descriptor, O_CLOEXEC) == descriptor;
+        ::close(pair[1]);
+        descriptor_ = pair[0];
+        if (!replaced)
+            close();
+        return replaced;
+    }
+
+    /// @return the number of bytes, 0 if there are none
+    std::size_t read(std::span<unsigned char> into) noexcept {
+        ssize_t n = open() ? ::recv(descriptor_, into.data(), into.size(), 0) : 0;
+        return n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+
+    /// @return the number of bytes for which there was room
+    std::size_t write(std::span<const unsigned char> data) noexcept {
+        ssize_t n = open() ? ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL) : 0;
+        return n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+
+    void close() noexcept {
+        if (open())
+            ::close(std::exchange(descriptor_, -1));
+    }
+
+private:
+    int descriptor_ = -1;
+};
+
+class framed_relay final : public relay {
+public:
+    framed_relay(const boost::asio::any_io_executor& executor,
+                 const client_options& options,
+                 callback ready)
+        : executor_(executor), options_(options), ready_(std::move(ready)) {}
+
+    ~framed_relay() override { framed_relay::close(); }
+
+    void connect(const endpoint& server, const std::string& name) override {
+        close();
+        problem_.clear();
+        open_stream(name);
+        if (stream_)
+            stream_->connect(server);
+    }
+
+    bool connecting() const noexcept override {
+        return stream_ && !stream_->connected() && !stream_->ended();
+    }
+
+    bool connected() const noexcept override {
+        return stream_ && stream_->connected() && !inner_.open();
+    }
+
+    bool attach(int descriptor) override {
+        if (inner_.replace(descriptor))
+            return true;
+        close();
+        problem_ = "no socket for the C client";
+        return false;
+    }
+
+    bool deliver() override {
+        if (unread_ > 0 && !drained_)
+            return true;
+        if (checked_.empty())
+            receive();
+        if (!checked_.empty()) {
+            std::size_t n = inner_.write(checked_);
+            checked_ = checked_.subspan(n);
+            drained_ = false;
+            return n > 0;
+        }
+        // The C client reads the end of the connection.
+        bool over = stream_ && stream_->ended() && inner_.open();
+        if (over)
+            inner_.close();
+        return over;
+    }
+
+    void packet_read() noexcept override {
+        if (unread_ > 0)
+            --unread_;
+    }
+
+    void all_read() noexcept override { drained_ = true; }
+
+    void collect() override {
+        while (stream_ && stream_->connected() && !stream_->congested()) {
+            std::span<unsigned char> room = outgoing_.room(chunk);
+            std::size_t n = inner_.read(room);
+            if (n == 0)
+                return;
+            outgoing_.filled(n);
+            send_frames();
+            if (n < room.size())
+                return;
+        }
+    }
+
+    bool congested() const noexcept override { return stream_ && stream_->congested(); }
+
+    bool input() const noexcept override {
+        return stream_ && (unread_ > 0 || stream_->input());
+    }
+
+    void wait() override {
+        if (stream_)
+            stream_->wait_for_input();
+    }
+
+    void send_close_request() override {
+        collect();
+        // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
+        static constexpr std::array<unsigned char, 12> packet{
+            0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
+        if (stream_)
+            send(packet);
+    }
+
+    bool hung_up() override {
+        std::array<unsigned char, 4096> scratch;
+        while (stream_ && stream_->input() && stream_->read(scratch) > 0) {
+        }
+        return !stream_ || stream_->ended();
+    }
+
+    void close() override {
+        if (stream_) {
+            if (problem_.empty())
+                problem_ = stream_->problem();
+            stream_->close();
+        }
+        stream_.reset();
+        inner_.close();
+        conversation_.reset();
+        incoming_.clear();
+        outgoing_.clear();
+        checked_ = {};
+        unread_ = 0;
+    }
+
+    bool read_only() const noexcept override { return conversation_ && conversation_->read_only(); }
+
+    const std::string& problem() const noexcept override {
+        return problem_.empty() && stream_ ? stream_->problem() : problem_;
+    }
+
+    byte_counts bytes() const noexcept override { return bytes_; }
+
+    void leave_to_parent() noexcept override {
+        if (stream_)
+            stream_->leave_to_parent();
+        inner_.close();
+    }
+
+    void abandon() noexcept override { close(); }
+
+private:
+    /// Of a read: several frames of usual size.
+    static constexpr std::size_t chunk = 64UL * 1024;
+
+    void open_stream(const std::string& name) {
+        auto ready = [this] { ready_(); };
+#if COROZK_HAS_TLS
+        if (options_.tls) {
+            if (!tls_)
+                tls_ = std::make_unique<tls_settings>(*options_.tls);
+            const std::string& expected = options_.tls->server_name;
+            if (auto context = tls_->context(problem_))
+                stream_ = stream::tls(executor_, ready, context, expected.empty() ? name : expected);
+        } else
+#endif
+        {
+            static_cast<void>(name);
+            stream_ = stream::tcp(executor_, ready);
+        }
+        conversation_.emplace(options_.allow_read_only);
+    }
+
+    void send(std::span<const unsigned char> data) {
+        bytes_.sent += data.size();
+        stream_->write(data);
+    }
+
+    /// Passes on whole frames together.
+    void send_frames() {
+        std::span<unsigned char> frames;
+        for (auto frame = outgoing_.next(); !frame.empty(); frame = outgoing_.next()) {
+            conversation_->sent(frame);
+            frames = frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
+        }
+        if (!frames.empty())
+            send(frames);
+    }
+
+    /// Reads and checks frames; what the C client may read becomes `checked_`.
+    void receive() {
+        while (stream_ && checked_.empty() && stream_->input()) {
+            std::span<unsigned char> room = incoming_.room(chunk);
+            std::size_t n = stream_->read(room);
+            incoming_.filled(n);
+            bytes_.received += n;
+            if (n == 0)
+                return;
+            check();
+        }
+    }
+
+    void check() {
+        std::string problem;
+        for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next()) {
+            auto verdict = conversation_->received(frame);
+            if (!verdict.problem.empty())
+                return distrust(verdict.problem);
+            checked_ = checked_.empty()
+                           ? frame
+                           : std::span(checked_.data(), checked_.size() + frame.size());
+            ++unread_;
+        }
+        if (!incoming_.problem().empty())
+            distrust(incoming_.problem());
+    }
+
+    /// The server sends what no server would: what was checked before is still delivered.
+    void distrust(std::string problem) {
+        problem_ = std::move(problem);
+        stream_->close();
+    }
+
+    boost::asio::any_io_executor executor_;
+    const client_options& options_;
+    callback ready_;
+#if COROZK_HAS_TLS
+    std::unique_ptr<tls_settings> tls_;
+#endif
+    std::shared_ptr<stream> stream_;  ///< to the server
+    inner_socket inner_;              ///< to the C client
+    std::optional<conversation> conversation_;
+    frame_splitter incoming_;
+    frame_splitter outgoing_;
+    std::span<unsigned char> checked_;  ///< of `incoming_`, not passed on yet
+    std::size_t unread_ = 0;            ///< checked frames that the C client has not read
+    bool drained_ = false;              ///< the C client has read all that was passed on
+    byte_counts bytes_;
+    std::string problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
+                                   const client_options& options,
+                                   callback ready) {
+    return std::make_unique<framed_relay>(executor, options, std::move(ready));
+}
+
+}  // namespace corozk::detail
