@@ -103,12 +103,15 @@ const char* text_of(errc e) noexcept {
         case errc::server_silent:
             return "a server accepted the connection, but established no session in time: is it a "
                    "ZooKeeper server, and does it have a quorum?";
+        case errc::tls_failed:
+            return "the TLS handshake failed with each server that accepted a connection: the log "
+                   "says why";
         case errc::chroot_missing:
             return "the path in the host list does not exist: create it first";
         case errc::bad_option:
             return "invalid option; nothing was sent";
         case errc::not_supported:
-            return "the ZooKeeper C client was built without this feature: use a build that has it";
+            return "corozk was built without this feature: use a build that has it";
         case errc::session_left_to_expire:
             return "closed without confirmation by the server: the session's ephemeral nodes exist "
                    "until it times out";

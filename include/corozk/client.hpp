@@ -158,7 +158,7 @@ public:
      * @par Errors
      * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
-     * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`,
+     * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
      * cancellation the client is closed, unless there was a session before, and `connect` may be
      * called again.

@@ -80,6 +80,7 @@ enum class errc : int {
     not_a_member,            ///< The object has not entered or joined.
     broken,                  ///< Other participants gave up or left early.
     busy,                    ///< The object is already performing this operation.
+    tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
 };
 
 /** @brief The category of `zk_errc`: "corozk.zookeeper". */

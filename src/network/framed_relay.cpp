@@ -82,7 +82,12 @@ public:
         problem_.clear();
         open_stream(name);
         if (stream_)
-            stream_->connect(server);
+            return stream_->connect(server);
+        // The owner is not called within this call.
+        boost::asio::post(executor_, [this, alive = std::weak_ptr(alive_)] {
+            if (alive.lock())
+                ready_();
+        });
     }
 
     bool connecting() const noexcept override {
@@ -145,10 +150,16 @@ public:
         return stream_ && (unread_ > 0 || stream_->input());
     }
 
+    // An idle connection takes no memory for what it reads and writes.
     void wait() override {
+        if (checked_.empty())
+            incoming_.release();
+        outgoing_.release();
         if (stream_)
             stream_->wait_for_input();
     }
+
+    bool shaking_hands() const noexcept override { return stream_ && stream_->shaking_hands(); }
 
     void send_close_request() override {
         collect();
@@ -216,7 +227,7 @@ private:
             static_cast<void>(name);
             stream_ = stream::tcp(executor_, ready);
         }
-        conversation_.emplace(options_.allow_read_only);
+        conversation_.emplace(0, options_.allow_read_only);
     }
 
     void send(std::span<const unsigned char> data) {
@@ -249,18 +260,17 @@ private:
     }
 
     void check() {
-        std::string problem;
         for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next()) {
-            auto verdict = conversation_->received(frame);
-            if (!verdict.problem.empty())
-                return distrust(verdict.problem);
+            reception what = conversation_->received(frame);
+            if (what.what == reception::kind::refused)
+                return distrust("it sent what no server may send: " + what.problem);
             checked_ = checked_.empty()
                            ? frame
                            : std::span(checked_.data(), checked_.size() + frame.size());
             ++unread_;
         }
-        if (!incoming_.problem().empty())
-            distrust(incoming_.problem());
+        if (std::string problem = incoming_.problem(); !problem.empty())
+            distrust("it sent " + problem);
     }
 
     /// The server sends what no server would: what was checked before is still delivered.
@@ -285,6 +295,7 @@ private:
     bool drained_ = false;              ///< the C client has read all that was passed on
     byte_counts bytes_;
     std::string problem_;
+    std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
 
 }  // namespace

@@ -43,6 +43,9 @@ public:
 
     virtual bool connecting() const noexcept = 0;
 
+    /// Whether the server has accepted the connection, but not yet a TLS handshake.
+    virtual bool shaking_hands() const noexcept = 0;
+
     /// There is a connection, but no C client yet: call `attach`.
     virtual bool connected() const noexcept = 0;
 

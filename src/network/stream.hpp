@@ -58,6 +58,9 @@ public:
     virtual void leave_to_parent() noexcept = 0;
 
     bool connected() const noexcept { return connected_; }
+
+    /// Whether the TLS handshake has begun, and has not succeeded.
+    bool shaking_hands() const noexcept { return shaking_hands_; }
     bool ended() const noexcept { return ended_; }
 
     /// Whether `read` may return something, or the end was not read yet.
@@ -78,6 +81,7 @@ protected:
     }
 
     bool connected_ = false;
+    bool shaking_hands_ = false;
     bool input_ = false;
 
 private:

@@ -170,6 +170,10 @@ private:
     void shake_hands() {
         if (closed_)
             return;
+        shaking_hands_ = true;
+        notify();
+        if (closed_)
+            return;
         error_code ignored;
         stream_.next_layer().set_option(tcp::no_delay(true), ignored);
         error_code literal;
@@ -183,6 +187,7 @@ private:
             ignored);
         stream_.async_handshake(
             ssl::stream_base::client, [self = shared_from_this()](const error_code& ec) {
+                self->shaking_hands_ = ec.failed();
                 if (!ec)
                     self->connected_ = true;
                 else

@@ -62,6 +62,8 @@ error_code connect_problems::reason() const noexcept {
             return errc::host_not_found;
         case reach_type::attempted:
             return errc::no_server;
+        case reach_type::handshake:
+            return errc::tls_failed;
         default:
             return errc::server_silent;
     }
@@ -307,6 +309,11 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
         use(host);
     if (phase_ == phase_type::attempting)
         limit_attempt();
+}
+
+void connector::shaking_hands() {
+    problems_.reached(connect_problems::reach_type::handshake);
+    problems_.note(to_text(tried_.back()), "it did not answer the TLS handshake in time");
 }
 
 void connector::accepted() {

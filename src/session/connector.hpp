@@ -22,7 +22,7 @@ namespace corozk::detail {
 class connect_problems {
 public:
     /// The furthest stage that an attempt has reached.
-    enum class reach_type : std::uint8_t { none, attempted, accepted };
+    enum class reach_type : std::uint8_t { none, attempted, handshake, accepted };
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
     void note(const std::string& where, const std::string& what);
@@ -83,7 +83,8 @@ public:
     void start(time_point now);
     void begin_round(time_point now);
     void resolved(std::size_t host, const std::string& problem, addresses found);
-    void accepted();  ///< the server of the attempt accepted the TCP connection
+    void shaking_hands();  ///< the server of the attempt accepted the connection; TLS begins
+    void accepted();       ///< the server of the attempt accepted the connection
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
     void verified(bool read_only, time_point now);

@@ -40,6 +40,9 @@ public:
         relay_->connect(server, name);
     }
 
+    /// Whether the server has accepted the connection, but not yet a TLS handshake.
+    bool shaking_hands() const noexcept { return relay_->shaking_hands(); }
+
     /// Lets the C client read what has arrived.
     void process();
 

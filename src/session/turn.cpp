@@ -270,6 +270,8 @@ void session::wait_for_more() {
         if (link_.wait()) {
             if (link_.is(handle_state::associating))
                 connector_.accepted();
+            else if (link_.shaking_hands())
+                connector_.shaking_hands();
         } else if (!traffic_.has_arrivals()) {
             connection_down();
             // The next attempt may have started: wait for its socket as well.

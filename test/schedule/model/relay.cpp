@@ -41,6 +41,7 @@ public:
     }
 
     bool connecting() const noexcept override { return false; }
+    bool shaking_hands() const noexcept override { return false; }
     bool connected() const noexcept override { return connected_ && !socket_; }
 
     bool attach(int descriptor) override {
