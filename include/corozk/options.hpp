@@ -83,7 +83,7 @@ struct sasl_options {
     std::string service = "zookeeper";
 
     /// The host name of the servers' principal. Every ZooKeeper server accepts the default for
-    /// DIGEST-MD5. Empty means the server's address.
+    /// DIGEST-MD5. Empty means the server's name in `client_options::hosts`.
     std::string host = "zk-sasl-md5";
 
     /// Empty means the server's realm.

@@ -3,6 +3,9 @@
 #include "network/stream.hpp"
 #include "wire/conversation.hpp"
 #include "wire/frame_splitter.hpp"
+#if COROZK_HAS_SASL
+#include "network/sasl.hpp"
+#endif
 #if COROZK_HAS_TLS
 #include "network/tls_settings.hpp"
 #endif
@@ -18,6 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -80,6 +84,11 @@ public:
     void connect(const endpoint& server, const std::string& name) override {
         close();
         problem_.clear();
+        received_before_ = bytes_.received;
+        unauthenticated_ = false;
+#if COROZK_HAS_SASL
+        name_ = name;
+#endif
         open_stream(name);
         if (stream_)
             return stream_->connect(server);
@@ -190,7 +199,13 @@ public:
         outgoing_.clear();
         checked_ = {};
         unread_ = 0;
+#if COROZK_HAS_SASL
+        sasl_.reset();
+        session_ = {};
+#endif
     }
+
+    bool unauthenticated() const noexcept override { return unauthenticated_; }
 
     bool read_only() const noexcept override { return conversation_ && conversation_->read_only(); }
 
@@ -254,9 +269,15 @@ private:
             incoming_.filled(n);
             bytes_.received += n;
             if (n == 0)
-                return;
+                return explain_end();
             check();
         }
+    }
+
+    void explain_end() {
+        if (stream_->ended() && bytes_.received == received_before_ && !options_.tls)
+            problem_ = stream_->problem() + " without a response (it may have no quorum, or this "
+                                            "may be a port for TLS)";
     }
 
     void check() {
@@ -264,6 +285,8 @@ private:
             reception what = conversation_->received(frame);
             if (what.what == reception::kind::refused)
                 return distrust("it sent what no server may send: " + what.problem);
+            if (authenticate(frame, what))
+                continue;
             checked_ = checked_.empty()
                            ? frame
                            : std::span(checked_.data(), checked_.size() + frame.size());
@@ -272,6 +295,50 @@ private:
         if (std::string problem = incoming_.problem(); !problem.empty())
             distrust("it sent " + problem);
     }
+
+#if COROZK_HAS_SASL
+    /// Between the connect response, which is held back, and everything else.
+    /// @return whether the frame is not for the C client, or not yet
+    bool authenticate(std::span<unsigned char> frame, const reception& what) {
+        if (options_.sasl && what.op == wire_op::create_session && !conversation_->expired()) {
+            session_.assign(frame.begin(), frame.end());
+            sasl_ = std::make_unique<sasl_exchange>(*options_.sasl, name_);
+            go_on(sasl_->start());
+            return true;
+        }
+        if (!sasl_ || what.what != reception::kind::own)
+            return false;
+        jute_reader body(what.body);
+        if (what.error != 0)
+            fail_authentication("the server refuses it");
+        else
+            go_on(sasl_->step(body.buffer()));
+        return true;
+    }
+
+    void go_on(sasl_exchange::progress what) {
+        if (what == sasl_exchange::progress::failed)
+            return fail_authentication(sasl_->problem());
+        if (what == sasl_exchange::progress::send) {
+            jute_writer request;
+            request.int32(0).int32(static_cast<std::int32_t>(wire_op::sasl)).buffer(sasl_->token());
+            std::string frame = framed(request.bytes());
+            std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
+            conversation_->sent(bytes, origin::own);
+            return send(bytes);
+        }
+        sasl_.reset();
+        checked_ = session_;
+        ++unread_;
+    }
+
+    void fail_authentication(const std::string& why) {
+        unauthenticated_ = true;
+        distrust("SASL: " + why);
+    }
+#else
+    static bool authenticate(std::span<unsigned char>, const reception&) { return false; }
+#endif
 
     /// The server sends what no server would: what was checked before is still delivered.
     void distrust(std::string problem) {
@@ -294,7 +361,14 @@ private:
     std::size_t unread_ = 0;            ///< checked frames that the C client has not read
     bool drained_ = false;              ///< the C client has read all that was passed on
     byte_counts bytes_;
+    std::uint64_t received_before_ = 0;  ///< by earlier connections
     std::string problem_;
+    bool unauthenticated_ = false;
+#if COROZK_HAS_SASL
+    std::string name_;  ///< of the server
+    std::unique_ptr<sasl_exchange> sasl_;
+    std::vector<unsigned char> session_;  ///< the connect response, during authentication
+#endif
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
 

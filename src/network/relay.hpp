@@ -85,6 +85,9 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     virtual bool read_only() const noexcept = 0;
 
+    /// Whether SASL authentication has failed.
+    virtual bool unauthenticated() const noexcept = 0;
+
     /// Why there is no connection, in words; empty if unknown.
     virtual const std::string& problem() const noexcept = 0;
 

@@ -85,8 +85,6 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
           [&](error_code& ec) {
               made->use_private_key(boost::asio::buffer(key), ssl::context::pem, ec);
           });
-    if (SSL_CTX_check_private_key(made->native_handle()) != 1)
-        throw std::runtime_error("the key does not belong to the client certificate");
     return made;
 }
 

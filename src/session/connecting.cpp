@@ -176,10 +176,12 @@ void session::attempt(const connector::endpoint& server, const std::string& name
 /// The C client has lost its socket.
 void session::connection_down() {
     std::string why = link_.problem();
+    bool unauthenticated = link_.unauthenticated();
     link_.close();
-    // After a SASL failure the C client reports nothing and cannot be used any more.
-    if (link_.is(handle_state::auth_failed))
+    if (unauthenticated) {
+        log(log_level::error, why);
         return refused_for_good(zk_errc::auth_failed);
+    }
     if (connector_.attempting()) {
         if (logs(log_level::debug))
             log(log_level::debug, to_text(connector_.tried().back()) + ": " + why);
@@ -231,6 +233,7 @@ void session::submit_at_once(operation& op) {
     op.sent_at = now();
     if (!link_.client()->submit(op))
         return op.abandoned();
+    link_.flush();
     traffic_.mark_sent(op);
     ++counters_.requests;
 }

@@ -61,7 +61,8 @@ bool link::wait() {
 /// @return whether something is left
 bool link::finish_writing() {
     bool left = client_->wants_to_write();
-    relay_->collect();
+    if (!std::exchange(flushed_, false))
+        relay_->collect();
     while (left && client_->open() && !relay_->congested()) {
         client_->process(false, true);
         relay_->collect();

@@ -35,6 +35,9 @@ public:
     /// Whether the server of this connection is cut off from its quorum.
     bool read_only() const noexcept { return relay_->read_only(); }
 
+    /// Whether SASL authentication has failed.
+    bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
+
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
         relay_->connect(server, name);
@@ -49,8 +52,11 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
-    /// Sends what the C client has written since the last call.
-    void flush() { relay_->collect(); }
+    /// Sends the requests that the C client was given.
+    void flush() {
+        relay_->collect();
+        flushed_ = true;
+    }
 
     /// Lets the C client send pings and detect timeouts, and waits for input.
     /// @return false if there is no connection, and none is being made
@@ -92,8 +98,9 @@ private:
 
     std::unique_ptr<handle> client_;
     std::unique_ptr<relay> relay_;
-    bool fresh_ = true;  ///< no session was established with this C client
-    unsigned process_;   ///< the owner of the connection, by `forks()`
+    bool fresh_ = true;     ///< no session was established with this C client
+    bool flushed_ = false;  ///< in this turn, in which the C client then sends no ping
+    unsigned process_;      ///< the owner of the connection, by `forks()`
 };
 
 }  // namespace corozk::detail

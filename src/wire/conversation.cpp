@@ -175,6 +175,7 @@ void conversation::connected(std::span<unsigned char> frame,
     const std::string_view password = in.string();
     const std::size_t read_only_flag = in.rest().size();  // old servers and Keepers do not send it
     const bool expired = session_ != 0 && session != session_;
+    expired_ = expired;
     if (read_only_flag == 1)
         read_only_ = std::exchange(frame.back(), static_cast<unsigned char>(0)) != 0;
     if (!in.failed() && version != 0) {

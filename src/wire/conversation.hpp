@@ -68,6 +68,9 @@ public:
     /// of the same transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
 
+    /// Whether the server says that the session has expired.
+    bool expired() const noexcept { return expired_; }
+
     /// Whether the server has no quorum and serves reads only. The C client is not told: it would
     /// block the loop to look for another server.
     bool read_only() const noexcept { return read_only_; }
@@ -102,6 +105,7 @@ private:
     phase phase_ = phase::new_;
     bool allow_read_only_;
     bool read_only_ = false;
+    bool expired_ = false;
 };
 
 }  // namespace corozk::detail

@@ -30,8 +30,7 @@ public:
 
     void connect(const endpoint& server, const std::string&) override {
         close();
-        if (model::network* n = model::network::current())
-            n->next_address = server.address().to_string() + ":" + std::to_string(server.port());
+        address_ = server.address().to_string() + ":" + std::to_string(server.port());
         connected_ = true;
         auto ready = [state = state_, which = state_->connection] {
             if (which == state->connection)
@@ -42,7 +41,14 @@ public:
 
     bool connecting() const noexcept override { return false; }
     bool shaking_hands() const noexcept override { return false; }
-    bool connected() const noexcept override { return connected_ && !socket_; }
+
+    /// Asked right before the C client opens its socket.
+    bool connected() const noexcept override {
+        bool yes = connected_ && !socket_;
+        if (model::network* n = model::network::current(); n && yes)
+            n->next_address = address_;
+        return yes;
+    }
 
     bool attach(int descriptor) override {
         int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
@@ -98,6 +104,7 @@ public:
     }
 
     bool read_only() const noexcept override { return false; }
+    bool unauthenticated() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
     void leave_to_parent() noexcept override {}
@@ -116,6 +123,7 @@ private:
     boost::asio::any_io_executor executor_;
     std::shared_ptr<shared> state_;
     std::optional<boost::asio::posix::stream_descriptor> socket_;
+    std::string address_;
     bool connected_ = false;
     std::string problem_;
 };
