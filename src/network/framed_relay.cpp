@@ -6,9 +6,6 @@
 #if COROZK_HAS_SASL
 #include "network/sasl.hpp"
 #endif
-#if COROZK_HAS_TLS
-#include "network/tls_settings.hpp"
-#endif
 
 #include <boost/asio/post.hpp>
 
@@ -77,7 +74,10 @@ public:
     framed_relay(const boost::asio::any_io_executor& executor,
                  const client_options& options,
                  callback ready)
-        : executor_(executor), options_(options), ready_(std::move(ready)) {}
+        : executor_(executor),
+          options_(options),
+          ready_(std::move(ready)),
+          streams_(executor, options) {}
 
     ~framed_relay() override { framed_relay::close(); }
 
@@ -89,7 +89,9 @@ public:
 #if COROZK_HAS_SASL
         name_ = name;
 #endif
-        open_stream(name);
+        stream_ = streams_.make(
+            name, [this] { ready_(); }, problem_);
+        conversation_.emplace(0, options_.allow_read_only);
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.
@@ -138,7 +140,9 @@ public:
             --unread_;
     }
 
-    void all_read() noexcept override { drained_ = true; }
+    void all_read() noexcept override {
+        drained_ = true;
+    }
 
     void collect() override {
         while (stream_ && stream_->connected() && !stream_->congested()) {
@@ -153,7 +157,9 @@ public:
         }
     }
 
-    bool congested() const noexcept override { return stream_ && stream_->congested(); }
+    bool congested() const noexcept override {
+        return stream_ && stream_->congested();
+    }
 
     bool input() const noexcept override {
         return stream_ && (unread_ > 0 || stream_->input());
@@ -168,7 +174,9 @@ public:
             stream_->wait_for_input();
     }
 
-    bool shaking_hands() const noexcept override { return stream_ && stream_->shaking_hands(); }
+    bool shaking_hands() const noexcept override {
+        return stream_ && stream_->shaking_hands();
+    }
 
     void send_close_request() override {
         collect();
@@ -205,15 +213,21 @@ public:
 #endif
     }
 
-    bool unauthenticated() const noexcept override { return unauthenticated_; }
+    bool unauthenticated() const noexcept override {
+        return unauthenticated_;
+    }
 
-    bool read_only() const noexcept override { return conversation_ && conversation_->read_only(); }
+    bool read_only() const noexcept override {
+        return conversation_ && conversation_->read_only();
+    }
 
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
     }
 
-    byte_counts bytes() const noexcept override { return bytes_; }
+    byte_counts bytes() const noexcept override {
+        return bytes_;
+    }
 
     void leave_to_parent() noexcept override {
         if (stream_)
@@ -221,29 +235,13 @@ public:
         inner_.close();
     }
 
-    void abandon() noexcept override { close(); }
+    void abandon() noexcept override {
+        close();
+    }
 
 private:
     /// Of a read: several frames of usual size.
     static constexpr std::size_t chunk = 64UL * 1024;
-
-    void open_stream(const std::string& name) {
-        auto ready = [this] { ready_(); };
-#if COROZK_HAS_TLS
-        if (options_.tls) {
-            if (!tls_)
-                tls_ = std::make_unique<tls_settings>(*options_.tls);
-            const std::string& expected = options_.tls->server_name;
-            if (auto context = tls_->context(problem_))
-                stream_ = stream::tls(executor_, ready, context, expected.empty() ? name : expected);
-        } else
-#endif
-        {
-            static_cast<void>(name);
-            stream_ = stream::tcp(executor_, ready);
-        }
-        conversation_.emplace(0, options_.allow_read_only);
-    }
 
     void send(std::span<const unsigned char> data) {
         bytes_.sent += data.size();
@@ -255,7 +253,8 @@ private:
         std::span<unsigned char> frames;
         for (auto frame = outgoing_.next(); !frame.empty(); frame = outgoing_.next()) {
             conversation_->sent(frame);
-            frames = frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
+            frames =
+                frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
         }
         if (!frames.empty())
             send(frames);
@@ -276,8 +275,9 @@ private:
 
     void explain_end() {
         if (stream_->ended() && bytes_.received == received_before_ && !options_.tls)
-            problem_ = stream_->problem() + " without a response (it may have no quorum, or this "
-                                            "may be a port for TLS)";
+            problem_ = stream_->problem() +
+                       " without a response (it may have no quorum, or this "
+                       "may be a port for TLS)";
     }
 
     void check() {
@@ -337,7 +337,9 @@ private:
         distrust("SASL: " + why);
     }
 #else
-    static bool authenticate(std::span<unsigned char>, const reception&) { return false; }
+    static bool authenticate(std::span<unsigned char>, const reception&) {
+        return false;
+    }
 #endif
 
     /// The server sends what no server would: what was checked before is still delivered.
@@ -349,9 +351,7 @@ private:
     boost::asio::any_io_executor executor_;
     const client_options& options_;
     callback ready_;
-#if COROZK_HAS_TLS
-    std::unique_ptr<tls_settings> tls_;
-#endif
+    stream_factory streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
     std::optional<conversation> conversation_;

@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/quorum_question.hpp"
 
-#include "network/stream.hpp"
-#include <corozk/error.hpp>
-
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
-
-#include <string_view>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace corozk::detail {
 
-void quorum_question::ask(std::function<void(const endpoint&)> yes) {
-    error_code failed;
-    open_socket(socket_, server_, failed);
-    if (failed)
-        return;
-    yes_ = std::move(yes);
-    static constexpr std::string_view question = "isro";
-    auto received = [self = shared_from_this()](const error_code& ec, std::size_t) {
-        if (!ec && self->yes_ && std::string_view(self->answer_.data(), 2) == "rw")
-            std::exchange(self->yes_, nullptr)(self->server_);
-    };
-    auto sent = [self = shared_from_this(), received](const error_code& ec, std::size_t) {
-        if (!ec)
-            boost::asio::async_read(self->socket_, boost::asio::buffer(self->answer_), received);
-    };
-    socket_.async_connect(server_, [self = shared_from_this(), sent](const error_code& ec) {
-        if (!ec)
-            boost::asio::async_write(self->socket_, boost::asio::buffer(question), sent);
-    });
+quorum_question::~quorum_question() {
+    if (stream_)
+        stream_->close();
 }
 
-void quorum_question::withdraw() noexcept {
-    yes_ = nullptr;
-    error_code ignored;
-    socket_.close(ignored);
+void quorum_question::ask(stream_factory& streams,
+                          const std::string& name,
+                          std::function<void(const endpoint&)> yes) {
+    yes_ = std::move(yes);
+    std::string ignored;
+    stream_ = streams.make(
+        name, [this] { go_on(); }, ignored);
+    if (stream_)
+        stream_->connect(server_);
+}
+
+void quorum_question::go_on() {
+    static constexpr std::array<unsigned char, 4> question{'i', 's', 'r', 'o'};
+    if (!stream_->connected())
+        return;
+    if (!std::exchange(asked_, true))
+        stream_->write(question);
+    while (stream_->input() && received_ < answer_.size()) {
+        std::size_t n = stream_->read(std::span(answer_).subspan(received_));
+        if (n == 0)
+            break;
+        received_ += n;
+    }
+    if (answer_ == std::array<unsigned char, 2>{'r', 'w'}) {
+        // This object is destroyed in there.
+        auto yes = std::move(yes_);
+        return yes(endpoint(server_));
+    }
+    stream_->wait_for_input();
 }
 
 }  // namespace corozk::detail

@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include "network/stream.hpp"
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace corozk::detail {
 
 /// Asks a server whether it has a quorum, on a separate connection ("isro", supported by servers
 /// that may be read-only). The C client's own check would block the loop and leak descriptors.
-class quorum_question : public std::enable_shared_from_this<quorum_question> {
+class quorum_question {
 public:
-    using endpoint = boost::asio::ip::tcp::endpoint;
+    using endpoint = stream::endpoint;
 
-    quorum_question(const boost::asio::any_io_executor& executor, const endpoint& server)
-        : socket_(executor), server_(server) {}
+    explicit quorum_question(const endpoint& server) : server_(server) {}
+    quorum_question(const quorum_question&) = delete;
+    quorum_question& operator=(const quorum_question&) = delete;
+    ~quorum_question();
 
-    /// Calls back only if the server has a quorum.
-    void ask(std::function<void(const endpoint&)> yes);
-
-    /// The callback is not called afterwards.
-    void withdraw() noexcept;
+    /// Calls back, as long as this object exists, only if the server has a quorum.
+    void ask(stream_factory& streams,
+             const std::string& name,
+             std::function<void(const endpoint&)> yes);
 
 private:
-    boost::asio::ip::tcp::socket socket_;
+    void go_on();
+
     endpoint server_;
+    std::shared_ptr<stream> stream_;
     std::function<void(const endpoint&)> yes_;
-    std::array<char, 2> answer_{};
+    std::array<unsigned char, 2> answer_{};
+    std::size_t received_ = 0;
+    bool asked_ = false;
 };
 
 }  // namespace corozk::detail

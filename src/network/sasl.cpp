@@ -173,13 +173,8 @@ sasl_exchange::sasl_exchange(const sasl_options& options, const std::string& ser
     : mechanisms_(options.mechanisms), answers_(options) {
     const std::string& host = options.host.empty() ? server : options.host;
     sasl_conn_t* made = nullptr;
-    int code = sasl_client_new(options.service.c_str(),
-                               host.c_str(),
-                               nullptr,
-                               nullptr,
-                               answers_.callbacks(),
-                               0,
-                               &made);
+    int code = sasl_client_new(
+        options.service.c_str(), host.c_str(), nullptr, nullptr, answers_.callbacks(), 0, &made);
     connection_.reset(made);
     if (code != SASL_OK)
         problem_ = sasl_errstring(code, nullptr, nullptr);
@@ -191,8 +186,8 @@ sasl_exchange::progress sasl_exchange::start() {
     const char* data = nullptr;
     const char* chosen = nullptr;
     unsigned size = 0;
-    int code = sasl_client_start(
-        connection_.get(), mechanisms_.c_str(), nullptr, &data, &size, &chosen);
+    int code =
+        sasl_client_start(connection_.get(), mechanisms_.c_str(), nullptr, &data, &size, &chosen);
     // The first token is sent even if it is empty: it asks for the server's.
     if (code == SASL_OK)
         complete_ = true;

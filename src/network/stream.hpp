@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/options.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
@@ -87,6 +89,28 @@ protected:
 private:
     bool ended_ = false;
     std::string problem_;
+};
+
+class tls_settings;
+
+/// Opens connections as the options of a client say: with or without TLS.
+class stream_factory {
+public:
+    stream_factory(const boost::asio::any_io_executor& executor, const client_options& options);
+    stream_factory(const stream_factory&) = delete;
+    stream_factory& operator=(const stream_factory&) = delete;
+    ~stream_factory();
+
+    /// @param name the server's name in the host list
+    /// @return null with `problem` set if the TLS settings cannot be used
+    std::shared_ptr<stream> make(const std::string& name,
+                                 stream::callback ready,
+                                 std::string& problem);
+
+private:
+    boost::asio::any_io_executor executor_;
+    const client_options& options_;
+    std::unique_ptr<tls_settings> tls_;
 };
 
 /// How the end of a connection is put in words.

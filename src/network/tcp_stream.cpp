@@ -45,13 +45,12 @@ public:
         if (waiting_ || input_ || !connected_)
             return;
         waiting_ = true;
-        socket_.async_wait(tcp::socket::wait_read,
-                           [self = shared_from_this()](const error_code&) {
-                               self->waiting_ = false;
-                               // An error is found by reading, behind what has arrived before it.
-                               self->input_ = true;
-                               self->notify();
-                           });
+        socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code&) {
+            self->waiting_ = false;
+            // An error is found by reading, behind what has arrived before it.
+            self->input_ = true;
+            self->notify();
+        });
     }
 
     std::size_t read(std::span<unsigned char> into) override {
@@ -123,18 +122,18 @@ private:
     }
 
     void wait_for_room() {
-        socket_.async_wait(
-            tcp::socket::wait_write, [self = shared_from_this()](const error_code& ec) {
-                if (ec)
-                    return;
-                std::vector<unsigned char>& unsent = self->unsent_;
-                auto sent = static_cast<std::ptrdiff_t>(self->send(unsent));
-                unsent.erase(unsent.begin(), unsent.begin() + sent);
-                if (!unsent.empty())
-                    return self->wait_for_room();
-                unsent.shrink_to_fit();
-                self->notify();
-            });
+        socket_.async_wait(tcp::socket::wait_write,
+                           [self = shared_from_this()](const error_code& ec) {
+                               if (ec)
+                                   return;
+                               std::vector<unsigned char>& unsent = self->unsent_;
+                               auto sent = static_cast<std::ptrdiff_t>(self->send(unsent));
+                               unsent.erase(unsent.begin(), unsent.begin() + sent);
+                               if (!unsent.empty())
+                                   return self->wait_for_room();
+                               unsent.shrink_to_fit();
+                               self->notify();
+                           });
     }
 
     tcp::socket socket_;

@@ -55,8 +55,9 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     SSL_CTX_set_min_proto_version(made->native_handle(), TLS1_2_VERSION);
     std::string authorities = pem("ca", options.ca_file, options.ca_pem);
     if (authorities.empty() && !options.system_authorities) {
-        throw std::runtime_error("no authority is trusted: set ca_file, ca_pem or "
-                                 "system_authorities");
+        throw std::runtime_error(
+            "no authority is trusted: set ca_file, ca_pem or "
+            "system_authorities");
     }
     if (!authorities.empty()) {
         apply("the trusted authorities (ca_file, ca_pem)", [&](error_code& ec) {
@@ -66,8 +67,7 @@ std::shared_ptr<ssl::context> make_context(const tls_options& options) {
     if (options.system_authorities)
         apply("system_authorities", [&](error_code& ec) { made->set_default_verify_paths(ec); });
 
-    std::string certificate =
-        pem("certificate", options.certificate_file, options.certificate_pem);
+    std::string certificate = pem("certificate", options.certificate_file, options.certificate_pem);
     std::string key = pem("key", options.key_file, options.key_pem);
     if (certificate.empty() != key.empty())
         throw std::runtime_error("a client certificate needs both the certificate and its key");

@@ -13,7 +13,8 @@
 namespace corozk::detail {
 
 /// The TLS context of a client's connections, made of its options.
-struct tls_settings {
+class tls_settings {
+public:
     explicit tls_settings(tls_options options) : options_(std::move(options)) {}
 
     /// The context for the next connection. Files that have changed since the last call are read

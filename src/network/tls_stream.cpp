@@ -15,10 +15,11 @@
 #include <cstring>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
+
+#include <openssl/x509v3.h>
 
 namespace corozk::detail {
 
@@ -110,16 +111,15 @@ public:
         if (reading_ || input_ || !connected_)
             return;
         reading_ = true;
-        stream_.async_read_some(
-            boost::asio::buffer(received_),
-            [self = shared_from_this()](const error_code& ec, std::size_t n) {
-                self->reading_ = false;
-                self->input_ = true;
-                self->begin_ = 0;
-                self->end_ = n;
-                self->failed_ = ec;
-                self->notify();
-            });
+        stream_.async_read_some(boost::asio::buffer(received_),
+                                [self = shared_from_this()](const error_code& ec, std::size_t n) {
+                                    self->reading_ = false;
+                                    self->input_ = true;
+                                    self->begin_ = 0;
+                                    self->end_ = n;
+                                    self->failed_ = ec;
+                                    self->notify();
+                                });
     }
 
     std::size_t read(std::span<unsigned char> into) override {
@@ -128,11 +128,10 @@ public:
         begin_ += n;
         input_ = begin_ < end_;
         if (n == 0 && failed_) {
-            bool closed = failed_ == boost::asio::error::eof ||
-                          failed_ == ssl::error::stream_truncated;
+            bool closed =
+                failed_ == boost::asio::error::eof || failed_ == ssl::error::stream_truncated;
             // With TLS 1.3 the server checks the client's certificate after our handshake.
-            end(closed ? connection_problem(boost::asio::error::eof)
-                       : handshake_problem(failed_));
+            end(closed ? connection_problem(boost::asio::error::eof) : handshake_problem(failed_));
         } else if (!input_ && failed_) {
             input_ = true;
         }
@@ -198,8 +197,7 @@ private:
 
     bool verify(bool accepted, ssl::verify_context& chain) {
         if (!accepted) {
-            refusal_ =
-                certificate_problem(X509_STORE_CTX_get_error(chain.native_handle()));
+            refusal_ = certificate_problem(X509_STORE_CTX_get_error(chain.native_handle()));
         } else if (!ssl::host_name_verification(name_)(true, chain)) {
             accepted = false;
             refusal_ = "its certificate is not for \"" + name_ + "\"";

@@ -67,8 +67,8 @@ void session::go_on_closing() {
     connection.connected = link_.connected();
     connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
     // Once the close request was sent the C client must not send a ping.
-    connection.half_packet = closing_.draining() && connection.connected && connection.settled &&
-                             link_.half_sent();
+    connection.half_packet =
+        closing_.draining() && connection.connected && connection.settled && link_.half_sent();
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;

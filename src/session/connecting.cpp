@@ -124,7 +124,7 @@ void session::advance() {
                 look_up(todo.host);
                 break;
             case kind::attempt:
-                attempt(todo.server, connector_.hosts().hosts[todo.host].name);
+                attempt(todo.server, connector_.name_of(todo.server));
                 break;
             case kind::abandon_attempt:
                 link_.drop();
@@ -274,15 +274,14 @@ void session::ask_for_quorum() {
         link_.client()->abort();
         wake();
     };
+    stream_factory streams(executor_, options_);
     for (const auto& server : connector_.other_servers()) {
-        inquiries_.quorum.push_back(std::make_shared<quorum_question>(executor_, server));
-        inquiries_.quorum.back()->ask(yes);
+        inquiries_.quorum.push_back(std::make_unique<quorum_question>(server));
+        inquiries_.quorum.back()->ask(streams, connector_.name_of(server), yes);
     }
 }
 
 void session::stop_looking() noexcept {
-    for (auto& question : inquiries_.quorum)
-        question->withdraw();
     inquiries_.quorum.clear();
 }
 
@@ -327,8 +326,10 @@ void session::give_up_connecting(error_code reason) {
 }
 
 void session::connect_failed(error_code reason) {
-    if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
-        log(log_level::warning,
+    // What is wrong with TLS is in the text only.
+    log_level level = reason == errc::tls_failed ? log_level::error : log_level::warning;
+    if (reason != boost::asio::error::operation_aborted && logs(level)) {
+        log(level,
             "cannot connect to " + options_.hosts + ": " + reason.message() +
                 connector_.problems());
     }

@@ -162,20 +162,7 @@ connector::action connector::attempt(time_point now) {
     action result;
     result.kind = action::kind_type::attempt;
     result.server = tried_.back();
-    result.host = host_of(tried_.back());
     return result;
-}
-
-/// The host list's entry for an address; the first one if there are several.
-std::size_t connector::host_of(const endpoint& server) const {
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        auto same = [&](const address& a) {
-            return endpoint(plain(a), hosts_.hosts[i].port) == server;
-        };
-        if (std::any_of(known_[i].found.begin(), known_[i].found.end(), same))
-            return i;
-    }
-    return 0;
 }
 
 /// A silent server gets a share of the available time, so that the others get theirs.
@@ -376,6 +363,17 @@ std::vector<connector::endpoint> connector::other_servers() const {
         }
     }
     return others;
+}
+
+std::string connector::name_of(const endpoint& server) const {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        auto same = [&](const address& a) {
+            return endpoint(plain(a), hosts_.hosts[i].port) == server;
+        };
+        if (std::any_of(known_[i].found.begin(), known_[i].found.end(), same))
+            return hosts_.hosts[i].name;
+    }
+    return server.address().to_string();
 }
 
 std::string connector::problems() {

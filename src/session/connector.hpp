@@ -60,7 +60,7 @@ public:
             wait,
             begin_round,      ///< call `begin_round` as soon as the watches fit into one packet
             resolve,          ///< look up `host` and call `resolved`
-            attempt,          ///< connect to `server`, known as `host`; report `accepted` and the outcome
+            attempt,          ///< connect to `server`; report `accepted` and the outcome
             abandon_attempt,  ///< no outcome in time: drop the connection
             ask_for_quorum,   ///< ask `other_servers` whether they have a quorum
             give_up,          ///< `connect_timeout` is over: fail with the given reason
@@ -108,6 +108,9 @@ public:
     const std::vector<endpoint>& tried() const noexcept { return tried_; }
     std::vector<endpoint> other_servers() const;
 
+    /// A server's name in the host list; the first one if it has several.
+    std::string name_of(const endpoint& server) const;
+
     /// Why connecting failed, by server or name. Attempts in progress count as failed.
     std::string problems();
 
@@ -123,7 +126,6 @@ private:
     bool use_known_addresses();
     bool looking_up() const noexcept;
     action attempt(time_point now);
-    std::size_t host_of(const endpoint& server) const;
     void limit_attempt();
     void wait_until(time_point when) noexcept;
     void pause(std::size_t failures, time_point now);

@@ -3,13 +3,13 @@
 
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
+#include "network/name_lookup.hpp"
+#include "network/quorum_question.hpp"
 #include "session/agenda.hpp"
 #include "session/closing_steps.hpp"
 #include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
 #include "session/link.hpp"
-#include "network/name_lookup.hpp"
-#include "network/quorum_question.hpp"
 #include "session/session_timers.hpp"
 #include "session/status_board.hpp"
 #include "session/traffic.hpp"
@@ -160,7 +160,7 @@ private:
     /// In progress besides the C client's connection.
     struct inquiries {
         std::vector<std::unique_ptr<name_lookup>> names;       ///< by host
-        std::vector<std::shared_ptr<quorum_question>> quorum;  ///< while read-only
+        std::vector<std::unique_ptr<quorum_question>> quorum;  ///< while read-only
     } inquiries_;
 
     struct liveness {

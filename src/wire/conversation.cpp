@@ -163,9 +163,7 @@ reception conversation::received(std::span<unsigned char> frame) {
     return result;
 }
 
-void conversation::connected(std::span<unsigned char> frame,
-                             jute_reader in,
-                             reception& result) {
+void conversation::connected(std::span<unsigned char> frame, jute_reader in, reception& result) {
     result.op = wire_op::create_session;
     result.what = reception::kind::forward;
     result.body = in.rest();

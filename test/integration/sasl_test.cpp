@@ -204,9 +204,8 @@ TEST_CASE("sasl: inside TLS") {
     if (!has_tls())
         return;
     port_reservation port;
-    sasl_server secure({}, [&](server_options& options) {
-        speak_tls(options, port.port(), "server", "none");
-    });
+    sasl_server secure(
+        {}, [&](server_options& options) { speak_tls(options, port.port(), "server", "none"); });
     client_options options = secure.options("ann", "ann");
     options.hosts = "localhost:" + std::to_string(port.port());
     options.connect_timeout = 20s;

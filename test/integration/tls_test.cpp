@@ -129,9 +129,7 @@ TEST_CASE("tls: the server knows the client by its certificate") {
 TEST_CASE("tls: certificates as texts, a locked key, a context of the user's, names") {
     secure_server& secure = usual_server();
     auto works = [&](tls_options tls, const std::string& host) {
-        auto body = [&](client& zk) -> awaitable<void> {
-            co_await zk.exists("/");
-        };
+        auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
         with_client(secure.options(std::move(tls), host), body, 60s);
     };
     tls_options texts;
@@ -169,9 +167,8 @@ TEST_CASE("tls: every mismatch says what it is") {
     using Catch::Contains;
     secure_server& secure = usual_server();
     const tls_options good = made().client();
-    with_client(secure.options(good),
-                [](client& zk) -> awaitable<void> { co_await zk.exists("/"); },
-                60s);
+    with_client(
+        secure.options(good), [](client& zk) -> awaitable<void> { co_await zk.exists("/"); }, 60s);
     {
         INFO("unknown authority");
         tls_options tls = good;
@@ -189,9 +186,10 @@ TEST_CASE("tls: every mismatch says what it is") {
         secure_server elsewhere("elsewhere");
         // The first handshake of a server may take long.
         tls.server_name = "elsewhere.example";
-        with_client(elsewhere.options(tls),
-                    [](client& zk) -> awaitable<void> { co_await zk.exists("/"); },
-                    60s);
+        with_client(
+            elsewhere.options(tls),
+            [](client& zk) -> awaitable<void> { co_await zk.exists("/"); },
+            60s);
         CHECK_THAT(refusal_by(elsewhere.options(good)), Contains("is not for \"127.0.0.1\""));
         CHECK_THAT(refusal_by(elsewhere.options(good, "localhost")),
                    Contains("is not for \"localhost\""));

@@ -2,8 +2,9 @@
 // The relay of the model, linked in place of the library's: the model's C client has its answers as
 // objects, not as frames. It watches the socket of the C client, over which the network says that
 // something has arrived or that the connection is over.
-#include "network.hpp"
 #include "network/relay.hpp"
+
+#include "network.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
