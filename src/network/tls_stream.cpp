@@ -170,9 +170,6 @@ private:
         if (closed_)
             return;
         shaking_hands_ = true;
-        notify();
-        if (closed_)
-            return;
         error_code ignored;
         stream_.next_layer().set_option(tcp::no_delay(true), ignored);
         error_code literal;
@@ -193,6 +190,7 @@ private:
                     self->end(self->refusal_.empty() ? handshake_problem(ec) : self->refusal_);
                 self->notify();
             });
+        notify();
     }
 
     bool verify(bool accepted, ssl::verify_context& chain) {

@@ -188,6 +188,8 @@ void session::connection_down() {
         connector_.attempt_failed(why);
         advance();
     } else if (connector_.verifying() || connector_.open()) {
+        if (logs(log_level::info))
+            log(log_level::info, to_text(connector_.tried().back()) + " lost: " + why);
         if (status().state != session_state::connecting)
             set_state(session_state::suspended);
         reconnect();

@@ -29,7 +29,7 @@ void link::process() {
     if (!client_)
         return;
     if (relay_->connected() && !start())
-        return relay_->close();
+        return drop();
     if (!client_->open())
         return;
     allowance time;
