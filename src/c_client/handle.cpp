@@ -290,6 +290,11 @@ bool handle::submit(operation& op) {
             rc = zoo_areconfig(zh_, text(0), text(1), text(2), op.config_version, &on_data, data);
             break;
         }
+        case op_code::read_all:
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+        case op_code::who_am_i:
+            break;  // see `unknown_to_c_client`
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);
             // The completion parameter is declared as a pointer to a pointer to a function, but

@@ -73,10 +73,12 @@ class framed_relay final : public relay {
 public:
     framed_relay(const boost::asio::any_io_executor& executor,
                  const client_options& options,
-                 callback ready)
+                 callback ready,
+                 response_handler own_response)
         : executor_(executor),
           options_(options),
           ready_(std::move(ready)),
+          own_response_(std::move(own_response)),
           streams_(executor, options) {}
 
     ~framed_relay() override { framed_relay::close(); }
@@ -120,8 +122,10 @@ public:
     bool deliver() override {
         if (unread_ > 0 && !drained_)
             return true;
-        if (checked_.empty())
+        if (checked_.empty()) {
+            respond();
             receive();
+        }
         if (!checked_.empty()) {
             std::size_t n = inner_.write(checked_);
             checked_ = checked_.subspan(n);
@@ -157,12 +161,18 @@ public:
         }
     }
 
+    void request(std::string frame) override {
+        std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
+        conversation_->sent(bytes, origin::own);
+        send(bytes);
+    }
+
     bool congested() const noexcept override {
         return stream_ && stream_->congested();
     }
 
     bool input() const noexcept override {
-        return stream_ && (unread_ > 0 || stream_->input());
+        return stream_ && (unread_ > 0 || held_ || stream_->input());
     }
 
     // An idle connection takes no memory for what it reads and writes.
@@ -207,6 +217,7 @@ public:
         outgoing_.clear();
         checked_ = {};
         unread_ = 0;
+        held_.reset();
 #if COROZK_HAS_SASL
         sasl_.reset();
         session_ = {};
@@ -260,9 +271,17 @@ private:
             send(frames);
     }
 
+    /// Passes on the response to a request that is not the C client's, after those that are.
+    void respond() {
+        while (held_ && checked_.empty() && unread_ == 0) {
+            own_response_(*std::exchange(held_, std::nullopt));
+            check();
+        }
+    }
+
     /// Reads and checks frames; what the C client may read becomes `checked_`.
     void receive() {
-        while (stream_ && checked_.empty() && stream_->input()) {
+        while (stream_ && checked_.empty() && !held_ && stream_->input()) {
             std::span<unsigned char> room = incoming_.room(chunk);
             std::size_t n = stream_->read(room);
             incoming_.filled(n);
@@ -270,6 +289,7 @@ private:
             if (n == 0)
                 return explain_end();
             check();
+            respond();
         }
     }
 
@@ -281,12 +301,19 @@ private:
     }
 
     void check() {
-        for (auto frame = incoming_.next(); !frame.empty(); frame = incoming_.next()) {
+        while (!held_) {
+            auto frame = incoming_.next();
+            if (frame.empty())
+                break;
             reception what = conversation_->received(frame);
             if (what.what == reception::kind::refused)
                 return distrust("it sent what no server may send: " + what.problem);
             if (authenticate(frame, what))
                 continue;
+            if (what.what == reception::kind::own) {
+                held_ = std::move(what);
+                break;
+            }
             checked_ = checked_.empty()
                            ? frame
                            : std::span(checked_.data(), checked_.size() + frame.size());
@@ -322,10 +349,7 @@ private:
         if (what == sasl_exchange::progress::send) {
             jute_writer request;
             request.int32(0).int32(static_cast<std::int32_t>(wire_op::sasl)).buffer(sasl_->token());
-            std::string frame = framed(request.bytes());
-            std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
-            conversation_->sent(bytes, origin::own);
-            return send(bytes);
+            return this->request(framed(request.bytes()));
         }
         sasl_.reset();
         checked_ = session_;
@@ -351,6 +375,7 @@ private:
     boost::asio::any_io_executor executor_;
     const client_options& options_;
     callback ready_;
+    response_handler own_response_;
     stream_factory streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
@@ -359,6 +384,7 @@ private:
     frame_splitter outgoing_;
     std::span<unsigned char> checked_;  ///< of `incoming_`, not passed on yet
     std::size_t unread_ = 0;            ///< checked frames that the C client has not read
+    std::optional<reception> held_;     ///< until the C client has read all that came before
     bool drained_ = false;              ///< the C client has read all that was passed on
     byte_counts bytes_;
     std::uint64_t received_before_ = 0;  ///< by earlier connections
@@ -376,8 +402,10 @@ private:
 
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options& options,
-                                   callback ready) {
-    return std::make_unique<framed_relay>(executor, options, std::move(ready));
+                                   callback ready,
+                                   response_handler own_response) {
+    return std::make_unique<framed_relay>(
+        executor, options, std::move(ready), std::move(own_response));
 }
 
 }  // namespace corozk::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wire/conversation.hpp"
 #include <corozk/options.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,11 +27,14 @@ class relay {
 public:
     using endpoint = boost::asio::ip::tcp::endpoint;
     using callback = std::function<void()>;
+    using response_handler = std::function<void(const reception&)>;
 
     /// @param ready called, never within a call of the owner, when something has changed
+    /// @param own_response called by `deliver` with the responses to `request`, in order
     static std::unique_ptr<relay> make(const boost::asio::any_io_executor& executor,
                                        const client_options& options,
-                                       callback ready);
+                                       callback ready,
+                                       response_handler own_response);
 
     relay() = default;
     relay(const relay&) = delete;
@@ -64,6 +68,9 @@ public:
 
     /// Sends what the C client has written.
     virtual void collect() = 0;
+
+    /// Sends a request that does not come from the C client, after those that do.
+    virtual void request(std::string frame) = 0;
 
     /// Whether `collect` sends nothing because the server reads nothing.
     virtual bool congested() const noexcept = 0;

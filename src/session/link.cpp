@@ -3,6 +3,7 @@
 
 #include "network/fork_guard.hpp"
 #include "session/agenda.hpp"
+#include "session/own_request.hpp"
 
 #include <utility>
 
@@ -10,8 +11,43 @@ namespace corozk::detail {
 
 link::link(const boost::asio::any_io_executor& executor,
            const client_options& options,
+           std::vector<arrival>& inbox,
            relay::callback ready)
-    : relay_(relay::make(executor, options, std::move(ready))), process_(forks()) {}
+    : relay_(relay::make(executor,
+                         options,
+                         std::move(ready),
+                         [this](const reception& response) {
+                             if (own_.empty())
+                                 return;
+                             operation& op = *own_.front();
+                             own_.pop_front();
+                             take_response(op, response, chroot_);
+                             inbox_.emplace_back(op);
+                         })),
+      inbox_(inbox),
+      process_(forks()) {}
+
+bool link::submit(operation& op, const std::string& chroot) {
+    if (!unknown_to_c_client(op))
+        return client_->submit(op);
+    chroot_ = chroot;
+    own_.push_back(&op);
+    relay_->request(to_frame(op, chroot));
+    return true;
+}
+
+bool link::clear() {
+    relay_->collect();
+    return !relay_->congested() && !finish_writing();
+}
+
+void link::close() {
+    for (operation* op : std::exchange(own_, {})) {
+        op->error = zk_errc::connection_loss;
+        inbox_.emplace_back(*op);
+    }
+    relay_->close();
+}
 
 /// The server has accepted the connection: the C client requests a session.
 bool link::start() {
@@ -74,7 +110,7 @@ bool link::finish_writing() {
 void link::drop() {
     if (client_)
         client_->abort();
-    relay_->close();
+    close();
 }
 
 std::string link::problem() const {
@@ -98,6 +134,7 @@ bool link::leave_to_parent() noexcept {
 
 void link::abandon() noexcept {
     leave_to_parent();
+    own_.clear();
     relay_->abandon();
 }
 

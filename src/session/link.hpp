@@ -4,9 +4,11 @@
 #include "c_client/handle.hpp"
 #include "network/relay.hpp"
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
@@ -14,8 +16,10 @@ namespace corozk::detail {
 class link {
 public:
     /// @param ready called when there is input, or the connection has changed
+    /// @param inbox where responses and events arrive
     link(const boost::asio::any_io_executor& executor,
          const client_options& options,
+         std::vector<arrival>& inbox,
          relay::callback ready);
 
     /// The C client; null before the first attempt and after the end of a session.
@@ -52,6 +56,13 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
+    /// Passes a request to the C client, or, if it does not know it, to the relay.
+    /// @return false, with `op.error` set, if the C client rejects it
+    bool submit(operation& op, const std::string& chroot);
+
+    /// Whether requests of the relay may be sent: all those of the C client were.
+    bool clear();
+
     /// Sends the requests that the C client was given.
     void flush() {
         relay_->collect();
@@ -69,7 +80,7 @@ public:
     void drop();
 
     /// Closes the relay's connection to the server.
-    void close() { relay_->close(); }
+    void close();
 
     /// Why there is no connection, in words.
     std::string problem() const;
@@ -98,9 +109,12 @@ private:
 
     std::unique_ptr<handle> client_;
     std::unique_ptr<relay> relay_;
-    bool fresh_ = true;     ///< no session was established with this C client
-    bool flushed_ = false;  ///< in this turn, in which the C client then sends no ping
-    unsigned process_;      ///< the owner of the connection, by `forks()`
+    std::vector<arrival>& inbox_;
+    std::deque<operation*> own_;  ///< requests sent by the relay
+    std::string chroot_;          ///< for their responses
+    bool fresh_ = true;           ///< no session was established with this C client
+    bool flushed_ = false;        ///< in this turn, in which the C client then sends no ping
+    unsigned process_;            ///< the owner of the connection, by `forks()`
 };
 
 }  // namespace corozk::detail

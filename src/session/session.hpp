@@ -144,8 +144,8 @@ private:
     status_board board_;
     connector connector_;
     closing_steps closing_;
-    link link_;
     traffic traffic_;
+    link link_;
     watch_trimming watches_;
     expiry_clock clock_;
     agenda agenda_;

@@ -2,6 +2,7 @@
 // One iteration of the loop: dispatch responses and events, send queued requests, wait.
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
+#include "session/own_request.hpp"
 #include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -221,6 +222,8 @@ void session::send_queued() {
     time_point sent_at = now();
     allowance time;
     for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
+        if (unknown_to_c_client(traffic_.next_queued()) && !link_.clear())
+            break;
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
@@ -229,7 +232,7 @@ void session::send_queued() {
         op.state = operation::progress::sent;
         op.sent_at = sent_at;
         op.sent_in = status().generation;
-        if (!link_.client()->submit(op)) {
+        if (!link_.submit(op, connector_.hosts().chroot)) {
             op.state = operation::progress::queued;
             op.sent_in = 0;
             refuse(op, op.error);

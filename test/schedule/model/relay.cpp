@@ -4,6 +4,7 @@
 // something has arrived or that the connection is over.
 #include "network/relay.hpp"
 
+#include "c_handle.hpp"
 #include "network.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -61,6 +62,7 @@ public:
     void packet_read() noexcept override {}
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
+    void request(std::string) override { model::not_modelled("a request of the relay"); }
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
 
@@ -133,7 +135,8 @@ private:
 
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options&,
-                                   callback ready) {
+                                   callback ready,
+                                   response_handler) {
     return std::make_unique<model_relay>(executor, std::move(ready));
 }
 
