@@ -62,6 +62,7 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/corozkConfig.cmake"
               "${PROJECT_BINARY_DIR}/corozkConfigVersion.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/FindZooKeeper.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FindCyrusSASL.cmake"
         DESTINATION "${corozk_cmake_dir}" COMPONENT development
 )
 
@@ -95,6 +96,12 @@ get_property(
 foreach(name IN LISTS corozk_pc_needs)
     string(APPEND corozk_pc_libs " -l${name}")
 endforeach()
+if(COROZK_TLS)
+    string(APPEND corozk_pc_libs " -lssl -lcrypto")
+endif()
+if(COROZK_SASL)
+    string(APPEND corozk_pc_libs " -lsasl2")
+endif()
 string(APPEND corozk_pc_libs " -pthread")
 if(corozk_static)
     set(corozk_pc_cflags "")

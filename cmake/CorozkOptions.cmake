@@ -118,10 +118,11 @@ function(corozk_configure_library target)
         ${target}
         PUBLIC Boost::headers Threads::Threads
         PRIVATE fmt::fmt ZooKeeper::zookeeper_st $<BUILD_INTERFACE:corozk_project_options>
+                $<$<BOOL:${COROZK_TLS}>:OpenSSL::SSL> $<$<BOOL:${COROZK_SASL}>:CyrusSASL::sasl2>
     )
     target_compile_definitions(
-        ${target} PRIVATE COROZK_BUILDING COROZK_HAS_TLS=$<BOOL:${ZooKeeper_HAS_TLS}>
-                          COROZK_HAS_SASL=$<BOOL:${ZooKeeper_HAS_SASL}>
+        ${target} PRIVATE COROZK_BUILDING COROZK_HAS_TLS=$<BOOL:${COROZK_TLS}>
+                          COROZK_HAS_SASL=$<BOOL:${COROZK_SASL}>
     )
     get_target_property(type ${target} TYPE)
     if(type STREQUAL "SHARED_LIBRARY")

@@ -103,12 +103,15 @@ const char* text_of(errc e) noexcept {
         case errc::server_silent:
             return "a server accepted the connection, but established no session in time: is it a "
                    "ZooKeeper server, and does it have a quorum?";
+        case errc::tls_failed:
+            return "the TLS handshake failed with each server that accepted a connection: the log "
+                   "says why";
         case errc::chroot_missing:
             return "the path in the host list does not exist: create it first";
         case errc::bad_option:
             return "invalid option; nothing was sent";
         case errc::not_supported:
-            return "the ZooKeeper C client was built without this feature: use a build that has it";
+            return "corozk was built without this feature: use a build that has it";
         case errc::session_left_to_expire:
             return "closed without confirmation by the server: the session's ephemeral nodes exist "
                    "until it times out";
@@ -162,6 +165,13 @@ private:
 constexpr category<zk_errc> zookeeper_category_instance("corozk.zookeeper", 0x8c1f2b6ad06f1e01);
 constexpr category<errc> corozk_category_instance("corozk", 0x8c1f2b6ad06f1e02);
 
+/// Compares the category only once.
+template <class... Codes>
+bool is_any_of(const error_code& ec, Codes... codes) noexcept {
+    return ((ec.value() == static_cast<int>(codes)) || ...) &&
+           ec.category() == zookeeper_category();
+}
+
 std::string describe(std::string_view operation, std::string_view path) {
     return path.empty() ? std::string(operation) : fmt::format("{} {}", operation, path);
 }
@@ -177,18 +187,19 @@ const boost::system::error_category& corozk_category() noexcept {
 }
 
 bool is_recoverable(const error_code& ec) noexcept {
-    return ec == zk_errc::connection_loss || ec == zk_errc::operation_timeout ||
-           ec == zk_errc::session_moved || ec == zk_errc::throttled;
+    using enum zk_errc;
+    return is_any_of(ec, connection_loss, operation_timeout, session_moved, throttled);
 }
 
 bool is_session_lost(const error_code& ec) noexcept {
-    return ec == zk_errc::session_expired || ec == zk_errc::auth_failed ||
-           ec == zk_errc::invalid_state || ec == zk_errc::closing || ec == errc::closed ||
-           ec == zk_errc::session_closed_require_sasl_auth;
+    using enum zk_errc;
+    constexpr zk_errc sasl_auth = session_closed_require_sasl_auth;
+    return ec == errc::closed ||
+           is_any_of(ec, session_expired, auth_failed, invalid_state, closing, sasl_auth);
 }
 
 bool is_outcome_unknown(const error_code& ec) noexcept {
-    return ec == zk_errc::connection_loss || ec == zk_errc::operation_timeout;
+    return is_any_of(ec, zk_errc::connection_loss, zk_errc::operation_timeout);
 }
 
 error::error(const error_code& ec, std::string_view operation, std::string_view path)

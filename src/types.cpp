@@ -61,6 +61,7 @@ transaction& transaction::create(std::string path, std::string data, create_opti
     s.path = std::move(path);
     s.data = std::move(data);
     s.mode = options.mode;
+    s.ttl = options.ttl;
     if (options.acl)
         s.entries = *options.acl;
     return *this;

@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/options.hpp>
+#include <corozk/read_set.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
@@ -162,7 +163,7 @@ public:
      * @par Errors
      * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
-     * `errc::server_silent`; `errc::chroot_missing`; `zk_errc::auth_failed`,
+     * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
      * cancellation the client is closed, unless there was a session before, and `connect` may be
      * called again.
@@ -469,6 +470,58 @@ public:
     }
 
     /**
+     * @brief Reads several nodes at one point in time, in one request.
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<read_result>)`: one result per read, in order. A node that does
+     * not exist is an error of its result only.
+     *
+     * @par Errors
+     * `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper 3.6.
+     */
+    template <class Token = default_token>
+    auto read_all(read_set reads, Token&& token = Token{}) {
+        return initiate<&start_read_all>(
+            "read_all", std::string(), std::forward<Token>(token), std::move(reads));
+    }
+
+    /**
+     * @brief The paths of this session's ephemeral nodes at and below a path (ZooKeeper 3.6).
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<std::string>)`
+     */
+    template <class Token = default_token>
+    auto ephemerals(std::string path, Token&& token = Token{}) {
+        return initiate<&start_ephemerals>(
+            "ephemerals", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
+     * @brief Counts all descendants of a node (ZooKeeper 3.6).
+     *
+     * @par Completion signature
+     * `void(error_code, std::size_t)`
+     */
+    template <class Token = default_token>
+    auto count_descendants(std::string path, Token&& token = Token{}) {
+        return initiate<&start_count_descendants>(
+            "count_descendants", path, std::forward<Token>(token), std::move(path));
+    }
+
+    /**
+     * @brief As whom the server knows this client: its address, and what it has authenticated as
+     *        (ZooKeeper 3.7).
+     *
+     * @par Completion signature
+     * `void(error_code, std::vector<identity>)`
+     */
+    template <class Token = default_token>
+    auto who_am_i(Token&& token = Token{}) {
+        return initiate<&start_who_am_i>("who_am_i", std::string(), std::forward<Token>(token));
+    }
+
+    /**
      * @brief Applies a transaction atomically.
      *
      * @par Completion signature
@@ -629,6 +682,14 @@ private:
     static void start_commit(const impl_ptr&,
                              transaction steps,
                              handler_of<std::vector<transaction_result>>);
+    static void start_read_all(const impl_ptr&,
+                               read_set reads,
+                               handler_of<std::vector<read_result>>);
+    static void start_ephemerals(const impl_ptr&,
+                                 std::string path,
+                                 handler_of<std::vector<std::string>>);
+    static void start_count_descendants(const impl_ptr&, std::string path, handler_of<std::size_t>);
+    static void start_who_am_i(const impl_ptr&, handler_of<std::vector<identity>>);
     static void start_add_auth(const impl_ptr&,
                                std::string scheme,
                                std::string credential,

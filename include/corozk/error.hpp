@@ -64,7 +64,7 @@ enum class errc : int {
     server_silent,           ///< A server accepted, but did not establish a session in time.
     chroot_missing,          ///< The path in the host list does not exist.
     bad_option,              ///< Invalid option; nothing was sent.
-    not_supported,           ///< The C client was built without it (TLS, SASL).
+    not_supported,           ///< The library was built without it (TLS, SASL).
     session_left_to_expire,  ///< Closed unconfirmed: ephemeral nodes exist until the timeout.
     ownership_lost,          ///< The lock, permit or leadership is no longer held.
     would_block,             ///< A `try_` operation would have to wait.
@@ -80,6 +80,7 @@ enum class errc : int {
     not_a_member,            ///< The object has not entered or joined.
     broken,                  ///< Other participants gave up or left early.
     busy,                    ///< The object is already performing this operation.
+    tls_failed,              ///< Servers accepted a connection, but no TLS handshake succeeded.
 };
 
 /** @brief The category of `zk_errc`: "corozk.zookeeper". */

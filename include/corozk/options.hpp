@@ -6,9 +6,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace boost::asio::ssl {
+class context;
+}
 
 namespace corozk {
 
@@ -22,17 +27,40 @@ struct auth_info {
     std::string credential;  ///< Such as "user:password".
 };
 
-/** @brief TLS settings; the C client must have been built with TLS (see `has_tls`). */
+/**
+ * @brief TLS settings (see `has_tls`).
+ *
+ * The server's certificate must be signed by a trusted authority and must be valid for the name
+ * that the host list gives for the server (or for its address, if the host list gives that). Names
+ * found by reverse look-up are never used. TLS 1.2 is the lowest version accepted.
+ *
+ * Each certificate or key is given either as a PEM file or as a PEM text. Files are read again for
+ * the next connection after they have changed.
+ */
 struct tls_options {
     tls_options() = default;
-    std::string ca_file;           ///< The trusted certificate authorities (PEM).
-    std::string certificate_file;  ///< The client's certificate (PEM).
-    std::string key_file;          ///< The certificate's private key (PEM).
+
+    std::string ca_file;              ///< The trusted certificate authorities.
+    std::string ca_pem;               ///< The same, as a text.
+    bool system_authorities = false;  ///< Also trust the authorities that this machine trusts.
+
+    std::string certificate_file;  ///< The client's certificate and its chain; may be empty.
+    std::string certificate_pem;   ///< The same, as a text.
+    std::string key_file;          ///< The private key of the client's certificate.
+    std::string key_pem;           ///< The same, as a text.
     std::string key_password;      ///< The key's password; may be empty.
+
+    /// The name that every server's certificate must be valid for. Empty means the server's name in
+    /// the host list.
+    std::string server_name;
+
+    /// If set, connections are made with this context as it is, and the files, texts and
+    /// authorities above are ignored. Certificates and names are checked nevertheless.
+    std::shared_ptr<boost::asio::ssl::context> context;
 };
 
 /**
- * @brief SASL settings; the C client must have been built with SASL (see `has_sasl`).
+ * @brief SASL settings (see `has_sasl`).
  *
  * Access control lists refer to the client as "sasl:user". Cyrus SASL authenticates each connection
  * on the client's thread: DIGEST-MD5 only computes, whereas GSSAPI contacts the Kerberos servers
@@ -55,7 +83,7 @@ struct sasl_options {
     std::string service = "zookeeper";
 
     /// The host name of the servers' principal. Every ZooKeeper server accepts the default for
-    /// DIGEST-MD5. Empty means the server's address.
+    /// DIGEST-MD5. Empty means the server's name in `client_options::hosts`.
     std::string host = "zk-sasl-md5";
 
     /// Empty means the server's realm.
@@ -100,8 +128,7 @@ struct client_options {
     /// Without `has_tls()`, `connect` fails with `not_supported`.
     std::optional<tls_options> tls;
 
-    /// Without `has_sasl()`, `connect` fails with `not_supported`. The C client cannot combine it
-    /// with TLS (`bad_option`).
+    /// Without `has_sasl()`, `connect` fails with `not_supported`.
     std::optional<sasl_options> sasl;
 
     /// The destination of log messages.

@@ -5,6 +5,7 @@
 #include <corozk/error.hpp>
 #include <corozk/types.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,8 +24,6 @@ struct transaction_result {
 
 /**
  * @brief A sequence of steps that are applied atomically (ZooKeeper's `multi`) by `client::commit`.
- *
- * The C client does not support TTL nodes in transactions.
  */
 class COROZK_DECL transaction {
 public:  /// @brief The kind of a step.
@@ -38,11 +37,12 @@ public:  /// @brief The kind of a step.
         std::int32_t version = any_version;          ///< The version that the node must have.
         create_mode mode = create_mode::persistent;  ///< The mode of a created node.
         acl entries;                                 ///< The ACL of a created node; empty: open.
+        std::chrono::milliseconds ttl{0};            ///< Of a created node whose mode has one.
     };
 
     transaction() = default;
 
-    /// Creates a node. A mode with a TTL makes `commit` fail with `errc::bad_option`.
+    /// Creates a node.
     transaction& create(std::string path,
                         std::string data = std::string(),
                         create_options options = create_options());

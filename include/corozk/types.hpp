@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace corozk {
@@ -91,6 +92,16 @@ COROZK_DECL acl read_only_acl();
 
 /** @brief Grants all permissions to the authenticated identities of the node's creator. */
 COROZK_DECL acl creator_acl();
+
+/** @brief As whom a server knows a client; see `client::who_am_i`. */
+struct identity {
+    identity() = default;
+    identity(std::string scheme_, std::string id_)
+        : scheme(std::move(scheme_)), id(std::move(id_)) {}
+
+    std::string scheme;  ///< Such as "ip", "digest", "x509", "sasl".
+    std::string id;      ///< Such as an address or a user's name; never a password.
+};
 
 /** @brief Options of `create`. Trivially destructible, so `{.mode = ...}` is safe with co_await. */
 struct create_options {

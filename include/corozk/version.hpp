@@ -17,10 +17,10 @@ COROZK_DECL std::string_view version() noexcept;
 /** @brief The version of the ZooKeeper C client that the library was built with. */
 COROZK_DECL std::string_view c_client_version() noexcept;
 
-/** @brief Whether the C client was built with TLS (Debian's is not). */
+/** @brief Whether the library was built with TLS (by OpenSSL). */
 COROZK_DECL bool has_tls() noexcept;
 
-/** @brief Whether the C client was built with SASL (Debian's is not). */
+/** @brief Whether the library was built with SASL (by Cyrus SASL). */
 COROZK_DECL bool has_sasl() noexcept;
 
 }  // namespace corozk

@@ -5,13 +5,6 @@
 
 namespace corozk::detail {
 
-namespace {
-
-/// The state during the TLS handshake, which the C client's header does not define.
-constexpr int tls_connecting = 7;
-
-}  // namespace
-
 stat to_stat(const Stat& s) noexcept {
     stat r;
     r.czxid = s.czxid;
@@ -59,9 +52,7 @@ int to_c_mode(create_mode mode) noexcept {
 handle_state to_handle_state(int s) noexcept {
     if (s == ZOO_CONNECTED_STATE)
         return handle_state::connected;
-    if (s == ZOO_READONLY_STATE)
-        return handle_state::read_only;
-    if (s == ZOO_CONNECTING_STATE || s == tls_connecting)
+    if (s == ZOO_CONNECTING_STATE)
         return handle_state::connecting;
     if (s == ZOO_ASSOCIATING_STATE)
         return handle_state::associating;

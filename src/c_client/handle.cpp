@@ -3,11 +3,7 @@
 
 #include "c_client/c_types.hpp"
 #include "c_client/callbacks.hpp"
-#include "c_client/fork_guard.hpp"
-#include "c_client/sigpipe_blocker.hpp"
-#if COROZK_HAS_SASL
-#include "c_client/sasl.hpp"
-#endif
+#include "network/fork_guard.hpp"
 
 #include <zookeeper/zookeeper.h>
 
@@ -16,8 +12,6 @@
 #include <fcntl.h>
 #include <limits>
 #include <mutex>
-#include <optional>
-#include <poll.h>
 #include <sys/time.h>
 #include <utility>
 
@@ -29,24 +23,24 @@ namespace {
 /// client clean up completely where it would otherwise keep requests of a dead connection.
 constexpr const char* nowhere = "255.255.255.255:1";
 
+/// Where the C client begins to connect to before its socket is replaced. On a non-blocking socket
+/// this cannot fail at once.
+constexpr const char* relayed = "127.0.0.1:1";
+
 // The C client's log callback has no context: messages belong to the handle this thread calls.
 thread_local const handle::log_function* current_log = nullptr;
 
 /// Active during each call of the C client.
 class call_scope {
 public:
-    call_scope(const handle::log_function& log, bool writes_by_openssl) noexcept
-        : previous_(std::exchange(current_log, &log)) {
-        if (writes_by_openssl)
-            no_signal_.emplace();
-    }
+    explicit call_scope(const handle::log_function& log) noexcept
+        : previous_(std::exchange(current_log, &log)) {}
     call_scope(const call_scope&) = delete;
     call_scope& operator=(const call_scope&) = delete;
     ~call_scope() { current_log = previous_; }
 
 private:
     const handle::log_function* previous_;
-    std::optional<sigpipe_blocker> no_signal_;
 };
 
 /// The C client does not do so itself. Called under a `fork_guard`, before a child could exec.
@@ -81,53 +75,25 @@ void on_log(const char* message) {
 
 }  // namespace
 
-handle::handle(std::vector<arrival>& inbox, log_function log, bool encrypted) noexcept
-    : inbox_(inbox), log_(std::move(log)), encrypted_(encrypted) {}
-
-void handle::initialize(const client_options& options, const std::string& address) {
-    int timeout = static_cast<int>(options.session_timeout.count());
-    int flags = ZOO_NO_LOG_CLIENTENV | (options.allow_read_only ? ZOO_READONLY : 0);
-#if COROZK_HAS_TLS
-    if (options.tls) {
-        const tls_options& tls = *options.tls;
-        std::string files = tls.ca_file + "," + tls.certificate_file + "," + tls.key_file;
-        if (!tls.key_password.empty())
-            files += "," + tls.key_password;
-        zh_ = zookeeper_init_ssl(
-            address.c_str(), files.c_str(), &on_watch, timeout, nullptr, &inbox_, flags);
-        if (zh_)
-            zoo_set_log_callback(zh_, &on_log);
-        return;
-    }
-#endif
-#if COROZK_HAS_SASL
-    if (options.sasl) {
-        const sasl_options& sasl = *options.sasl;
-        auto answers = std::make_shared<sasl_answers>(sasl);
-        zoo_sasl_params_t parameters{};
-        parameters.service = sasl.service.c_str();
-        parameters.host = sasl.host.empty() ? nullptr : sasl.host.c_str();
-        parameters.mechlist = sasl.mechanisms.c_str();
-        parameters.callbacks = answers->callbacks();
-        sasl_ = std::move(answers);
-        zh_ = zookeeper_init_sasl(
-            address.c_str(), &on_watch, timeout, nullptr, &inbox_, flags, &on_log, &parameters);
-        return;
-    }
-#endif
-    zh_ = zookeeper_init2(address.c_str(), &on_watch, timeout, nullptr, &inbox_, flags, &on_log);
-}
+handle::handle(std::vector<arrival>& inbox, log_function log) noexcept
+    : inbox_(inbox), log_(std::move(log)) {}
 
 std::unique_ptr<handle> handle::make(const client_options& options,
                                      const std::string& chroot,
                                      std::vector<arrival>& inbox,
                                      log_function log,
                                      error_code& error) {
-    std::unique_ptr<handle> made(new handle(inbox, std::move(log), options.tls.has_value()));
+    std::unique_ptr<handle> made(new handle(inbox, std::move(log)));
     leave_random_alone();
     fork_guard no_fork;
-    call_scope scope(made->log_, made->encrypted_);
-    made->initialize(options, nowhere + chroot);
+    call_scope scope(made->log_);
+    made->zh_ = zookeeper_init2((nowhere + chroot).c_str(),
+                                &on_watch,
+                                static_cast<int>(options.session_timeout.count()),
+                                nullptr,
+                                &inbox,
+                                ZOO_NO_LOG_CLIENTENV,
+                                &on_log);
     if (!made->zh_) {
         error = error_code(errno, boost::system::generic_category());
         return nullptr;
@@ -140,10 +106,9 @@ std::unique_ptr<handle> handle::make(const client_options& options,
 handle::~handle() {
     if (!zh_)
         return;
-    call_scope scope(log_, encrypted_);
+    call_scope scope(log_);
     // Without its socket the C client closes at once instead of waiting for the server.
-    if (!parts_)
-        abort();
+    abort();
     zookeeper_close(zh_);
 }
 
@@ -163,8 +128,7 @@ handle_state handle::state() const noexcept {
 }
 
 bool handle::connected() const noexcept {
-    handle_state s = state();
-    return s == handle_state::connected || s == handle_state::read_only;
+    return state() == handle_state::connected;
 }
 
 bool handle::open() const noexcept {
@@ -172,53 +136,49 @@ bool handle::open() const noexcept {
         case handle_state::connecting:
         case handle_state::associating:
         case handle_state::connected:
-        case handle_state::read_only:
             return true;
         default:
             return false;
     }
 }
 
-handle::interest_type handle::interest() {
-    interest_type result;
-    if (state() == handle_state::read_only) {
-        // zookeeper_interest would look for a server with a quorum (see `quorum_question`). Without
-        // it, data is taken to be unsent if the socket cannot be written to.
-        pollfd room{descriptor_, POLLOUT, 0};
-        result.descriptor = descriptor_;
-        result.write = ::poll(&room, 1, 0) == 0;
-        return result;
-    }
-    // A connected handle keeps its socket.
-    std::optional<fork_guard> no_fork;
-    if (!connected())
-        no_fork.emplace();
-    call_scope scope(log_, encrypted_);
+int handle::open_socket() {
+    // The C client compares addresses without their ports, so it would keep its connection. After
+    // a failed send it has closed the socket, but not cleaned up: connecting again would leak a
+    // partially read response.
+    abort();
+    fork_guard no_fork;
+    call_scope scope(log_);
+    failure_ = 0;
+    zoo_set_servers(zh_, relayed);
     int descriptor = -1;
+    // After a failure the C client does nothing in the next call.
+    for (int i = 0; i < 3 && !open(); ++i)
+        interest(descriptor);
+    if (descriptor >= 0)
+        close_on_exec(descriptor);
+    return descriptor;
+}
+
+bool handle::wants_to_write() {
+    call_scope scope(log_);
+    int descriptor = -1;
+    return interest(descriptor);
+}
+
+/// @return whether the C client has something to write
+bool handle::interest(int& descriptor) {
     int events = 0;
     timeval wait{};
     errno = 0;
     int rc = zookeeper_interest(zh_, &descriptor, &events, &wait);
     if (rc != ZOK)
         failure_ = errno;
-    if (rc == ZOK && open()) {
-        descriptor_ = descriptor;
-        if (no_fork)
-            close_on_exec(descriptor);
-        result.descriptor = descriptor;
-        result.write = (events & ZOOKEEPER_WRITE) != 0;
-    }
-    return result;
+    return rc == ZOK && open() && (events & ZOOKEEPER_WRITE) != 0;
 }
 
 handle::progress handle::process(bool read, bool write) {
-    call_scope scope(log_, encrypted_);
-    // While connecting, the C client would start to read a response, and leak its buffer once it is
-    // connected.
-    if (zoo_state(zh_) == ZOO_CONNECTING_STATE)
-        read = false;
-    if (!read && !write)
-        return progress::nothing;
+    call_scope scope(log_);
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
     leave_zeroes_on_the_stack();
     errno = 0;
@@ -235,22 +195,9 @@ error_code handle::failure() const noexcept {
     return {failure_, boost::system::system_category()};
 }
 
-void handle::set_server(const boost::asio::ip::tcp::endpoint& server) {
-    // The C client compares addresses without their ports, so it would mistake another port of the
-    // same address for its current server. After a failed send it has closed the socket, but not
-    // cleaned up: connecting again would leak a partially read response.
-    abort();
-    fork_guard no_fork;
-    call_scope scope(log_, encrypted_);
-    failure_ = 0;
-    // The address is everything before the last colon; brackets would become part of it.
-    std::string text = server.address().to_string() + ":" + std::to_string(server.port());
-    zoo_set_servers(zh_, text.c_str());
-}
-
 void handle::abort() {
     const log_function silence;  // errors are intended here
-    call_scope scope(silence, encrypted_);
+    call_scope scope(silence);
     handle_state s = state();
     if (s == handle_state::expired || s == handle_state::auth_failed)
         return;
@@ -270,12 +217,8 @@ void handle::silence() noexcept {
     log_ = nullptr;
 }
 
-void handle::part_when_destroyed() noexcept {
-    parts_ = true;
-}
-
 bool handle::submit(operation& op) {
-    call_scope scope(log_, encrypted_);
+    call_scope scope(log_);
     const void* data = &op;
     op.inbox = &inbox_;
     watcher_fn watcher = op.watch ? &on_watch : nullptr;
@@ -347,6 +290,11 @@ bool handle::submit(operation& op) {
             rc = zoo_areconfig(zh_, text(0), text(1), text(2), op.config_version, &on_data, data);
             break;
         }
+        case op_code::read_all:
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+        case op_code::who_am_i:
+            break;  // see `unknown_to_c_client`
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);
             // The completion parameter is declared as a pointer to a pointer to a function, but
@@ -369,7 +317,7 @@ bool handle::submit(operation& op) {
 }
 
 void handle::forget_watches(const std::string& path) {
-    call_scope scope(log_, encrypted_);
+    call_scope scope(log_);
     zoo_aremove_all_watches(zh_, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
 }
 
@@ -383,11 +331,6 @@ std::chrono::milliseconds handle::negotiated_timeout() const noexcept {
     constexpr int longest = std::numeric_limits<int>::max() / 2;
     int timeout = zoo_recv_timeout(zh_);
     return std::chrono::milliseconds(timeout > longest ? 0 : timeout);
-}
-
-std::array<unsigned char, 12> handle::close_packet() noexcept {
-    // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
-    return {0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
 }
 
 }  // namespace corozk::detail

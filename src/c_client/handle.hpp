@@ -6,9 +6,7 @@
 #include <corozk/options.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,7 +25,6 @@ enum class handle_state : std::uint8_t {
     connecting,   ///< TCP connection being established
     associating,  ///< session requested
     connected,
-    read_only,
     expired,
     auth_failed,
 };
@@ -54,7 +51,6 @@ class handle {
 public:
     using log_function = std::function<void(log_level, std::string_view)>;
 
-    /// Has no server yet. TLS and SASL require `has_tls()` and `has_sasl()`.
     /// @return null with `error` set if the C client fails.
     static std::unique_ptr<handle> make(const client_options& options,
                                         const std::string& chroot,
@@ -75,21 +71,17 @@ public:
     /// Whether it has a socket.
     bool open() const noexcept;
 
-    struct interest_type {
-        int descriptor = -1;
-        bool write = false;
-    };
+    /// Opens a socket, whose place the caller takes at once (see `relay`): the C client never
+    /// connects anywhere. Drops the current connection. @return the descriptor, -1 on failure
+    int open_socket();
 
-    /// Connects if there is no socket, sends pings and detects timeouts. Returns what to wait for.
-    interest_type interest();
+    /// Sends pings and detects timeouts. @return whether it has something to write
+    bool wants_to_write();
 
     enum class progress : std::uint8_t { packet, nothing, failed };
 
     /// Reads (one packet) or writes.
     progress process(bool read, bool write);
-
-    /// Sets the next server; drops the current connection.
-    void set_server(const boost::asio::ip::tcp::endpoint& server);
 
     /// Why the last connection failed or was lost; 0 if unknown.
     error_code failure() const noexcept;
@@ -104,35 +96,24 @@ public:
     /// Stops logging.
     void silence() noexcept;
 
-    /// Makes the destructor end the session at the server. It may block for seconds, and the
-    /// connection must be kept open elsewhere until the server closes it.
-    void part_when_destroyed() noexcept;
-
     /// Removes all watches of a path, from the C client's tables only.
     void forget_watches(const std::string& path);
 
     std::int64_t session_id() const noexcept;
     std::chrono::milliseconds negotiated_timeout() const noexcept;
 
-    /// The serialized request that ends the session at the server.
-    static std::array<unsigned char, 12> close_packet() noexcept;
-
 private:
-    handle(std::vector<arrival>& inbox, log_function log, bool encrypted) noexcept;
-    void initialize(const client_options& options, const std::string& address);
+    handle(std::vector<arrival>& inbox, log_function log) noexcept;
+    bool interest(int& descriptor);
 
     std::vector<arrival>& inbox_;
     log_function log_;
-    const bool encrypted_;
-    bool parts_ = false;  ///< the destructor ends the session
     _zhandle* zh_ = nullptr;
-    int descriptor_ = -1;         ///< the last one that there was
-    int failure_ = 0;             ///< errno of the last connection
-    std::shared_ptr<void> sasl_;  ///< referenced by the C client
+    int failure_ = 0;  ///< errno of the last connection
 };
 
 /// Destroys a handle without requests inside on a thread of the executor's context: destroying the
-/// C client's tables of 50,000 watches takes 40 ms, and ending the session takes seconds.
+/// C client's tables of 50,000 watches takes 40 ms.
 void destroy_elsewhere(std::unique_ptr<handle> h, const boost::asio::any_io_executor& executor);
 
 }  // namespace corozk::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_client/fork_guard.hpp"
 #include "c_client/handle.hpp"
+#include "network/fork_guard.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>

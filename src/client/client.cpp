@@ -391,8 +391,8 @@ void client::start_commit(const impl_ptr& impl,
     for (const auto& step : steps.steps()) {
         if (!acceptable(impl, "commit", step.path, path_problem(step), handler))
             return;
-        if (has_ttl(step.mode)) {
-            impl->log(log_level::warning, "commit: no TTL nodes inside a transaction");
+        if (has_ttl(step.mode) != (step.ttl.count() > 0)) {
+            impl->log(log_level::warning, "commit: a TTL and a mode with a TTL go together");
             return fail(impl, std::move(handler), errc::bad_option);
         }
     }
@@ -403,6 +403,49 @@ void client::start_commit(const impl_ptr& impl,
         std::move(handler),
         [](operation& op) { return std::move(op.results); },
         [&](operation& op) { op.steps = steps.steps(); });
+}
+
+void client::start_read_all(const impl_ptr& impl,
+                            read_set reads,
+                            handler_of<std::vector<read_result>> handler) {
+    if (!impl)
+        return fail(impl, std::move(handler), errc::closed);
+    for (const auto& read : reads.items()) {
+        if (!acceptable(impl, "read_all", read.path, path_problem(read.path), handler))
+            return;
+    }
+    start_operation(
+        impl,
+        op_code::read_all,
+        std::string(),
+        std::move(handler),
+        [](operation& op) { return std::move(op.read_results); },
+        [&](operation& op) { op.reads = std::move(reads).items(); });
+}
+
+void client::start_ephemerals(const impl_ptr& impl,
+                              std::string path,
+                              handler_of<std::vector<std::string>> handler) {
+    auto convert = [](operation& op) { return op.names.to_vector(); };
+    submit(impl, op_code::ephemerals, std::move(path), std::move(handler), convert);
+}
+
+void client::start_count_descendants(const impl_ptr& impl,
+                                     std::string path,
+                                     handler_of<std::size_t> handler) {
+    auto convert = [](operation& op) { return static_cast<std::size_t>(op.record.num_children); };
+    submit(impl, op_code::count_descendants, std::move(path), std::move(handler), convert);
+}
+
+void client::start_who_am_i(const impl_ptr& impl, handler_of<std::vector<identity>> handler) {
+    if (!impl)
+        return fail(impl, std::move(handler), errc::closed);
+    start_operation(impl, op_code::who_am_i, std::string(), std::move(handler), [](operation& op) {
+        std::vector<identity> result;
+        for (acl_entry& entry : op.entries)
+            result.emplace_back(std::move(entry.scheme), std::move(entry.id));
+        return result;
+    });
 }
 
 void client::start_add_auth(const impl_ptr& impl,

@@ -4,6 +4,7 @@
 #include "operation/name_list.hpp"
 #include "operation/watch_node.hpp"
 #include <corozk/error.hpp>
+#include <corozk/read_set.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
 
@@ -39,6 +40,10 @@ enum class op_code : std::uint8_t {
     get_config,
     reconfigure,
     remove_watches,
+    read_all,
+    ephemerals,
+    count_descendants,
+    who_am_i,
 };
 
 /// The name of the client's operation.
@@ -72,6 +77,14 @@ constexpr std::string_view to_string(op_code code) noexcept {
             return "reconfigure";
         case op_code::remove_watches:
             return "remove_watches";
+        case op_code::read_all:
+            return "read_all";
+        case op_code::ephemerals:
+            return "ephemerals";
+        case op_code::count_descendants:
+            return "count_descendants";
+        case op_code::who_am_i:
+            return "who_am_i";
     }
     return "unknown";
 }
@@ -86,6 +99,10 @@ constexpr bool changes_state(op_code code) noexcept {
         case op_code::get_acl:
         case op_code::get_config:
         case op_code::remove_watches:
+        case op_code::read_all:
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+        case op_code::who_am_i:
             return false;
         default:
             return true;
@@ -140,6 +157,7 @@ public:
     std::uint64_t generation = 0;
 
     std::vector<transaction::step> steps;  ///< of multi
+    std::vector<read_set::item> reads;     ///< of read_all
     std::vector<std::string> arguments;    ///< the members of a reconfiguration
     std::int64_t config_version = -1;
 
@@ -154,6 +172,7 @@ public:
     stat record;
     name_list names;
     std::vector<transaction_result> results;
+    std::vector<read_result> read_results;
 
     // While it is in the C client.
     std::vector<arrival>* inbox = nullptr;  ///< records the response

@@ -122,11 +122,23 @@ void application::add_settings() {
                  "the time limit for connecting; 0: none (default 10s, or --deadline, which is "
                  "never exceeded)");
     auto add_file = [this](const char* name, std::string& into, const char* help) {
-        app_.add_option(name, into, help)->type_name("FILE");
+        return app_.add_option(name, into, help)->type_name("FILE");
     };
-    add_file("--tls-ca", settings_.tls.ca_file, "the servers' certificate authorities");
-    add_file("--tls-certificate", settings_.tls.certificate_file, "our own certificate");
-    add_file("--tls-key", settings_.tls.key_file, "its key");
+    tls_options& tls = settings_.tls;
+    add_file("--tls-ca", tls.ca_file, "TLS: the authorities that sign the servers' certificates")
+        ->envname("COROZK_TLS_CA");
+    app_.add_flag("--tls-system-ca", tls.system_authorities, "TLS: trust those of this machine");
+    add_file("--tls-cert", tls.certificate_file, "TLS: the client's certificate")
+        ->envname("COROZK_TLS_CERT");
+    add_file("--tls-key", tls.key_file, "TLS: the key of the client's certificate")
+        ->envname("COROZK_TLS_KEY");
+    app_.add_option("--tls-key-password", tls.key_password, "TLS: the password of the key")
+        ->type_name("PASSWORD")
+        ->envname("COROZK_TLS_KEY_PASSWORD");
+    const char* server_name = "TLS: the name in the servers' certificates, if not that in --hosts";
+    app_.add_option("--tls-server-name", tls.server_name, server_name)
+        ->type_name("NAME")
+        ->envname("COROZK_TLS_SERVER_NAME");
     app_.add_option("--sasl-user", settings_.sasl.user, "authenticate by SASL as this user");
     add_file("--sasl-password-file", settings_.sasl.password_file, "the user's password");
     app_.add_flag("--json", settings_.json, "results and events as JSON, one value per line");

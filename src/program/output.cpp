@@ -110,8 +110,8 @@ int code_for(const error_code& ec) {
     if (ec == errc::ownership_lost)
         return ownership_was_lost;
     if (ec == errc::no_server || ec == errc::host_not_found || ec == errc::server_silent ||
-        ec == errc::not_connected || ec == errc::closed || ec == errc::chroot_missing ||
-        is_recoverable(ec) || is_session_lost(ec))
+        ec == errc::tls_failed || ec == errc::not_connected || ec == errc::closed ||
+        ec == errc::chroot_missing || is_recoverable(ec) || is_session_lost(ec))
         return no_connection;
     if (ec == errc::bad_path || ec == errc::bad_option || ec == errc::bad_host_list)
         return bad_usage;

@@ -10,7 +10,7 @@ client_options to_client_options(const settings& s) {
     options.session_timeout = s.session_timeout;
     options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
     options.auth = s.auth;
-    if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty())
+    if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty() || s.tls.system_authorities)
         options.tls = s.tls;
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;

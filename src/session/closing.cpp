@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ending a session. As the C client's own closing blocks for up to 4.5 s, `closing_steps` replaces
-// it, and the C client only frees its resources. With TLS the C client sends the closing request on
-// another thread.
+// it, and the C client only frees its resources.
 #include "driver/cancellable.hpp"
 #include "session/session.hpp"
 
@@ -68,13 +67,13 @@ void session::go_on_closing() {
     connection.connected = link_.connected();
     connection.settled = traffic_.in_flight() == 0 && !watches_.notifying();
     // Once the close request was sent the C client must not send a ping.
-    connection.half_packet = closing_.draining() && connection.connected && connection.settled &&
-                             link_.client()->interest().write;
+    connection.half_packet =
+        closing_.draining() && connection.connected && connection.settled && link_.half_sent();
     switch (closing_.next(connection, now())) {
         case closing_steps::action::wait:
             break;
         case closing_steps::action::send_close_request:
-            send_close_request();
+            link_.send_close_request();
             break;
         case closing_steps::action::finish:
             finish_closing();
@@ -82,23 +81,9 @@ void session::go_on_closing() {
     }
 }
 
-void session::send_close_request() {
-    link_.socket().cork(false);
-    if (options_.tls) {
-        // Only the C client can encrypt. It waits for the server's response on another thread.
-        link_.client()->part_when_destroyed();
-        destroy_elsewhere(link_.take(), executor_);
-    } else if (!link_.send_close_packet()) {
-        closing_.fail();
-        return finish_closing();
-    }
-    link_.socket().take_readable();
-    link_.socket().wait_readable(shared_from_this());
-}
-
 void session::finish_closing() {
     retire_client();
-    link_.socket().close();
+    link_.close();
     complete_close_calls();
 }
 
@@ -113,7 +98,7 @@ void session::complete_close_calls() {
 void session::fail_for_good(error_code reason) {
     stop_connecting();
     retire_client();
-    link_.socket().close();
+    link_.close();
     auto calls = std::exchange(calls_.connecting, {});
     set_state(session_state::closed, reason);
     watches_.drop_all(reason);

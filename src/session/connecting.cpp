@@ -3,7 +3,10 @@
 #include "driver/request.hpp"
 #include "session/session.hpp"
 #if COROZK_HAS_SASL
-#include "c_client/sasl.hpp"
+#include "network/sasl.hpp"
+#endif
+#if COROZK_HAS_TLS
+#include "network/tls_settings.hpp"
 #endif
 #include <corozk/version.hpp>
 
@@ -19,17 +22,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The C client takes all of them in one comma-separated text.
-bool files_usable(const tls_options& tls) {
-    const std::string* files[] = {&tls.ca_file, &tls.certificate_file, &tls.key_file};
-    return std::all_of(std::begin(files), std::end(files), [](const std::string* file) {
-        return !file->empty() && file->find(',') == file->npos;
-    });
-}
-
 /// Why the options are invalid, or empty.
 std::string option_problem(const client_options& options) {
-    const auto& tls = options.tls;
     const std::pair<bool, const char*> problems[] = {
         // The C client limits connecting to a third of it.
         {options.session_timeout < 100ms, "session_timeout must be at least 100 ms"},
@@ -38,29 +32,23 @@ std::string option_problem(const client_options& options) {
         {options.close_timeout < 0ms, "close_timeout must not be negative"},
         {options.queue_timeout < 0ms, "queue_timeout must not be negative"},
         {options.max_request_size < 1024, "max_request_size must be at least 1024 bytes"},
-        {tls && options.sasl, "tls and sasl: the C client cannot do both"},
-        {tls && !files_usable(*tls),
-         "tls needs ca_file, certificate_file and key_file, without commas"},
-        {tls && tls->key_password.find(',') != std::string::npos,
-         "tls: key_password must not contain a comma"},
     };
     for (const auto& [is_so, text] : problems) {
         if (is_so)
             return text;
     }
 #if COROZK_HAS_SASL
-    if (options.sasl)
-        return sasl_problem(*options.sasl);
+    if (options.sasl) {
+        if (std::string problem = sasl_problem(*options.sasl); !problem.empty())
+            return problem;
+    }
 #endif
-    return {};
-}
-
-/// Describes the C client's errno of a connection.
-std::string failure_text(const error_code& failure) {
-    // How the C client reports that the server has closed the connection.
-    if (!failure || failure.value() == EHOSTDOWN)
-        return "it closed the connection";
-    return failure.message();
+    std::string problem;
+#if COROZK_HAS_TLS
+    if (options.tls)
+        tls_settings(*options.tls).context(problem);
+#endif
+    return problem;
 }
 
 }  // namespace
@@ -74,7 +62,7 @@ error_code session::unusable_options() {
     }
     if ((options_.tls && !has_tls()) || (options_.sasl && !has_sasl())) {
         std::string what = options_.tls && !has_tls() ? "TLS" : "SASL";
-        log(log_level::error, what + " was asked for, but the C client was built without it");
+        log(log_level::error, what + " was asked for, but the library was built without it");
         return errc::not_supported;
     }
     std::string problem = option_problem(options_);
@@ -136,7 +124,7 @@ void session::advance() {
                 look_up(todo.host);
                 break;
             case kind::attempt:
-                attempt(todo.server);
+                attempt(todo.server, connector_.name_of(todo.server));
                 break;
             case kind::abandon_attempt:
                 link_.drop();
@@ -170,7 +158,7 @@ void session::stop_connecting() noexcept {
     auto last = std::exchange(inquiries_.names, {});
 }
 
-void session::attempt(const connector::endpoint& server) {
+void session::attempt(const connector::endpoint& server, const std::string& name) {
     if (!link_.client()) {
         auto write = [this](log_level level, std::string_view text) {
             if (logs(level))
@@ -182,20 +170,26 @@ void session::attempt(const connector::endpoint& server) {
         if (!link_.client())
             return connect_failed(error);
     }
-    if (!link_.connect(server))
-        connector_.attempt_failed(failure_text(link_.client()->failure()));
+    link_.connect(server, name);
 }
 
 /// The C client has lost its socket.
 void session::connection_down() {
-    link_.socket().close();
-    // After a SASL failure the C client reports nothing and cannot be used any more.
-    if (link_.is(handle_state::auth_failed))
+    std::string why = link_.problem();
+    bool unauthenticated = link_.unauthenticated();
+    link_.close();
+    if (unauthenticated) {
+        log(log_level::error, why);
         return refused_for_good(zk_errc::auth_failed);
+    }
     if (connector_.attempting()) {
-        connector_.attempt_failed(failure_text(link_.client()->failure()));
+        if (logs(log_level::debug))
+            log(log_level::debug, to_text(connector_.tried().back()) + ": " + why);
+        connector_.attempt_failed(why);
         advance();
     } else if (connector_.verifying() || connector_.open()) {
+        if (logs(log_level::info))
+            log(log_level::info, to_text(connector_.tried().back()) + " lost: " + why);
         if (status().state != session_state::connecting)
             set_state(session_state::suspended);
         reconnect();
@@ -207,10 +201,11 @@ void session::reconnect() {
     advance();
 }
 
-void session::established(bool read_only) {
+void session::established() {
     if (!connector_.attempting() || !link_.connected())
         return;
     const handle& client = *link_.client();
+    bool read_only = link_.read_only();
     connector_.established(client.negotiated_timeout(), read_only, now());
     bool fresh = link_.established();
     board_.established(client.session_id(), connector_.timeout(), fresh);
@@ -229,7 +224,7 @@ void session::established(bool read_only) {
         }
     }
     if (connector_.open())
-        ready(read_only);
+        ready();
     else
         verify_chroot();
 }
@@ -240,6 +235,7 @@ void session::submit_at_once(operation& op) {
     op.sent_at = now();
     if (!link_.client()->submit(op))
         return op.abandoned();
+    link_.flush();
     traffic_.mark_sent(op);
     ++counters_.requests;
 }
@@ -255,17 +251,16 @@ void session::verify_chroot() {
                     "\" of the host list does not exist: create it first");
             return connect_failed(errc::chroot_missing);
         }
-        bool read_only = link_.is(handle_state::read_only);
-        connector_.verified(read_only, now());
-        ready(read_only);
+        connector_.verified(link_.read_only(), now());
+        ready();
     };
     operation& op = make_detached(op_code::exists, "/", verified);
     op.sent_in = status().generation;
     submit_at_once(op);
 }
 
-void session::ready(bool read_only) {
-    set_state(read_only ? session_state::read_only : session_state::connected);
+void session::ready() {
+    set_state(link_.read_only() ? session_state::read_only : session_state::connected);
     watches_.connected();
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
@@ -281,15 +276,14 @@ void session::ask_for_quorum() {
         link_.client()->abort();
         wake();
     };
+    stream_factory streams(executor_, options_);
     for (const auto& server : connector_.other_servers()) {
-        inquiries_.quorum.push_back(std::make_shared<quorum_question>(executor_, server));
-        inquiries_.quorum.back()->ask(yes);
+        inquiries_.quorum.push_back(std::make_unique<quorum_question>(server));
+        inquiries_.quorum.back()->ask(streams, connector_.name_of(server), yes);
     }
 }
 
 void session::stop_looking() noexcept {
-    for (auto& question : inquiries_.quorum)
-        question->withdraw();
     inquiries_.quorum.clear();
 }
 
@@ -297,12 +291,6 @@ void session::stop_looking() noexcept {
 void session::heartbeat() {
     const time_point current = now();
     const operation* under_way = liveness_.heartbeat;
-    // While read-only the C client does not check timeouts (see `handle::interest`).
-    if (under_way && under_way->state == operation::progress::sent &&
-        link_.is(handle_state::read_only) &&
-        current - under_way->sent_at >= connector_.timeout() / 3) {
-        link_.client()->abort();
-    }
     // Before the C client's own pings, whose responses it does not report.
     if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
         return;
@@ -340,8 +328,10 @@ void session::give_up_connecting(error_code reason) {
 }
 
 void session::connect_failed(error_code reason) {
-    if (reason != boost::asio::error::operation_aborted && logs(log_level::warning)) {
-        log(log_level::warning,
+    // What is wrong with TLS is in the text only.
+    log_level level = reason == errc::tls_failed ? log_level::error : log_level::warning;
+    if (reason != boost::asio::error::operation_aborted && logs(level)) {
+        log(level,
             "cannot connect to " + options_.hosts + ": " + reason.message() +
                 connector_.problems());
     }
@@ -363,7 +353,7 @@ void session::session_lost(error_code reason) {
     log(log_level::warning,
         "the session was lost; its ephemeral nodes have been or will be deleted");
     retire_client();
-    link_.socket().close();
+    link_.close();
     watches_.session_lost();
     set_state(session_state::lost, reason);
     watches_.drop_all(reason);

@@ -22,10 +22,13 @@ namespace corozk::detail {
 class connect_problems {
 public:
     /// The furthest stage that an attempt has reached.
-    enum class reach_type : std::uint8_t { none, attempted, accepted };
+    enum class reach_type : std::uint8_t { none, attempted, handshake, accepted };
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
     void note(const std::string& where, const std::string& what);
+
+    /// What to say if nothing more is learnt; a problem that was noted before is kept.
+    void presume(const std::string& where, const std::string& what);
     error_code reason() const noexcept;
 
     /// " (a:2181: connection refused; b: unknown name)", or empty.
@@ -33,7 +36,13 @@ public:
 
 private:
     reach_type reach_ = reach_type::none;
-    std::map<std::string, std::string> texts_;  ///< by server or name
+    struct problem {
+        problem() = default;
+        std::string text;
+        bool presumed = true;
+    };
+    problem* find(const std::string& where);
+    std::map<std::string, problem> problems_;  ///< by server or name
 };
 
 /// The strategy for connecting: the next server and the time for it, pauses between rounds of
@@ -83,7 +92,8 @@ public:
     void start(time_point now);
     void begin_round(time_point now);
     void resolved(std::size_t host, const std::string& problem, addresses found);
-    void accepted();  ///< the server of the attempt accepted the TCP connection
+    void shaking_hands();  ///< the server of the attempt accepted the connection; TLS begins
+    void accepted();       ///< the server of the attempt accepted the connection
     void attempt_failed(const std::string& why);
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
     void verified(bool read_only, time_point now);
@@ -106,6 +116,9 @@ public:
     time_point attempt_started() const noexcept { return attempt_started_; }
     const std::vector<endpoint>& tried() const noexcept { return tried_; }
     std::vector<endpoint> other_servers() const;
+
+    /// A server's name in the host list; the first one if it has several.
+    std::string name_of(const endpoint& server) const;
 
     /// Why connecting failed, by server or name. Attempts in progress count as failed.
     std::string problems();

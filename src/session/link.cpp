@@ -1,95 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/link.hpp"
 
-#include "c_client/fork_guard.hpp"
+#include "network/fork_guard.hpp"
 #include "session/agenda.hpp"
+#include "session/own_request.hpp"
 
-#include <cerrno>
-#include <sys/socket.h>
 #include <utility>
 
 namespace corozk::detail {
 
-link::link(const boost::asio::any_io_executor& executor, socket_monitor::callback ready)
-    : socket_(executor, std::move(ready)), process_(forks()) {}
+link::link(const boost::asio::any_io_executor& executor,
+           const client_options& options,
+           std::vector<arrival>& inbox,
+           relay::callback ready)
+    : relay_(relay::make(executor,
+                         options,
+                         std::move(ready),
+                         [this](const reception& response) {
+                             if (own_.empty())
+                                 return;
+                             operation& op = *own_.front();
+                             own_.pop_front();
+                             take_response(op, response, chroot_);
+                             inbox_.emplace_back(op);
+                         })),
+      inbox_(inbox),
+      process_(forks()) {}
 
-bool link::connect(const boost::asio::ip::tcp::endpoint& server) {
-    client_->set_server(server);
-    // After a failure the C client does nothing in the next call.
-    for (int i = 0; i < 3 && !client_->open(); ++i)
-        client_->interest();
-    return client_->open();
+bool link::submit(operation& op, const std::string& chroot) {
+    if (!unknown_to_c_client(op))
+        return client_->submit(op);
+    chroot_ = chroot;
+    own_.push_back(&op);
+    relay_->request(to_frame(op, chroot));
+    return true;
+}
+
+bool link::clear() {
+    relay_->collect();
+    return !relay_->congested() && !finish_writing();
+}
+
+void link::close() {
+    for (operation* op : std::exchange(own_, {})) {
+        op->error = zk_errc::connection_loss;
+        inbox_.emplace_back(*op);
+    }
+    relay_->close();
+}
+
+/// The server has accepted the connection: the C client requests a session.
+bool link::start() {
+    int descriptor = client_->open_socket();
+    if (descriptor < 0)
+        return false;
+    bool attached = relay_->attach(descriptor);
+    client_->process(false, true);
+    relay_->collect();
+    return attached;
 }
 
 void link::process() {
     constexpr std::size_t packets_per_turn = 256;
-    if (!client_ || !client_->open())
-        return socket_.take_readiness();
-    if (socket_.take_writable()) {
-        socket_.cork(true);
-        auto result = client_->process(false, true);
-        socket_.cork(false);
-        if (result == handle::progress::failed)
-            return;
-    }
+    if (!client_)
+        return;
+    if (relay_->connected() && !start())
+        return drop();
+    if (!client_->open())
+        return;
     allowance time;
-    for (std::size_t i = 0; socket_.readable() && i < packets_per_turn; ++i) {
-        if (client_->process(true, false) != handle::progress::packet)
-            socket_.take_readable();
-        if (time.spent())
-            break;
+    for (std::size_t i = 0; i < packets_per_turn && !time.spent() && relay_->deliver(); ++i) {
+        switch (client_->process(true, false)) {
+            case handle::progress::packet:
+                relay_->packet_read();
+                break;
+            case handle::progress::nothing:
+                relay_->all_read();
+                break;
+            case handle::progress::failed:
+                return;
+        }
     }
 }
 
-bool link::follow(const std::shared_ptr<void>& owner) {
+bool link::wait() {
+    if (relay_->connecting())
+        return true;
+    if (client_->open())
+        finish_writing();
     if (!client_->open())
         return false;
-    auto interest = client_->interest();
-    // The C client keeps its socket as long as it is connected.
-    bool connected = client_->connected();
-    if (!connected || !followed_)
-        socket_.follow(interest.descriptor);
-    followed_ = connected;
-    if (!client_->open())
-        return false;
-    socket_.wait_readable(owner);
-    if (interest.write)
-        socket_.wait_writable(owner);
+    relay_->wait();
     return true;
 }
 
+/// @return whether something is left
+bool link::finish_writing() {
+    bool left = client_->wants_to_write();
+    if (!std::exchange(flushed_, false))
+        relay_->collect();
+    while (left && client_->open() && !relay_->congested()) {
+        client_->process(false, true);
+        relay_->collect();
+        left = client_->wants_to_write();
+    }
+    return left;
+}
+
 void link::drop() {
-    client_->abort();
-    socket_.close();
+    if (client_)
+        client_->abort();
+    close();
 }
 
-bool link::send_close_packet() {
-    auto packet = handle::close_packet();
-    ssize_t n = ::send(socket_.native(), packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return n == static_cast<ssize_t>(packet.size());
+std::string link::problem() const {
+    std::string known = relay_->problem();
+    if (!known.empty() || !client_ || !client_->failure())
+        return known.empty() ? "it closed the connection" : known;
+    return client_->failure().message();
 }
 
-bool link::hung_up() {
-    char scratch[4096];
-    if (!socket_.take_readable())
-        return false;
-    ssize_t n = 0;
-    do {
-        n = ::recv(socket_.native(), scratch, sizeof scratch, MSG_DONTWAIT);
-    } while (n > 0 || (n < 0 && errno == EINTR));
-    return n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+void link::send_close_request() {
+    relay_->send_close_request();
+    relay_->wait();
 }
 
 bool link::leave_to_parent() noexcept {
     if (std::exchange(process_, forks()) == forks())
         return false;
-    socket_.leave_to_parent();
+    relay_->leave_to_parent();
     return true;
 }
 
 void link::abandon() noexcept {
     leave_to_parent();
-    socket_.abandon();
+    own_.clear();
+    relay_->abandon();
 }
 
 }  // namespace corozk::detail

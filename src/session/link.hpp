@@ -2,23 +2,28 @@
 #pragma once
 
 #include "c_client/handle.hpp"
-#include "c_client/socket_monitor.hpp"
+#include "network/relay.hpp"
 
+#include <deque>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
-/// The I/O of a session: its C client, and the socket in the reactor.
+/// The I/O of a session: its C client, and the relay between that and the server.
 class link {
 public:
-    /// @param ready called when the socket is readable or writable
-    link(const boost::asio::any_io_executor& executor, socket_monitor::callback ready);
+    /// @param ready called when there is input, or the connection has changed
+    /// @param inbox where responses and events arrive
+    link(const boost::asio::any_io_executor& executor,
+         const client_options& options,
+         std::vector<arrival>& inbox,
+         relay::callback ready);
 
     /// The C client; null before the first attempt and after the end of a session.
     handle* client() const noexcept { return client_.get(); }
-    socket_monitor& socket() noexcept { return socket_; }
-    const socket_monitor& socket() const noexcept { return socket_; }
 
     /// For a new session.
     void use(std::unique_ptr<handle> client) noexcept {
@@ -31,27 +36,63 @@ public:
     /// The session is established. @return whether for the first time with this C client
     bool established() noexcept { return std::exchange(fresh_, false); }
 
-    /// @return whether connecting was started
-    bool connect(const boost::asio::ip::tcp::endpoint& server);
+    /// Whether the server of this connection is cut off from its quorum.
+    bool read_only() const noexcept { return relay_->read_only(); }
 
-    /// Lets the C client write and read, as far as the socket is ready.
+    /// Whether SASL authentication has failed.
+    bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
+
+    /// Starts to connect.
+    void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
+        relay_->connect(server, name);
+    }
+
+    /// Whether the server has accepted the connection, but not yet a TLS handshake.
+    bool shaking_hands() const noexcept { return relay_->shaking_hands(); }
+
+    /// Lets the C client read what has arrived.
     void process();
 
-    /// Waits for the socket. @return false if the C client has none
-    bool follow(const std::shared_ptr<void>& owner);
+    /// Whether `process` has more to do.
+    bool input() const noexcept { return relay_->input(); }
 
-    /// The C client has reported a change: it may have another socket.
-    void changed() noexcept { followed_ = false; }
+    /// Passes a request to the C client, or, if it does not know it, to the relay.
+    /// @return false, with `op.error` set, if the C client rejects it
+    bool submit(operation& op, const std::string& chroot);
+
+    /// Whether requests of the relay may be sent: all those of the C client were.
+    bool clear();
+
+    /// Sends the requests that the C client was given.
+    void flush() {
+        relay_->collect();
+        flushed_ = true;
+    }
+
+    /// Lets the C client send pings and detect timeouts, and waits for input.
+    /// @return false if there is no connection, and none is being made
+    bool wait();
+
+    /// Whether the C client has written a part of a request only.
+    bool half_sent() { return finish_writing(); }
 
     /// Drops the connection; requests inside finish with `connection_loss`.
     void drop();
 
-    /// Sends the request that ends the session; wait for `hung_up` afterwards. Not for encrypted
-    /// connections: see `handle::part_when_destroyed`. @return false if it cannot be sent
-    bool send_close_packet();
+    /// Closes the relay's connection to the server.
+    void close();
+
+    /// Why there is no connection, in words.
+    std::string problem() const;
+
+    /// Sends the request that ends the session; wait for `hung_up` afterwards.
+    void send_close_request();
 
     /// Reads and discards. @return whether the server has closed the connection
-    bool hung_up();
+    bool hung_up() { return relay_->hung_up(); }
+    void wait_for_hang_up() { relay_->wait(); }
+
+    byte_counts bytes() const noexcept { return relay_->bytes(); }
 
     std::unique_ptr<handle> take() noexcept { return std::move(client_); }
 
@@ -63,11 +104,17 @@ public:
     void abandon() noexcept;
 
 private:
+    bool start();
+    bool finish_writing();
+
     std::unique_ptr<handle> client_;
-    socket_monitor socket_;
-    bool fresh_ = true;      ///< no session was established with this C client
-    bool followed_ = false;  ///< the monitor has this connection's socket
-    unsigned process_;       ///< the owner of the connection, by `forks()`
+    std::unique_ptr<relay> relay_;
+    std::vector<arrival>& inbox_;
+    std::deque<operation*> own_;  ///< requests sent by the relay
+    std::string chroot_;          ///< for their responses
+    bool fresh_ = true;           ///< no session was established with this C client
+    bool flushed_ = false;        ///< in this turn, in which the C client then sends no ping
+    unsigned process_;            ///< the owner of the connection, by `forks()`
 };
 
 }  // namespace corozk::detail

@@ -40,6 +40,8 @@ std::size_t request_size(const operation& op, std::size_t chroot) noexcept {
         size += size_of(op.entries);
     for (const std::string& argument : op.arguments)
         size += argument.size();
+    for (const read_set::item& read : op.reads)
+        size += chroot + read.path.size() + step_overhead;
     for (const transaction::step& step : op.steps)
         size += chroot + size_of(step);
     return size;

@@ -36,7 +36,7 @@ session::session(boost::asio::any_io_executor executor, client_options options)
       options_(std::move(options)),
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
-      link_(executor_, [this] { turn(); }),
+      link_(executor_, options_, traffic_.arriving(), [this] { turn(); }),
       timers_(executor_) {
     handle::raise_log_level(options_.logger.level);
 }
@@ -131,7 +131,7 @@ std::string session::new_guid() {
 
 client_counters session::snapshot() const {
     client_counters result = counters_;
-    auto bytes = link_.socket().bytes();
+    auto bytes = link_.bytes();
     result.bytes_sent = bytes.sent;
     result.bytes_received = bytes.received;
     result.in_flight = traffic_.in_flight();

@@ -3,13 +3,13 @@
 
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
+#include "network/name_lookup.hpp"
+#include "network/quorum_question.hpp"
 #include "session/agenda.hpp"
 #include "session/closing_steps.hpp"
 #include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
 #include "session/link.hpp"
-#include "session/name_lookup.hpp"
-#include "session/quorum_question.hpp"
 #include "session/session_timers.hpp"
 #include "session/status_board.hpp"
 #include "session/traffic.hpp"
@@ -103,12 +103,12 @@ private:
     error_code unusable_options();
     void advance();
     void look_up(std::size_t host);
-    void attempt(const connector::endpoint& server);
+    void attempt(const connector::endpoint& server, const std::string& name);
     void stop_connecting() noexcept;
     void reconnect();
-    void established(bool read_only);
+    void established();
     void verify_chroot();
-    void ready(bool read_only);
+    void ready();
     void ask_for_quorum();
     void stop_looking() noexcept;
     void give_up_connecting(error_code reason);
@@ -127,7 +127,6 @@ private:
     bool over() const noexcept;
     void begin_closing();
     void go_on_closing();
-    void send_close_request();
     void finish_closing();
     void complete_close_calls();
     void retire_client();
@@ -145,8 +144,8 @@ private:
     status_board board_;
     connector connector_;
     closing_steps closing_;
-    link link_;
     traffic traffic_;
+    link link_;
     watch_trimming watches_;
     expiry_clock clock_;
     agenda agenda_;
@@ -161,7 +160,7 @@ private:
     /// In progress besides the C client's connection.
     struct inquiries {
         std::vector<std::unique_ptr<name_lookup>> names;       ///< by host
-        std::vector<std::shared_ptr<quorum_question>> quorum;  ///< while read-only
+        std::vector<std::unique_ptr<quorum_question>> quorum;  ///< while read-only
     } inquiries_;
 
     struct liveness {

@@ -24,6 +24,7 @@ public:
     void queue(operation& op) noexcept { queued_.push_back(op); }
 
     bool can_send() const noexcept { return in_flight_ < max_in_flight && !queued_.empty(); }
+    const operation& next_queued() const noexcept { return queued_.front(); }
     operation& take_queued() noexcept { return pop(queued_); }
 
     void mark_sent(operation& op) noexcept {

@@ -2,6 +2,7 @@
 // One iteration of the loop: dispatch responses and events, send queued requests, wait.
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
+#include "session/own_request.hpp"
 #include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -18,6 +19,7 @@ constexpr int rounds_per_turn = 4;
 constexpr std::size_t packets_per_turn = 256;
 constexpr std::size_t deferred_per_turn = 512;
 constexpr std::size_t sends_per_turn = 512;
+constexpr std::size_t sends_per_flush = 64;
 
 }  // namespace
 
@@ -59,7 +61,7 @@ void session::turn() {
     wait_for_more();
     agenda_.end_turn();
     if (traffic_.has_arrivals() || agenda_.has_deferred() || agenda_.has_handlers() ||
-        link_.socket().readable() || can_send() || chores_left()) {
+        link_.input() || can_send() || chores_left()) {
         wake();
     }
 }
@@ -151,11 +153,9 @@ void session::dispatch_answer(operation& op) {
 }
 
 void session::dispatch_session_event(handle_state state) {
-    link_.changed();
     switch (state) {
         case handle_state::connected:
-        case handle_state::read_only:
-            return established(state == handle_state::read_only);
+            return established();
         case handle_state::expired:
             return session_over();
         case handle_state::auth_failed:
@@ -221,8 +221,9 @@ void session::send_queued() {
         return;
     time_point sent_at = now();
     allowance time;
-    link_.socket().cork(true);
     for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
+        if (unknown_to_c_client(traffic_.next_queued()) && !link_.clear())
+            break;
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
@@ -231,7 +232,7 @@ void session::send_queued() {
         op.state = operation::progress::sent;
         op.sent_at = sent_at;
         op.sent_in = status().generation;
-        if (!link_.client()->submit(op)) {
+        if (!link_.submit(op, connector_.hosts().chroot)) {
             op.state = operation::progress::queued;
             op.sent_in = 0;
             refuse(op, op.error);
@@ -243,15 +244,18 @@ void session::send_queued() {
         if (op.code == op_code::children)
             ++counters_.listings;
         liveness_.last_sent = sent_at;
+        // Before the C client's socket is full.
+        if (i % sends_per_flush == sends_per_flush - 1)
+            link_.flush();
         if (time.spent())
             break;
     }
+    link_.flush();
     // Sending failed inside the C client, which still has requests of the dead connection.
     if (!link_.client()->open()) {
         link_.client()->abort();
         connection_down();
     }
-    link_.socket().cork(false);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -264,11 +268,13 @@ bool session::connection_made() const noexcept {
 
 void session::wait_for_more() {
     if (closing_.parting()) {
-        link_.socket().wait_readable(shared_from_this());
+        link_.wait_for_hang_up();
     } else if (link_.client() && (connector_.attempting() || connection_made())) {
-        if (link_.follow(shared_from_this())) {
+        if (link_.wait()) {
             if (link_.is(handle_state::associating))
                 connector_.accepted();
+            else if (link_.shaking_hands())
+                connector_.shaking_hands();
         } else if (!traffic_.has_arrivals()) {
             connection_down();
             // The next attempt may have started: wait for its socket as well.

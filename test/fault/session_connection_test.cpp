@@ -261,19 +261,25 @@ TEST_CASE("cut at every request: each operation ends once, with an answer or unk
         // Everything started at once, so that what is behind the cut is on its way, too.
         std::vector<outcome<corozk::stat>> writes(8);
         std::vector<outcome<node_data>> reads(8);
+        std::vector<outcome<std::vector<read_result>>> snapshots(8);
         for (std::size_t i = 0; i < writes.size(); ++i) {
             zk.set(path, std::to_string(i), any_version, writes[i].handler());
             zk.get(path, reads[i].handler());
+            // Not by the C client.
+            zk.read_all(read_set().get(path), snapshots[i].handler());
         }
         int known = -1;
         for (std::size_t i = 0; i < writes.size(); ++i) {
             error_code written = co_await writes[i].wait();
             error_code read = co_await reads[i].wait();
+            error_code seen = co_await snapshots[i].wait();
             bool fine = (!written || written == zk_errc::connection_loss) &&
-                        (!read || read == zk_errc::connection_loss);
+                        (!read || read == zk_errc::connection_loss) &&
+                        (!seen || seen == zk_errc::connection_loss);
             CHECK(fine);
             CHECK(writes[i].calls() == 1);
             CHECK(reads[i].calls() == 1);
+            CHECK(snapshots[i].calls() == 1);
             if (!written)
                 known = static_cast<int>(i);
         }
@@ -283,7 +289,7 @@ TEST_CASE("cut at every request: each operation ends once, with an answer or unk
         co_await reach(zk, session_state::connected);
         CHECK(zk.generation() == 1);
     };
-    for (std::uint64_t k = 1; k <= 16; ++k) {
+    for (std::uint64_t k = 1; k <= 24; ++k) {
         for (auto fault : {drop_request_and_cut, swallow_reply_and_cut, cut_after_reply}) {
             INFO("request " << k);
             with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {

@@ -496,8 +496,7 @@ TEST_CASE("commit: what cannot be sent") {
         auto [ec, results] = co_await zk.commit(bad, as_tuple());
         CHECK(ec == errc::bad_path);
         create_options ttl;
-        ttl.mode = create_mode::persistent_with_ttl;
-        ttl.ttl = 1s;
+        ttl.mode = create_mode::persistent_with_ttl;  // without one
         transaction fleeting;
         fleeting.create(path + "/t", "", ttl);
         auto second = co_await zk.commit(fleeting, as_tuple());
@@ -509,6 +508,111 @@ TEST_CASE("commit: what cannot be sent") {
         CHECK(std::get<0>(third) == errc::too_large);
         auto made = co_await zk.exists(path + "/ok");
         CHECK_FALSE(made);
+    });
+}
+
+TEST_CASE("commit: containers and nodes with a time to live, beside all other steps") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.create(path + "/old");
+        acl mine = read_only_acl();
+        create_options container{.mode = create_mode::container};
+        create_options ttl{.mode = create_mode::persistent_with_ttl, .ttl = 60s, .acl = &mine};
+        create_options numbered{.mode = create_mode::persistent_sequential_with_ttl, .ttl = 60s};
+        transaction steps;
+        steps.create(path + "/c", "container", container);
+        steps.create(path + "/t", "ttl", ttl);
+        steps.create(path + "/c/n-", "", numbered);
+        steps.create(path + "/plain", "data");
+        steps.set(path, "changed").check(path + "/old", 0).erase(path + "/old");
+        auto results = co_await zk.commit(steps);
+        CHECK(results.size() == 7);
+        CHECK(results[0].path == path + "/c");
+        CHECK(results[1].path == path + "/t");
+        CHECK(ends_with_sequence(results[2].path, path + "/c/n-"));
+        CHECK(results[3].path == path + "/plain");
+        CHECK(results[4].stat.version == 1);
+        CHECK(observer().data(at_server(path + "/t")) == "ttl");
+        node_acl allowed = co_await zk.get_acl(path + "/t");
+        CHECK(allowed.entries == mine);
+        CHECK_FALSE(observer().exists(at_server(path + "/old")));
+
+        // All or nothing, and which step was the reason.
+        transaction vain;
+        vain.create(path + "/d", "", container).check(path + "/plain", 7).set(path, "x");
+        auto [ec, why] = co_await zk.commit(vain, as_tuple());
+        CHECK(ec == zk_errc::bad_version);
+        CHECK(why.size() == 3);
+        CHECK_FALSE(why[0].error);
+        CHECK(why[1].error == zk_errc::bad_version);
+        CHECK_FALSE(observer().exists(at_server(path + "/d")));
+    });
+}
+
+TEST_CASE("read_all: one state of all nodes, a result for each read") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.create(path + "/a", "1");
+        co_await zk.create(path + "/b", "2");
+        read_set reads;
+        reads.get(path + "/a").children(path).get(path + "/missing").get(path + "/b");
+        auto results = co_await zk.read_all(reads);
+        CHECK(results.size() == 4);
+        CHECK(results[0].data == "1");
+        CHECK(results[0].stat.data_length == 1);
+        std::set<std::string> names(results[1].names.begin(), results[1].names.end());
+        CHECK(names == std::set<std::string>{"a", "b"});
+        CHECK(results[2].error == zk_errc::no_node);
+        CHECK(results[3].data == "2");
+        auto none = co_await zk.read_all(read_set());
+        CHECK(none.empty());
+        read_set bad;
+        bad.get("relative");
+        auto [ec, nothing] = co_await zk.read_all(bad, as_tuple());
+        CHECK(ec == errc::bad_path);
+
+        // Two nodes that are always changed together never differ, and requests keep their order.
+        std::vector<outcome<std::vector<read_result>>> seen(50);
+        std::vector<outcome<std::vector<transaction_result>>> changed(50);
+        read_set both;
+        both.get(path + "/a").get(path + "/b");
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            transaction change;
+            std::string text = std::to_string(i);
+            change.set(path + "/a", text).set(path + "/b", text);
+            zk.commit(change, changed[i].handler());
+            zk.read_all(both, seen[i].handler());
+        }
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            error_code read = co_await seen[i].wait();
+            CHECK_FALSE(read);
+            CHECK(changed[i].done());
+            CHECK(seen[i].value()[0].data == std::to_string(i));
+            CHECK(seen[i].value()[1].data == std::to_string(i));
+        }
+    });
+}
+
+TEST_CASE("ephemerals, count_descendants, who_am_i") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        co_await zk.create(path + "/a");
+        co_await zk.create(path + "/a/b");
+        create_options ephemeral{.mode = create_mode::ephemeral};
+        co_await zk.create(path + "/e", "", ephemeral);
+        auto mine = co_await zk.ephemerals(path);
+        CHECK(mine == std::vector<std::string>{path + "/e"});
+        auto elsewhere = co_await zk.ephemerals(path + "/a");
+        CHECK(elsewhere.empty());
+        std::size_t below = co_await zk.count_descendants(path);
+        CHECK(below == 3);
+        auto [ec, count] = co_await zk.count_descendants(path + "/none", as_tuple());
+        CHECK(ec == zk_errc::no_node);
+
+        co_await zk.add_auth("digest", "ann:secret");
+        std::set<std::string> known;
+        std::vector<identity> identities = co_await zk.who_am_i();
+        for (const identity& who : identities)
+            known.insert(who.scheme + ":" + who.id);
+        CHECK(known.contains("ip:127.0.0.1"));
+        CHECK(known.contains("digest:ann"));
     });
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// SASL with DIGEST-MD5 against a real server; built where the C client has it.
+// SASL with DIGEST-MD5 against a real server; built where the library has it.
+#include "certificates.hpp"
 #include "connecting.hpp"
 #include "recipe_fixture.hpp"
 #include <corozk.hpp>
+#include <corozk/testing/port.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +31,12 @@ struct sasl_server {
         std::ofstream(file(name)) << text;
     }
 
-    explicit sasl_server(std::vector<std::string> config_lines = {})
-        : instance(settings(std::move(config_lines))) {}
+    explicit sasl_server(std::vector<std::string> config_lines = {},
+                         const std::function<void(server_options&)>& more = {})
+        : instance(settings(std::move(config_lines), more)) {}
 
-    server_options settings(std::vector<std::string> config_lines) const {
+    server_options settings(std::vector<std::string> config_lines,
+                            const std::function<void(server_options&)>& more) const {
         write("jaas.conf",
               "Server {\n"
               "  org.apache.zookeeper.server.auth.DigestLoginModule required\n"
@@ -46,6 +51,8 @@ struct sasl_server {
         options.java_properties = {
             "java.security.auth.login.config=" + file("jaas.conf"),
             "zookeeper.authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider"};
+        if (more)
+            more(options);
         return options;
     }
 
@@ -191,7 +198,30 @@ TEST_CASE("sasl: settings that cannot work are refused in words") {
     problem([](client_options& o) { o.sasl->password_file.clear(); }, "needs user and");
     problem([](client_options& o) { o.sasl->user.clear(); }, "needs user and");
     problem([](client_options& o) { o.sasl->mechanisms = "SMOKE-SIGNALS"; }, "SMOKE-SIGNALS");
-    problem([](client_options& o) { o.tls.emplace(); }, "cannot do both");
+}
+
+TEST_CASE("sasl: inside TLS") {
+    if (!has_tls())
+        return;
+    port_reservation port;
+    sasl_server secure(
+        {}, [&](server_options& options) { speak_tls(options, port.port(), "server", "none"); });
+    client_options options = secure.options("ann", "ann");
+    options.hosts = "localhost:" + std::to_string(port.port());
+    options.connect_timeout = 20s;
+    options.tls = made().trusting("ca.pem");
+    acl list = only_ann();
+    create_options only;
+    only.acl = &list;
+    auto ann = [&](client& zk) -> awaitable<void> {
+        co_await zk.create("/ann", "private", only);
+        node_data found = co_await zk.get("/ann");
+        CHECK(found.data == "private");
+    };
+    with_client(options, ann, 60s);
+    options.sasl = sasl_options("ann", secure.file("wrong"));
+    refusal r = refused(options, 60s);
+    CHECK(r.ec == zk_errc::auth_failed);
 }
 
 }  // namespace corozk::testing::sasl_test

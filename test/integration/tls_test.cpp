@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// TLS against a real server; built where the C client has it. The certificates are made by openssl and
-// keytool.
+// TLS against a real server (Netty); built where the library has it. The certificates are made by
+// openssl and keytool.
+#include "certificates.hpp"
 #include "connecting.hpp"
 #include "recipe_fixture.hpp"
 #include <corozk.hpp>
 #include <corozk/testing/port.hpp>
 #include <corozk/testing/temporary_directory.hpp>
 
-#include <cstdlib>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+
+#include <filesystem>
 #include <string>
 
 namespace corozk::testing::tls_test {
@@ -15,79 +19,74 @@ namespace corozk::testing::tls_test {
 using namespace corozk;
 using namespace corozk::testing;
 using boost::asio::awaitable;
+using boost::asio::ip::tcp;
 using namespace std::chrono_literals;
 
 namespace {
 
-/// An authority, what it has signed for server and client, and another authority.
-struct certificates {
-    certificates() {
-        std::string script = "set -e; cd '" + folder.path().string() + "'\n" + R"(
-            for ca in ca other; do
-                openssl req -x509 -newkey rsa:2048 -nodes -keyout $ca.key -out $ca.pem -days 2 \
-                    -subj /CN=corozk-test
-            done
-            printf 'subjectAltName=DNS:localhost,IP:127.0.0.1\n' >names
-            for who in server client; do
-                openssl req -newkey rsa:2048 -nodes -keyout $who.key -out $who.csr -subj /CN=localhost
-                openssl x509 -req -in $who.csr -CA ca.pem -CAkey ca.key -CAcreateserial \
-                    -out $who.pem -days 2 -extfile names
-            done
-            openssl pkcs12 -export -in server.pem -inkey server.key -out server.p12 \
-                -passout pass:secret
-            keytool -importcert -noprompt -alias ca -file ca.pem -keystore trust.p12 \
-                -storetype PKCS12 -storepass secret
-        )";
-        script = "{ " + script + "} >/dev/null 2>&1";
-        REQUIRE(std::system(script.c_str()) == 0);
-    }
-
-    std::string file(const std::string& name) const { return (folder.path() / name).string(); }
-
-    tls_options client(const std::string& authority) const {
-        tls_options tls;
-        tls.ca_file = file(authority);
-        tls.certificate_file = file("client.pem");
-        tls.key_file = file("client.key");
-        return tls;
-    }
-
-    temporary_directory folder;
-};
-
+/// A server with a plain port and one for TLS.
 struct secure_server {
-    client_options options(const std::string& authority) const {
-        client_options result = options_for("127.0.0.1:" + std::to_string(port.port()));
-        result.tls = made.client(authority);
+    explicit secure_server(std::string identity_ = "server", std::string client_auth_ = "need")
+        : identity(std::move(identity_)), client_auth(std::move(client_auth_)) {}
+
+    std::string at(const std::string& host) const {
+        return host + ":" + std::to_string(port.port());
+    }
+
+    client_options options(tls_options tls, const std::string& host = "127.0.0.1") const {
+        client_options result = options_for(at(host));
+        result.connect_timeout = 20s;
+        result.tls = std::move(tls);
         return result;
     }
 
     server_options settings() const {
         server_options options = recipe_server_options();
-        auto line = [&](std::string name, std::string value) {
-            options.config_lines.push_back(name + "=" + value);
-        };
-        line("serverCnxnFactory", "org.apache.zookeeper.server.NettyServerCnxnFactory");
-        line("secureClientPort", std::to_string(port.port()));
-        line("ssl.keyStore.location", made.file("server.p12"));
-        line("ssl.keyStore.password", "secret");
-        line("ssl.keyStore.type", "PKCS12");
-        line("ssl.trustStore.location", made.file("trust.p12"));
-        line("ssl.trustStore.password", "secret");
-        line("ssl.trustStore.type", "PKCS12");
+        speak_tls(options, port.port(), identity, client_auth);
+        options.config_lines.push_back(
+            "authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider");
         return options;
     }
 
-    certificates made;
+    std::string identity;
+    std::string client_auth;
     port_reservation port;
     server instance{settings()};
 };
+
+secure_server& usual_server() {
+    static secure_server one;
+    return one;
+}
+
+/// Tries to connect until the log says this.
+void sees(client_options options, const std::string& words) {
+    INFO(words);
+    options.connect_timeout = 0ms;
+    std::string log;
+    options.logger = logger(log_level::debug, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk(co_await boost::asio::this_coro::executor, options);
+            bool ended = false;
+            zk.connect([&](error_code) { ended = true; });
+            co_await eventually_async([&] { return log.find(words) != log.npos; }, 60s);
+            CHECK_FALSE(ended);
+            co_await zk.close(as_tuple());
+        },
+        90s);
+    run_to_idle(context);
+}
 
 }  // namespace
 
 TEST_CASE("tls: operations, watches and recipes, over a restart of the server") {
     secure_server secure;
-    client_options options = secure.options("ca.pem");
+    client_options options = secure.options(made().client());
     options.session_timeout = 30s;
     auto body = [&](client& zk) -> awaitable<void> {
         std::string large(900'000, 'x');
@@ -102,7 +101,7 @@ TEST_CASE("tls: operations, watches and recipes, over a restart of the server") 
         for (int i = 0; i < 200; ++i)
             co_await number.add(1);
 
-        // What OpenSSL writes to a connection that is gone must not end the program.
+        // What is written to a connection that is gone must not end the program.
         lock mutex(zk, "/lock");
         ownership held = co_await mutex.acquire();
         secure.instance.restart();
@@ -119,33 +118,194 @@ TEST_CASE("tls: operations, watches and recipes, over a restart of the server") 
     CHECK_FALSE(admin(secure.instance.port()).exists("/session"));
 }
 
-TEST_CASE("tls: a server that the wrong authority has signed is refused") {
-    secure_server secure;
-    for (std::string authority : {"other.pem", "missing.pem"}) {
-        client_options options = secure.options(authority);
-        options.connect_timeout = 3s;
-        refusal r = refused(options, 60s);
-        CHECK(r.ec);
+TEST_CASE("tls: the server knows the client by its certificate") {
+    secure_server& secure = usual_server();
+    corozk::acl only_client{corozk::acl_entry(permission::all, "x509", "CN=client")};
+    create_options mine;
+    mine.acl = &only_client;
+    auto body = [&](client& zk) -> awaitable<void> {
+        co_await zk.create("/mine", "secret", mine);
+        node_data back = co_await zk.get("/mine");
+        CHECK(back.data == "secret");
+    };
+    with_client(secure.options(made().client()), body, 60s);
+    // Somebody else.
+    client_options plain = options_for("127.0.0.1:" + std::to_string(secure.instance.port()));
+    auto other = [&](client& zk) -> awaitable<void> {
+        auto [ec, data] = co_await zk.get("/mine", as_tuple());
+        CHECK(ec == zk_errc::no_auth);
+    };
+    with_client(plain, other, 60s);
+}
+
+TEST_CASE("tls: certificates as texts, a locked key, a context of the user's, names") {
+    secure_server& secure = usual_server();
+    auto works = [&](tls_options tls, const std::string& host) {
+        auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+        with_client(secure.options(std::move(tls), host), body, 60s);
+    };
+    tls_options texts;
+    texts.ca_pem = made().text("ca.pem");
+    texts.certificate_pem = made().text("client.pem");
+    texts.key_pem = made().text("client.key");
+    works(texts, "localhost");
+
+    tls_options locked = made().client();
+    locked.key_file = made().file("locked.key");
+    locked.key_password = "open";
+    works(locked, "127.0.0.1");
+
+    namespace ssl = boost::asio::ssl;
+    tls_options own;
+    own.context = std::make_shared<ssl::context>(ssl::context::tls_client);
+    own.context->load_verify_file(made().file("ca.pem"));
+    own.context->use_certificate_chain_file(made().file("client.pem"));
+    own.context->use_private_key_file(made().file("client.key"), ssl::context::pem);
+    works(own, "127.0.0.1");
+
+    // Behind a name that the certificate does not have.
+    tls_options named = made().client();
+    named.server_name = "localhost";
+    works(named, "127.0.0.1");
+}
+
+TEST_CASE("tls: a server that does not ask for a certificate") {
+    secure_server open("server", "none");
+    auto body = [&](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(open.options(made().trusting("ca.pem")), body, 60s);
+}
+
+TEST_CASE("tls: every mismatch says what it is") {
+    secure_server& secure = usual_server();
+    const tls_options good = made().client();
+    {
+        INFO("unknown authority");
+        tls_options tls = good;
+        tls.ca_file = made().file("other.pem");
+        sees(secure.options(tls), "unknown authority");
+        tls.ca_file.clear();
+        tls.system_authorities = true;
+        sees(secure.options(tls), "unknown authority");
+    }
+    {
+        INFO("wrong name");
+        tls_options tls = good;
+        tls.server_name = "zookeeper.example";
+        sees(secure.options(tls), "is not for \"zookeeper.example\"");
+        secure_server elsewhere("elsewhere");
+        sees(elsewhere.options(good), "is not for \"127.0.0.1\"");
+        sees(elsewhere.options(good, "localhost"), "is not for \"localhost\"");
+    }
+    {
+        INFO("expired");
+        secure_server expired("expired");
+        sees(expired.options(good), "expired");
+    }
+    {
+        INFO("no client certificate, and one of an unknown authority");
+        sees(secure.options(made().trusting("ca.pem")), "client's certificate");
+        tls_options tls = good;
+        tls.certificate_file = made().file("stranger.pem");
+        tls.key_file = made().file("stranger.key");
+        sees(secure.options(tls), "client's certificate");
+    }
+    {
+        INFO("a plain port");
+        client_options options = secure.options(good);
+        options.hosts = "127.0.0.1:" + std::to_string(secure.instance.port());
+        sees(options, "without TLS");
+    }
+    {
+        INFO("the port for TLS spoken to in clear");
+        client_options options = secure.options(good);
+        options.tls.reset();
+        sees(options, "TLS");
     }
 }
 
-TEST_CASE("tls: settings that the C client could not take are refused") {
-    tls_options good;
-    good.ca_file = "ca.pem";
-    good.certificate_file = "client.pem";
-    good.key_file = "client.key";
-    client_options options = options_for("127.0.0.1:1");
+TEST_CASE("tls: a silent server takes its time only, and connecting can be cancelled") {
+    boost::asio::io_context other;
+    tcp::acceptor silent(other, tcp::endpoint(boost::asio::ip::address_v4::loopback(), 0));
+    client_options options =
+        options_for("127.0.0.1:" + std::to_string(silent.local_endpoint().port()));
+    options.tls = made().client();
+    options.connect_timeout = 400ms;
+    refusal r = refused(options);
+    CHECK(r.ec == errc::tls_failed);
+    CHECK_THAT(r.log, Catch::Contains("handshake"));
+
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        options.connect_timeout = 0ms;
+        client zk(co_await boost::asio::this_coro::executor, options);
+        boost::asio::cancellation_signal stop;
+        bool done = false;
+        zk.connect(boost::asio::bind_cancellation_slot(stop.slot(), [&](error_code ec) {
+            CHECK(ec == boost::asio::error::operation_aborted);
+            done = true;
+        }));
+        co_await boost::asio::post(boost::asio::use_awaitable);
+        stop.emit(boost::asio::cancellation_type::terminal);
+        co_await eventually_async([&] { return done; });
+    });
+    run_to_idle(context);
+}
+
+TEST_CASE("tls: certificates that are replaced are used for the next connection") {
+    secure_server secure;
+    namespace fs = std::filesystem;
+    temporary_directory folder;
+    auto put = [&](const std::string& what) {
+        for (std::string kind : {".pem", ".key"}) {
+            fs::path to = folder.path() / ("current" + kind);
+            fs::copy_file(made().file(what + kind), to, fs::copy_options::overwrite_existing);
+            // Whatever the clock's resolution.
+            static int age = 0;
+            fs::last_write_time(to, fs::last_write_time(to) + std::chrono::seconds(++age));
+        }
+    };
+    put("client");
+    tls_options tls = made().trusting("ca.pem");
+    tls.certificate_file = (folder.path() / "current.pem").string();
+    tls.key_file = (folder.path() / "current.key").string();
+    client_options options = secure.options(tls);
+    options.session_timeout = 30s;
+    auto body = [&](client& zk) -> awaitable<void> {
+        co_await zk.exists("/");
+        put("server");  // another identity of the same authority
+        secure.instance.restart();
+        co_await zk.exists("/", as_tuple());  // finds that the connection is lost
+        corozk::acl only_server{corozk::acl_entry(permission::all, "x509", "CN=server")};
+        create_options mine;
+        mine.acl = &only_server;
+        co_await zk.create("/by-new-identity", "", mine);
+        co_await zk.get("/by-new-identity");
+    };
+    with_client(options, body, 120s);
+}
+
+TEST_CASE("tls: settings that cannot be used are refused before anything is sent") {
     auto problem = [&](auto change) {
-        options.tls = good;
+        client_options options = options_for("127.0.0.1:1");
+        options.tls = made().client();
         change(*options.tls);
         refusal r = refused(options);
         CHECK(r.ec == errc::bad_option);
-        CHECK_THAT(r.log, Catch::Contains("tls"));
+        return r.log;
     };
-    problem([](tls_options& o) { o.ca_file.clear(); });
-    problem([](tls_options& o) { o.certificate_file.clear(); });
-    problem([](tls_options& o) { o.key_file = "a,b"; });
-    problem([](tls_options& o) { o.key_password = "a,b"; });
+    using Catch::Contains;
+    CHECK_THAT(problem([](tls_options& o) { o.ca_file.clear(); }), Contains("system_authorities"));
+    CHECK_THAT(problem([](tls_options& o) { o.ca_file = "/none"; }),
+               Contains("cannot read ca_file \"/none\": No such file"));
+    CHECK_THAT(problem([](tls_options& o) { o.key_file.clear(); }), Contains("its key"));
+    CHECK_THAT(problem([](tls_options& o) { o.ca_pem = "also"; }),
+               Contains("either ca_file or ca_pem"));
+    CHECK_THAT(problem([](tls_options& o) { o.certificate_file = made().file("server.pem"); }),
+               Contains("key values mismatch"));
+    CHECK_THAT(problem([](tls_options& o) { o.key_file = made().file("ca.pem"); }),
+               Contains("key_file"));
+    CHECK_THAT(problem([](tls_options& o) { o.key_file = made().file("locked.key"); }),
+               Contains("key_password"));
 }
 
 }  // namespace corozk::testing::tls_test

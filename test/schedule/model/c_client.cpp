@@ -164,30 +164,6 @@ void on_answer(zhandle_t* zh, const answer& a) {
 
 extern "C" {
 
-// What the model does not speak, where the C client does.
-#ifdef HAVE_OPENSSL_H
-zhandle_t*
-zookeeper_init_ssl(const char*, const char*, watcher_fn, int, const clientid_t*, void*, int) {
-    errno = ENOTSUP;
-    return nullptr;
-}
-
-void zoo_set_log_callback(zhandle_t*, log_callback_fn) {}
-#endif
-#ifdef HAVE_CYRUS_SASL_H
-zhandle_t* zookeeper_init_sasl(const char*,
-                               watcher_fn,
-                               int,
-                               const clientid_t*,
-                               void*,
-                               int,
-                               log_callback_fn,
-                               zoo_sasl_params_t*) {
-    errno = ENOTSUP;
-    return nullptr;
-}
-#endif
-
 zhandle_t* zookeeper_init2(const char* host,
                            watcher_fn fn,
                            int recv_timeout,
@@ -249,7 +225,7 @@ int zookeeper_interest(zhandle_t* zh, int* fd, int* interest, struct timeval* tv
     if (!zh->line) {
         if (!n || zh->hosts.starts_with("255.255.255.255"))
             return connection_failed(zh, ZCONNECTIONLOSS);
-        endpoint& e = n->open(zh->hosts);
+        endpoint& e = n->open(n->next_address.empty() ? zh->hosts : n->next_address);
         zh->line = &e;
         connection& c = *n->servers().find(e.connection);
         c.wanted = zh->id.client_id;

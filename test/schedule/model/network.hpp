@@ -33,8 +33,9 @@ public:
     /// The one that the C client's functions use; null: there is no network.
     static network* current();
 
-    // For the C client.
+    // For the C client and the relay.
     endpoint& open(const std::string& address);
+    std::string next_address;  ///< set by the relay, which knows what the C client does not
     void close(endpoint& e);
     /// Whether this new connection is refused: the server has nothing of it then.
     bool refuses(endpoint& e);

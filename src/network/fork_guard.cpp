@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_client/fork_guard.hpp"
+#include "network/fork_guard.hpp"
 
 #include <atomic>
 #include <ctime>

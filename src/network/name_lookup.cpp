@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/name_lookup.hpp"
+#include "network/name_lookup.hpp"
 
-#include "c_client/fork_guard.hpp"
+#include "network/fork_guard.hpp"
 
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_client/sasl.hpp"
+#include "network/sasl.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -167,6 +167,60 @@ int sasl_answers::give_password(sasl_conn_t*, void* context, int, sasl_secret_t*
     wipe(text);
     *result = self.password_.get();
     return memory ? SASL_OK : SASL_NOMEM;
+}
+
+sasl_exchange::sasl_exchange(const sasl_options& options, const std::string& server)
+    : mechanisms_(options.mechanisms), answers_(options) {
+    const std::string& host = options.host.empty() ? server : options.host;
+    sasl_conn_t* made = nullptr;
+    int code = sasl_client_new(
+        options.service.c_str(), host.c_str(), nullptr, nullptr, answers_.callbacks(), 0, &made);
+    connection_.reset(made);
+    if (code != SASL_OK)
+        problem_ = sasl_errstring(code, nullptr, nullptr);
+}
+
+sasl_exchange::progress sasl_exchange::start() {
+    if (!connection_)
+        return progress::failed;
+    const char* data = nullptr;
+    const char* chosen = nullptr;
+    unsigned size = 0;
+    int code =
+        sasl_client_start(connection_.get(), mechanisms_.c_str(), nullptr, &data, &size, &chosen);
+    // The first token is sent even if it is empty: it asks for the server's.
+    if (code == SASL_OK)
+        complete_ = true;
+    return result(code == SASL_OK ? SASL_CONTINUE : code, data, size);
+}
+
+sasl_exchange::progress sasl_exchange::step(std::string_view from_server) {
+    if (complete_)
+        return progress::done;
+    const char* data = nullptr;
+    unsigned size = 0;
+    int code = sasl_client_step(connection_.get(),
+                                from_server.data(),
+                                static_cast<unsigned>(from_server.size()),
+                                nullptr,
+                                &data,
+                                &size);
+    if (code == SASL_OK && size > 0) {
+        complete_ = true;
+        code = SASL_CONTINUE;
+    }
+    return result(code, data, size);
+}
+
+sasl_exchange::progress sasl_exchange::result(int code, const char* data, unsigned size) {
+    if (code == SASL_OK)
+        return progress::done;
+    if (code != SASL_CONTINUE) {
+        problem_ = sasl_errdetail(connection_.get());
+        return progress::failed;
+    }
+    token_.assign(data ? data : "", data ? size : 0);
+    return progress::send;
 }
 
 }  // namespace corozk::detail

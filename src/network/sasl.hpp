@@ -4,9 +4,11 @@
 #include <corozk/options.hpp>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <sasl/sasl.h>
 #include <string>
+#include <string_view>
 
 namespace corozk::detail {
 
@@ -41,6 +43,39 @@ private:
     sasl_options options_;
     std::unique_ptr<sasl_secret_t, free_secret> password_;
     std::array<sasl_callback_t, 5> callbacks_;
+};
+
+/// The client's side of one authentication. Does no I/O, although a mechanism may: GSSAPI asks the
+/// Kerberos servers.
+class sasl_exchange {
+public:
+    enum class progress : std::uint8_t { send, done, failed };
+
+    /// @param server the server's name, unless the options have one
+    sasl_exchange(const sasl_options& options, const std::string& server);
+
+    /// Begins: `token` is to be sent.
+    progress start();
+
+    /// Goes on with the server's token.
+    progress step(std::string_view from_server);
+
+    const std::string& token() const noexcept { return token_; }
+    const std::string& problem() const noexcept { return problem_; }
+
+private:
+    progress result(int code, const char* data, unsigned size);
+
+    struct dispose {
+        void operator()(sasl_conn_t* c) const noexcept { sasl_dispose(&c); }
+    };
+
+    std::string mechanisms_;
+    sasl_answers answers_;
+    std::unique_ptr<sasl_conn_t, dispose> connection_;
+    std::string token_;
+    std::string problem_;
+    bool complete_ = false;  ///< after the server's next token
 };
 
 }  // namespace corozk::detail

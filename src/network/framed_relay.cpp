@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/relay.hpp"
+#include "network/stream.hpp"
+#include "wire/conversation.hpp"
+#include "wire/frame_splitter.hpp"
+#if COROZK_HAS_SASL
+#include "network/sasl.hpp"
+#endif
+
+#include <boost/asio/post.hpp>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <fcntl.h>
+#include <optional>
+#include <span>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace corozk::detail {
+
+namespace {
+
+/// The relay's end of the pair of sockets whose other end is the C client's.
+class inner_socket {
+public:
+    inner_socket() = default;
+    inner_socket(const inner_socket&) = delete;
+    inner_socket& operator=(const inner_socket&) = delete;
+    ~inner_socket() { close(); }
+
+    bool open() const noexcept { return descriptor_ >= 0; }
+
+    /// Makes a pair and puts its other end in the place of `descriptor`.
+    bool replace(int descriptor) noexcept {
+        close();
+        int pair[2];
+        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
+            return false;
+        bool replaced = ::dup3(pair[1], descriptor, O_CLOEXEC) == descriptor;
+        ::close(pair[1]);
+        descriptor_ = pair[0];
+        if (!replaced)
+            close();
+        return replaced;
+    }
+
+    /// @return the number of bytes, 0 if there are none
+    std::size_t read(std::span<unsigned char> into) noexcept {
+        ssize_t n = open() ? ::recv(descriptor_, into.data(), into.size(), 0) : 0;
+        return n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+
+    /// @return the number of bytes for which there was room
+    std::size_t write(std::span<const unsigned char> data) noexcept {
+        ssize_t n = open() ? ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL) : 0;
+        return n > 0 ? static_cast<std::size_t>(n) : 0;
+    }
+
+    void close() noexcept {
+        if (open())
+            ::close(std::exchange(descriptor_, -1));
+    }
+
+private:
+    int descriptor_ = -1;
+};
+
+class framed_relay final : public relay {
+public:
+    framed_relay(const boost::asio::any_io_executor& executor,
+                 const client_options& options,
+                 callback ready,
+                 response_handler own_response)
+        : executor_(executor),
+          options_(options),
+          ready_(std::move(ready)),
+          own_response_(std::move(own_response)),
+          streams_(executor, options) {}
+
+    ~framed_relay() override { framed_relay::close(); }
+
+    void connect(const endpoint& server, const std::string& name) override {
+        close();
+        problem_.clear();
+        received_before_ = bytes_.received;
+        unauthenticated_ = refused_ = drained_ = false;
+#if COROZK_HAS_SASL
+        name_ = name;
+#endif
+        stream_ = streams_.make(
+            name, [this] { ready_(); }, problem_);
+        conversation_.emplace(0, options_.allow_read_only);
+        if (stream_)
+            return stream_->connect(server);
+        // The owner is not called within this call.
+        boost::asio::post(executor_, [this, alive = std::weak_ptr(alive_)] {
+            if (alive.lock())
+                ready_();
+        });
+    }
+
+    bool connecting() const noexcept override {
+        return stream_ && !stream_->connected() && !stream_->ended();
+    }
+
+    bool connected() const noexcept override {
+        return stream_ && stream_->connected() && !inner_.open();
+    }
+
+    bool attach(int descriptor) override {
+        if (inner_.replace(descriptor))
+            return true;
+        close();
+        problem_ = "no socket for the C client";
+        return false;
+    }
+
+    bool deliver() override {
+        if (unread_ > 0 && !drained_)
+            return true;
+        if (checked_.empty()) {
+            respond();
+            receive();
+        }
+        if (!checked_.empty()) {
+            std::size_t n = inner_.write(checked_);
+            checked_ = checked_.subspan(n);
+            drained_ = false;
+            return n > 0;
+        }
+        // The C client reads the end of the connection.
+        bool over = stream_ && stream_->ended() && inner_.open();
+        if (over)
+            inner_.close();
+        return over;
+    }
+
+    void packet_read() noexcept override {
+        if (unread_ > 0)
+            --unread_;
+    }
+
+    void all_read() noexcept override {
+        drained_ = true;
+        if (checked_.empty())
+            unread_ = 0;
+    }
+
+    void collect() override {
+        while (stream_ && stream_->connected() && !stream_->congested()) {
+            std::span<unsigned char> room = outgoing_.room(chunk);
+            std::size_t n = inner_.read(room);
+            if (n == 0)
+                return;
+            outgoing_.filled(n);
+            send_frames();
+            if (n < room.size())
+                return;
+        }
+    }
+
+    void request(std::string frame) override {
+        std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
+        if (!conversation_)
+            return;
+        conversation_->sent(bytes, origin::own);
+        send(bytes);
+    }
+
+    bool congested() const noexcept override {
+        return stream_ && stream_->congested();
+    }
+
+    bool input() const noexcept override {
+        return stream_ && (unread_ > 0 || held_ || stream_->input());
+    }
+
+    // An idle connection takes no memory for what it reads and writes.
+    void wait() override {
+        if (checked_.empty() && !held_)
+            incoming_.release();
+        outgoing_.release();
+        if (stream_)
+            stream_->wait_for_input();
+    }
+
+    bool shaking_hands() const noexcept override {
+        return stream_ && stream_->shaking_hands();
+    }
+
+    void send_close_request() override {
+        collect();
+        // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
+        static constexpr std::array<unsigned char, 12> packet{
+            0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
+        if (stream_)
+            send(packet);
+    }
+
+    bool hung_up() override {
+        std::array<unsigned char, 4096> scratch;
+        while (stream_ && stream_->input() && stream_->read(scratch) > 0) {
+        }
+        return !stream_ || stream_->ended();
+    }
+
+    void close() override {
+        if (stream_) {
+            if (problem_.empty())
+                problem_ = stream_->problem();
+            stream_->close();
+        }
+        stream_.reset();
+        inner_.close();
+        conversation_.reset();
+        incoming_.clear();
+        outgoing_.clear();
+        checked_ = {};
+        unread_ = 0;
+        held_.reset();
+#if COROZK_HAS_SASL
+        sasl_.reset();
+        session_ = {};
+#endif
+    }
+
+    bool unauthenticated() const noexcept override {
+        return unauthenticated_;
+    }
+
+    bool read_only() const noexcept override {
+        return conversation_ && conversation_->read_only();
+    }
+
+    const std::string& problem() const noexcept override {
+        return problem_.empty() && stream_ ? stream_->problem() : problem_;
+    }
+
+    byte_counts bytes() const noexcept override {
+        return bytes_;
+    }
+
+    void leave_to_parent() noexcept override {
+        if (stream_)
+            stream_->leave_to_parent();
+        inner_.close();
+    }
+
+    void abandon() noexcept override {
+        close();
+    }
+
+private:
+    /// Of a read: several frames of usual size.
+    static constexpr std::size_t chunk = 64UL * 1024;
+
+    void send(std::span<const unsigned char> data) {
+        bytes_.sent += data.size();
+        stream_->write(data);
+    }
+
+    /// Passes on whole frames together.
+    void send_frames() {
+        std::span<unsigned char> frames;
+        for (auto frame = outgoing_.next(); !frame.empty(); frame = outgoing_.next()) {
+            conversation_->sent(frame);
+            frames =
+                frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
+        }
+        if (!frames.empty())
+            send(frames);
+    }
+
+    /// Passes on the response to a request that is not the C client's, after those that are.
+    void respond() {
+        while (held_ && checked_.empty() && unread_ == 0) {
+            own_response_(*std::exchange(held_, std::nullopt));
+            check();
+        }
+    }
+
+    /// Reads and checks frames; what the C client may read becomes `checked_`.
+    void receive() {
+        while (stream_ && checked_.empty() && !held_ && !refused_ && stream_->input()) {
+            std::span<unsigned char> room = incoming_.room(chunk);
+            std::size_t n = stream_->read(room);
+            incoming_.filled(n);
+            bytes_.received += n;
+            if (n == 0)
+                return explain_end();
+            check();
+            respond();
+        }
+    }
+
+    void explain_end() {
+        if (stream_->ended() && bytes_.received == received_before_ && !options_.tls)
+            problem_ = stream_->problem() +
+                       " without a response (it may have no quorum, or this "
+                       "may be a port for TLS)";
+    }
+
+    void check() {
+        while (!held_ && !refused_) {
+            auto frame = incoming_.next();
+            if (frame.empty())
+                break;
+            reception what = conversation_->received(frame);
+            if (what.what == reception::kind::refused)
+                return distrust("it sent what no server may send: " + what.problem);
+            if (authenticate(frame, what))
+                continue;
+            if (what.what == reception::kind::own) {
+                held_ = std::move(what);
+                break;
+            }
+            checked_ = checked_.empty()
+                           ? frame
+                           : std::span(checked_.data(), checked_.size() + frame.size());
+            ++unread_;
+        }
+        if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
+            distrust("it sent " + problem);
+    }
+
+#if COROZK_HAS_SASL
+    /// Between the connect response, which is held back, and everything else.
+    /// @return whether the frame is not for the C client, or not yet
+    bool authenticate(std::span<unsigned char> frame, const reception& what) {
+        if (options_.sasl && what.op == wire_op::create_session && !conversation_->expired()) {
+            session_.assign(frame.begin(), frame.end());
+            sasl_ = std::make_unique<sasl_exchange>(*options_.sasl, name_);
+            go_on(sasl_->start());
+            return true;
+        }
+        if (!sasl_ || what.what != reception::kind::own)
+            return false;
+        jute_reader body(what.body);
+        if (what.error != 0)
+            fail_authentication("the server refuses it");
+        else
+            go_on(sasl_->step(body.buffer()));
+        return true;
+    }
+
+    void go_on(sasl_exchange::progress what) {
+        if (what == sasl_exchange::progress::failed)
+            return fail_authentication(sasl_->problem());
+        if (what == sasl_exchange::progress::send) {
+            jute_writer request;
+            request.int32(0).int32(static_cast<std::int32_t>(wire_op::sasl)).buffer(sasl_->token());
+            return this->request(framed(request.bytes()));
+        }
+        sasl_.reset();
+        checked_ = session_;
+        ++unread_;
+    }
+
+    void fail_authentication(const std::string& why) {
+        unauthenticated_ = true;
+        distrust("SASL: " + why);
+    }
+#else
+    static bool authenticate(std::span<unsigned char>, const reception&) {
+        return false;
+    }
+#endif
+
+    /// The server sends what no server would: what was checked before is still delivered.
+    void distrust(std::string problem) {
+        problem_ = std::move(problem);
+        refused_ = true;
+        stream_->close();
+    }
+
+    boost::asio::any_io_executor executor_;
+    const client_options& options_;
+    callback ready_;
+    response_handler own_response_;
+    stream_factory streams_;
+    std::shared_ptr<stream> stream_;  ///< to the server
+    inner_socket inner_;              ///< to the C client
+    std::optional<conversation> conversation_;
+    frame_splitter incoming_;
+    frame_splitter outgoing_;
+    std::span<unsigned char> checked_;  ///< of `incoming_`, not passed on yet
+    std::size_t unread_ = 0;            ///< checked frames that the C client has not read
+    std::optional<reception> held_;     ///< until the C client has read all that came before
+    bool drained_ = false;              ///< the C client has read all that was passed on
+    byte_counts bytes_;
+    std::uint64_t received_before_ = 0;  ///< by earlier connections
+    std::string problem_;
+    bool refused_ = false;  ///< a frame; none that follows is read
+    bool unauthenticated_ = false;
+#if COROZK_HAS_SASL
+    std::string name_;  ///< of the server
+    std::unique_ptr<sasl_exchange> sasl_;
+    std::vector<unsigned char> session_;  ///< the connect response, during authentication
+#endif
+    std::shared_ptr<int> alive_ = std::make_shared<int>();
+};
+
+}  // namespace
+
+std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
+                                   const client_options& options,
+                                   callback ready,
+                                   response_handler own_response) {
+    return std::make_unique<framed_relay>(
+        executor, options, std::move(ready), std::move(own_response));
+}
+
+}  // namespace corozk::detail

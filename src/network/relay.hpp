@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wire/conversation.hpp"
+#include <corozk/options.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace corozk::detail {
+
+struct byte_counts {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+};
+
+/// Carries the frames between the C client, which never touches the network, and a server.
+///
+/// The C client's socket is replaced by one end of a pair of sockets. What a server sends is
+/// checked against what was requested before the C client reads it.
+class relay {
+public:
+    using endpoint = boost::asio::ip::tcp::endpoint;
+    using callback = std::function<void()>;
+    using response_handler = std::function<void(const reception&)>;
+
+    /// @param ready called, never within a call of the owner, when something has changed
+    /// @param own_response called by `deliver` with the responses to `request`, in order
+    static std::unique_ptr<relay> make(const boost::asio::any_io_executor& executor,
+                                       const client_options& options,
+                                       callback ready,
+                                       response_handler own_response);
+
+    relay() = default;
+    relay(const relay&) = delete;
+    relay& operator=(const relay&) = delete;
+    virtual ~relay() = default;
+
+    /// Connects to a server, with TLS if the options say so.
+    /// @param name the server's name in the host list
+    virtual void connect(const endpoint& server, const std::string& name) = 0;
+
+    virtual bool connecting() const noexcept = 0;
+
+    /// Whether the server has accepted the connection, but not yet a TLS handshake.
+    virtual bool shaking_hands() const noexcept = 0;
+
+    /// There is a connection, but no C client yet: call `attach`.
+    virtual bool connected() const noexcept = 0;
+
+    /// Takes the place of the C client's socket. @return false if it cannot
+    virtual bool attach(int descriptor) = 0;
+
+    /// Passes frames on to the C client. @return whether the C client has something to read: a
+    /// frame, part of one, or the end of the connection
+    virtual bool deliver() = 0;
+
+    /// The C client has read a packet.
+    virtual void packet_read() noexcept = 0;
+
+    /// The C client has read everything that there was.
+    virtual void all_read() noexcept = 0;
+
+    /// Sends what the C client has written.
+    virtual void collect() = 0;
+
+    /// Sends a request that does not come from the C client, after those that do.
+    virtual void request(std::string frame) = 0;
+
+    /// Whether `collect` sends nothing because the server reads nothing.
+    virtual bool congested() const noexcept = 0;
+
+    /// Whether `deliver` may have something.
+    virtual bool input() const noexcept = 0;
+
+    /// Waits for input.
+    virtual void wait() = 0;
+
+    /// Sends the request that ends the session. Afterwards input is discarded.
+    virtual void send_close_request() = 0;
+
+    /// @return whether the server has closed the connection
+    virtual bool hung_up() = 0;
+
+    virtual void close() = 0;
+
+    /// Whether the server of this connection is cut off from its quorum.
+    virtual bool read_only() const noexcept = 0;
+
+    /// Whether SASL authentication has failed.
+    virtual bool unauthenticated() const noexcept = 0;
+
+    /// Why there is no connection, in words; empty if unknown.
+    virtual const std::string& problem() const noexcept = 0;
+
+    /// Of all connections.
+    virtual byte_counts bytes() const noexcept = 0;
+
+    /// In the child of a fork: leaves the connection to the parent.
+    virtual void leave_to_parent() noexcept = 0;
+
+    /// The execution context is being destroyed; this may outlive it.
+    virtual void abandon() noexcept = 0;
+};
+
+}  // namespace corozk::detail

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/stream.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <openssl/x509v3.h>
+
+namespace corozk::detail {
+
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using boost::asio::ip::tcp;
+using boost::system::error_code;
+
+/// Why OpenSSL does not accept the server's certificate.
+std::string certificate_problem(int reason) {
+    switch (reason) {
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return "its certificate has expired";
+        case X509_V_ERR_CERT_NOT_YET_VALID:
+            return "its certificate is not valid yet (or the clock of this machine is wrong)";
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+        case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            return "its certificate was signed by an unknown authority: trust it with ca_file or "
+                   "ca_pem";
+        default:
+            return std::string("its certificate is not accepted: ") +
+                   X509_verify_cert_error_string(reason);
+    }
+}
+
+std::string handshake_problem(const error_code& error) {
+    if (error == boost::asio::error::eof || error == ssl::error::stream_truncated ||
+        error == boost::asio::error::connection_reset) {
+        return "it closed the connection during the TLS handshake: this may be a port without TLS";
+    }
+    if (error.category() != boost::asio::error::get_ssl_category())
+        return error.message();
+    switch (ERR_GET_REASON(static_cast<unsigned long>(error.value()))) {
+        case SSL_R_WRONG_VERSION_NUMBER:
+        case SSL_R_PACKET_LENGTH_TOO_LONG:
+            return "it does not speak TLS on this port";
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+        case SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
+            return "it offers no version of TLS from 1.2 on";
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+            return "it does not trust the authority of the client's certificate";
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+            return "it says that the client's certificate has expired";
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+            return "it does not accept the client's certificate, or requires one: set "
+                   "certificate_file and key_file (" +
+                   error.message() + ")";
+        default:
+            return "TLS: " + error.message();
+    }
+}
+
+class tls_stream final : public stream, public std::enable_shared_from_this<tls_stream> {
+public:
+    tls_stream(const boost::asio::any_io_executor& executor,
+               callback ready,
+               std::shared_ptr<ssl::context> context,
+               std::string name)
+        : context_(std::move(context)),
+          stream_(executor, *context_),
+          ready_(std::move(ready)),
+          name_(std::move(name)) {}
+
+    void connect(const endpoint& server) override {
+        error_code failed;
+        open_socket(stream_.next_layer(), server, failed);
+        if (failed) {
+            end(failed.message());
+            return boost::asio::post(stream_.get_executor(),
+                                     [self = shared_from_this()] { self->notify(); });
+        }
+        stream_.next_layer().async_connect(server,
+                                           [self = shared_from_this()](const error_code& ec) {
+                                               if (!ec)
+                                                   return self->shake_hands();
+                                               self->end(ec.message());
+                                               self->notify();
+                                           });
+    }
+
+    void wait_for_input() override {
+        if (reading_ || input_ || !connected_)
+            return;
+        reading_ = true;
+        stream_.async_read_some(boost::asio::buffer(received_),
+                                [self = shared_from_this()](const error_code& ec, std::size_t n) {
+                                    self->reading_ = false;
+                                    self->input_ = true;
+                                    self->begin_ = 0;
+                                    self->end_ = n;
+                                    self->failed_ = ec;
+                                    self->notify();
+                                });
+    }
+
+    std::size_t read(std::span<unsigned char> into) override {
+        std::size_t n = std::min(into.size(), end_ - begin_);
+        std::memcpy(into.data(), received_.data() + begin_, n);
+        begin_ += n;
+        input_ = begin_ < end_;
+        if (n == 0 && failed_) {
+            bool closed =
+                failed_ == boost::asio::error::eof || failed_ == ssl::error::stream_truncated;
+            // With TLS 1.3 the server checks the client's certificate after our handshake.
+            end(closed ? connection_problem(boost::asio::error::eof) : handshake_problem(failed_));
+        } else if (!input_ && failed_) {
+            input_ = true;
+        }
+        return n;
+    }
+
+    void write(bytes data) override {
+        unsent_.insert(unsent_.end(), data.begin(), data.end());
+        if (sending_.empty())
+            send();
+    }
+
+    bool congested() const noexcept override { return sending_.size() + unsent_.size() > enough; }
+
+    void close() override {
+        closed_ = true;
+        end({});
+        error_code ignored;
+        stream_.next_layer().close(ignored);
+    }
+
+    void leave_to_parent() noexcept override {
+        if (stream_.next_layer().is_open())
+            ::close(stream_.next_layer().native_handle());
+    }
+
+private:
+    static constexpr std::size_t enough = 256UL * 1024;
+
+    void notify() {
+        if (!closed_)
+            ready_();
+    }
+
+    void shake_hands() {
+        if (closed_)
+            return;
+        shaking_hands_ = true;
+        error_code ignored;
+        stream_.next_layer().set_option(tcp::no_delay(true), ignored);
+        error_code literal;
+        boost::asio::ip::make_address(name_, literal);
+        // An address is no server name (RFC 6066).
+        if (literal)
+            SSL_set_tlsext_host_name(stream_.native_handle(), name_.c_str());
+        stream_.set_verify_mode(ssl::verify_peer, ignored);
+        stream_.set_verify_callback(
+            [this](bool accepted, ssl::verify_context& chain) { return verify(accepted, chain); },
+            ignored);
+        stream_.async_handshake(
+            ssl::stream_base::client, [self = shared_from_this()](const error_code& ec) {
+                self->shaking_hands_ = ec.failed();
+                if (!ec)
+                    self->connected_ = true;
+                else
+                    self->end(self->refusal_.empty() ? handshake_problem(ec) : self->refusal_);
+                self->notify();
+            });
+        notify();
+    }
+
+    bool verify(bool accepted, ssl::verify_context& chain) {
+        if (!accepted) {
+            refusal_ = certificate_problem(X509_STORE_CTX_get_error(chain.native_handle()));
+        } else if (!ssl::host_name_verification(name_)(true, chain)) {
+            accepted = false;
+            refusal_ = "its certificate is not for \"" + name_ + "\"";
+        }
+        return accepted;
+    }
+
+    void send() {
+        sending_.swap(unsent_);
+        boost::asio::async_write(stream_,
+                                 boost::asio::buffer(sending_),
+                                 [self = shared_from_this()](const error_code& ec, std::size_t) {
+                                     bool full = self->congested();
+                                     self->sending_.clear();
+                                     // The input ends, too.
+                                     if (ec || self->closed_)
+                                         return;
+                                     if (!self->unsent_.empty())
+                                         self->send();
+                                     if (full)
+                                         self->notify();
+                                 });
+    }
+
+    std::shared_ptr<ssl::context> context_;
+    ssl::stream<tcp::socket> stream_;
+    callback ready_;
+    std::string name_;
+    std::string refusal_;  ///< of the server's certificate
+    std::array<unsigned char, 16384> received_;
+    std::size_t begin_ = 0;  ///< of what was not read yet
+    std::size_t end_ = 0;
+    error_code failed_;
+    std::vector<unsigned char> sending_;
+    std::vector<unsigned char> unsent_;
+    bool reading_ = false;
+    bool closed_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<stream> stream::tls(const boost::asio::any_io_executor& executor,
+                                    callback ready,
+                                    std::shared_ptr<ssl::context> context,
+                                    std::string name) {
+    return std::make_shared<tls_stream>(
+        executor, std::move(ready), std::move(context), std::move(name));
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/own_request.hpp"
+
+#include "wire/jute.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+using step_kind = transaction::step_kind;
+
+bool has_ttl(create_mode mode) noexcept {
+    return mode == create_mode::persistent_with_ttl ||
+           mode == create_mode::persistent_sequential_with_ttl;
+}
+
+std::string below(const std::string& chroot, const std::string& path) {
+    if (chroot.empty())
+        return path;
+    return path == "/" ? chroot : chroot + path;
+}
+
+std::string without(const std::string& chroot, std::string_view path) {
+    if (chroot.empty() || !path.starts_with(chroot))
+        return std::string(path);
+    path.remove_prefix(chroot.size());
+    return path.empty() ? "/" : std::string(path);
+}
+
+error_code to_error(std::int32_t number) noexcept {
+    return number == 0 ? error_code() : make_error_code(static_cast<zk_errc>(number));
+}
+
+// --- requests --------------------------------------------------------------------------------
+
+void put_op(jute_writer& out, wire_op op) {
+    out.int32(static_cast<std::int32_t>(op));
+}
+
+/// Before each step of a transaction, and after the last one.
+void put_step_header(jute_writer& out, wire_op op, bool last) {
+    put_op(out, op);
+    out.boolean(last).int32(-1);
+}
+
+void put_acl(jute_writer& out, const acl& entries) {
+    const acl open = entries.empty() ? open_acl() : acl();
+    const acl& list = entries.empty() ? open : entries;
+    out.int32(static_cast<std::int32_t>(list.size()));
+    for (const acl_entry& entry : list) {
+        out.int32(static_cast<std::int32_t>(entry.allowed));
+        out.buffer(entry.scheme).buffer(entry.id);
+    }
+}
+
+void put_step(jute_writer& out, const transaction::step& step, const std::string& chroot) {
+    wire_op op = wire_op::check;
+    if (step.kind == step_kind::erase)
+        op = wire_op::remove;
+    else if (step.kind == step_kind::set)
+        op = wire_op::set_data;
+    else if (step.kind == step_kind::create)
+        op = has_ttl(step.mode)                    ? wire_op::create_ttl
+             : step.mode == create_mode::container ? wire_op::create_container
+                                                   : wire_op::create;
+    put_step_header(out, op, false);
+    out.buffer(below(chroot, step.path));
+    if (step.kind == step_kind::create || step.kind == step_kind::set)
+        out.buffer(step.data);
+    if (step.kind == step_kind::create) {
+        put_acl(out, step.entries);
+        out.int32(static_cast<std::int32_t>(step.mode));  // the numbers are ZooKeeper's flags
+        if (has_ttl(step.mode))
+            out.int64(step.ttl.count());
+    } else {
+        out.int32(step.version);
+    }
+}
+
+wire_op wire_op_of(op_code code) noexcept {
+    switch (code) {
+        case op_code::read_all:
+            return wire_op::multi_read;
+        case op_code::ephemerals:
+            return wire_op::get_ephemerals;
+        case op_code::count_descendants:
+            return wire_op::get_all_children_number;
+        case op_code::who_am_i:
+            return wire_op::who_am_i;
+        default:
+            return wire_op::multi;
+    }
+}
+
+// --- responses -------------------------------------------------------------------------------
+// The conversation has checked that they are complete.
+
+stat read_stat(jute_reader& in) noexcept {
+    stat s;
+    s.czxid = in.int64();
+    s.mzxid = in.int64();
+    s.ctime = in.int64();
+    s.mtime = in.int64();
+    s.version = in.int32();
+    s.cversion = in.int32();
+    s.aversion = in.int32();
+    s.ephemeral_owner = in.int64();
+    s.data_length = in.int32();
+    s.num_children = in.int32();
+    s.pzxid = in.int64();
+    return s;
+}
+
+struct step_header {
+    explicit step_header(jute_reader& in)
+        : op(static_cast<wire_op>(in.int32())), last(in.boolean()), error(in.int32()) {}
+    wire_op op;
+    bool last;
+    std::int32_t error;
+};
+
+void read_transaction(operation& op, jute_reader in, const std::string& chroot) {
+    op.results.resize(op.steps.size());
+    for (transaction_result& result : op.results) {
+        step_header header(in);
+        switch (header.op) {
+            case wire_op::error:
+                result.error = to_error(in.int32());
+                if (!op.error)
+                    op.error = result.error;
+                break;
+            case wire_op::create:
+                result.path = without(chroot, in.string());
+                break;
+            case wire_op::create2:
+                result.path = without(chroot, in.string());
+                result.stat = read_stat(in);
+                break;
+            case wire_op::set_data:
+                result.stat = read_stat(in);
+                break;
+            default:
+                break;
+        }
+    }
+}
+
+void read_reads(operation& op, jute_reader in) {
+    op.read_results.resize(op.reads.size());
+    for (std::size_t i = 0; i < op.reads.size(); ++i) {
+        read_result& result = op.read_results[i];
+        step_header header(in);
+        if (header.op == wire_op::error) {
+            result.error = to_error(in.int32());
+        } else if (header.error != 0) {
+            result.error = to_error(header.error);  // Keeper's failed reads have no body
+        } else if (op.reads[i].kind == read_set::read_kind::data) {
+            result.data = in.buffer();
+            result.stat = read_stat(in);
+        } else {
+            for (std::int32_t n = in.int32(); n > 0; --n)
+                result.names.emplace_back(in.string());
+        }
+    }
+}
+
+}  // namespace
+
+bool unknown_to_c_client(const operation& op) noexcept {
+    switch (op.code) {
+        case op_code::read_all:
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+        case op_code::who_am_i:
+            return true;
+        case op_code::multi:
+            // It has no step for a TTL, and cannot read the response to a container.
+            return std::any_of(op.steps.begin(), op.steps.end(), [](const transaction::step& s) {
+                return s.kind == step_kind::create &&
+                       (has_ttl(s.mode) || s.mode == create_mode::container);
+            });
+        default:
+            return false;
+    }
+}
+
+std::string to_frame(const operation& op, const std::string& chroot) {
+    jute_writer out;
+    out.int32(0);
+    put_op(out, wire_op_of(op.code));
+    switch (op.code) {
+        case op_code::multi:
+            for (const transaction::step& step : op.steps)
+                put_step(out, step, chroot);
+            put_step_header(out, wire_op::error, true);
+            break;
+        case op_code::read_all:
+            for (const read_set::item& read : op.reads) {
+                bool data = read.kind == read_set::read_kind::data;
+                put_step_header(out, data ? wire_op::get_data : wire_op::get_children, false);
+                out.buffer(below(chroot, read.path)).boolean(false);
+            }
+            put_step_header(out, wire_op::error, true);
+            break;
+        case op_code::ephemerals:
+        case op_code::count_descendants:
+            out.buffer(below(chroot, op.path));
+            break;
+        default:
+            break;
+    }
+    return framed(out.bytes());
+}
+
+void take_response(operation& op, const reception& response, const std::string& chroot) {
+    op.error = to_error(response.error);
+    jute_reader in(response.body);
+    if (op.error)
+        return;
+    switch (op.code) {
+        case op_code::multi:
+            return read_transaction(op, in, chroot);
+        case op_code::read_all:
+            return read_reads(op, in);
+        case op_code::ephemerals:
+            for (std::int32_t n = in.int32(); n > 0; --n)
+                op.names.push_back(without(chroot, in.string()));
+            return;
+        case op_code::count_descendants:
+            op.record.num_children = in.int32();
+            return;
+        case op_code::who_am_i:
+            for (std::int32_t n = in.int32(); n > 0; --n) {
+                std::string scheme(in.string());
+                op.entries.emplace_back(
+                    permission::none, std::move(scheme), std::string(in.buffer()));
+            }
+            return;
+        default:
+            return;
+    }
+}
+
+}  // namespace corozk::detail

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/conversation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+constexpr std::size_t length_size = 4;
+constexpr std::size_t xid_at = length_size;
+constexpr std::size_t header_size = 16;
+constexpr std::size_t password_size = 16;
+
+// Xids of the protocol that stand for a kind of frame.
+constexpr std::int32_t event_xid = -1;
+constexpr std::int32_t ping_xid = -2;
+constexpr std::int32_t auth_xid = -4;
+constexpr std::int32_t set_watches_xid = -8;
+
+/// The largest number is special too: ClickHouse Keeper takes it for the end of the session.
+constexpr std::int32_t highest_xid = std::numeric_limits<std::int32_t>::max() - 1;
+
+constexpr std::int32_t after(std::int32_t xid) noexcept {
+    return xid == highest_xid ? 1 : xid + 1;
+}
+
+std::string_view payload_of(std::span<unsigned char> frame) noexcept {
+    std::string_view bytes{reinterpret_cast<const char*>(frame.data()), frame.size()};
+    return bytes.substr(std::min(length_size, bytes.size()));
+}
+
+void put_xid(std::span<unsigned char> frame, std::int32_t xid) noexcept {
+    store_big_endian(frame.data() + xid_at, static_cast<std::uint32_t>(xid));
+}
+
+wire_op read_op(jute_reader& in) noexcept {
+    return static_cast<wire_op>(in.int32());
+}
+
+bool is_creation(wire_op op) noexcept {
+    return op == wire_op::create || op == wire_op::create2 || op == wire_op::create_container ||
+           op == wire_op::create_ttl;
+}
+
+/// Whether a step of a transaction can have a result of this type. Which creations come with a stat
+/// is up to the server.
+bool can_result_in(wire_op step, wire_op result) noexcept {
+    if (is_creation(step))
+        return result == wire_op::create || result == wire_op::create2;
+    return result == (step == wire_op::delete_container ? wire_op::remove : step);
+}
+
+reception& refuse(reception& result, std::string_view subject, std::string_view why) {
+    result.what = reception::kind::refused;
+    result.problem.append(subject).append(": ").append(why);
+    return result;
+}
+
+reception& refuse_response(reception& result, std::string_view why) {
+    return refuse(result, "response to " + std::string(to_string(result.op)), why);
+}
+
+}  // namespace
+
+// --- requests ------------------------------------------------------------------------------------
+
+void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64_t tag) {
+    if (phase_ == phase::new_)
+        return connect(frame);
+    jute_reader in{payload_of(frame)};
+    const std::int32_t xid = in.int32();
+    const wire_op op = read_op(in);
+    if (in.failed())
+        return;
+    if (std::uint32_t* of_kind = from == origin::c_client ? awaited_by_kind(xid) : nullptr) {
+        ++*of_kind;
+        return;
+    }
+    const bool transaction = op == wire_op::multi || op == wire_op::multi_read;
+    requests_.push_back({from == origin::own ? tag : static_cast<std::uint32_t>(xid),
+                         transaction ? note_steps(in) : 0,
+                         number_of(form_of(op)),
+                         from});
+    put_xid(frame, next_xid_);
+    next_xid_ = after(next_xid_);
+}
+
+void conversation::connect(std::span<unsigned char> frame) noexcept {
+    constexpr std::size_t zxid_at = length_size + 4;  // behind the protocol's version
+    jute_reader in{payload_of(frame)};
+    in.int32();
+    const std::int64_t zxid = in.int64();
+    in.int32();  // timeout
+    session_ = in.int64();
+    in.string();  // password
+    if (in.rest().size() == 1)
+        frame.back() = allow_read_only_ ? 1 : 0;
+    last_zxid_ = std::max(last_zxid_, zxid);
+    if (!in.failed())
+        store_big_endian(frame.data() + zxid_at, static_cast<std::uint64_t>(last_zxid_));
+    phase_ = phase::connecting;
+}
+
+std::uint32_t conversation::note_steps(jute_reader& in) {
+    for (std::uint32_t count = 0;; ++count) {
+        const operation_form& form = form_of(read_op(in));
+        const bool done = in.boolean();
+        in.int32();  // error
+        if (done || in.failed())
+            return count;
+        read_record(in, form.request, true);
+        steps_.push_back(number_of(form));
+    }
+}
+
+std::uint32_t* conversation::awaited_by_kind(std::int32_t xid) noexcept {
+    switch (xid) {
+        case ping_xid:
+            return &pings_;
+        case auth_xid:
+            return &auths_;
+        case set_watches_xid:
+            return &set_watches_;
+        default:
+            return nullptr;
+    }
+}
+
+std::size_t conversation::awaited() const noexcept {
+    return requests_.size() + pings_ + auths_ + set_watches_ + (phase_ == phase::connecting);
+}
+
+// --- responses -----------------------------------------------------------------------------------
+
+reception conversation::received(std::span<unsigned char> frame) {
+    reception result;
+    jute_reader in{payload_of(frame)};
+    if (frame.size() < length_size || load_big_endian<std::uint32_t>(reinterpret_cast<const char*>(
+                                          frame.data())) != frame.size() - length_size)
+        return refuse(result, "frame", "its length is wrong");
+    if (phase_ == phase::new_)
+        return refuse(result, "frame", "nothing was asked yet");
+    if (phase_ == phase::connecting) {
+        phase_ = phase::connected;
+        connected(frame, in, result);
+        return result;
+    }
+    if (in.rest().size() < header_size)
+        return refuse(result, "frame", "it is shorter than a header");
+    const std::int32_t xid = in.int32();
+    result.zxid = in.int64();
+    result.error = in.int32();
+    result.body = result.error == 0 || xid == event_xid ? in.rest() : std::string_view();
+    if (result.zxid < -1)
+        return refuse(result, "frame", "its zxid is negative");
+    if (xid == event_xid)
+        event(in, result);
+    else
+        response(xid, frame, in, result);
+    return result;
+}
+
+void conversation::connected(std::span<unsigned char> frame, jute_reader in, reception& result) {
+    result.op = wire_op::create_session;
+    result.what = reception::kind::forward;
+    result.body = in.rest();
+    const std::int32_t version = in.int32();
+    const std::int32_t timeout = in.int32();
+    const std::int64_t session = in.int64();
+    const std::string_view password = in.string();
+    const std::size_t read_only_flag = in.rest().size();  // old servers and Keepers do not send it
+    const bool expired = session_ != 0 && session != session_;
+    expired_ = expired;
+    if (read_only_flag == 1)
+        read_only_ = std::exchange(frame.back(), static_cast<unsigned char>(0)) != 0;
+    if (!in.failed() && version != 0) {
+        // ClickHouse Keeper says so when it has no leader.
+        refuse_response(result, "protocol version " + std::to_string(version));
+    } else if (in.failed() || password.size() != password_size || read_only_flag > 1) {
+        refuse_response(result, "it is malformed");
+    } else if (session == 0 && !expired) {
+        refuse_response(result, "no session");
+    } else if (timeout <= 0 && !expired) {
+        refuse_response(result, "a timeout of " + std::to_string(timeout) + " ms");
+    }
+}
+
+void conversation::event(jute_reader in, reception& result) const {
+    constexpr std::int32_t first_type = 1;  // created, deleted, changed, children changed
+    constexpr std::int32_t last_type = 4;
+    constexpr std::int32_t connected_state = 3;
+    constexpr std::int32_t read_only_state = 5;
+    result.what = reception::kind::event;
+    result.event_type = in.int32();
+    const std::int32_t state = in.int32();
+    result.path = in.string();
+    if (in.failed() || !in.empty())
+        refuse(result, "event", "it is malformed");
+    else if (result.event_type < first_type || result.event_type > last_type)
+        refuse(result, "event", "type " + std::to_string(result.event_type));
+    else if (state != connected_state && state != read_only_state)
+        refuse(result, "event", "state " + std::to_string(state));
+    else if (!is_wire_path(result.path))
+        refuse(result, "event", "no path");
+}
+
+void conversation::response(std::int32_t xid,
+                            std::span<unsigned char> frame,
+                            jute_reader in,
+                            reception& result) {
+    if (std::uint32_t* of_kind = awaited_by_kind(xid)) {
+        result.op = xid == ping_xid   ? wire_op::ping
+                    : xid == auth_xid ? wire_op::auth
+                                      : wire_op::set_watches;
+        result.what = reception::kind::forward;
+        if (*of_kind == 0)
+            refuse_response(result, "none is awaited");
+        else
+            --*of_kind;
+        return;
+    }
+    if (requests_.empty()) {
+        refuse(result, "response", "none is awaited");
+        return;
+    }
+    const request asked = requests_.front();
+    const operation_form& form = form_at(asked.form);
+    result.op = form.op;
+    if (xid != head_xid_) {
+        refuse_response(
+            result,
+            "its xid is " + std::to_string(xid) + " instead of " + std::to_string(head_xid_));
+        return;
+    }
+    const char* problem = nullptr;
+    if (result.error == 0) {
+        if (asked.form == 0)
+            problem = "its form is not known";
+        else if (form.op == wire_op::multi || form.op == wire_op::multi_read)
+            problem = read_results(in, asked);
+        else
+            read_record(in, form.response);
+        if (in.failed())
+            problem = "it is malformed";
+        else if (!problem && !in.empty())
+            problem = "it is longer than it should be";
+    }
+    if (problem) {
+        refuse_response(result, problem);
+        return;
+    }
+    requests_.pop_front();
+    steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(asked.steps));
+    head_xid_ = after(head_xid_);
+    last_zxid_ = std::max(last_zxid_, result.zxid);
+    if (asked.from == origin::own) {
+        result.what = reception::kind::own;
+        result.tag = asked.tag;
+    } else {
+        result.what = reception::kind::forward;
+        put_xid(frame, static_cast<std::int32_t>(static_cast<std::uint32_t>(asked.tag)));
+    }
+}
+
+/// The results of a transaction: as many as steps, then the mark of the end.
+const char* conversation::read_results(jute_reader& in, const request& asked) const noexcept {
+    const bool reads = form_at(asked.form).op == wire_op::multi_read;
+    for (std::uint32_t i = 0; i <= asked.steps; ++i) {
+        const wire_op type = read_op(in);
+        const bool done = in.boolean();
+        const std::int32_t error = in.int32();
+        if (in.failed() || (done && i == asked.steps))
+            return nullptr;
+        if (done)
+            return "it has too few results";
+        if (i == asked.steps)
+            return "it has too many results";
+        const operation_form& step = form_at(steps_[i]);
+        if (type == wire_op::error) {
+            in.int32();
+        } else if (!can_result_in(step.op, type)) {
+            return "it has a result of another type";
+        } else if (type == wire_op::create2 && asked.from == origin::c_client) {
+            // The C client does not expect the stat, and takes it for the next result.
+            return "it has a stat, which the C client cannot read";
+        } else if (error == 0 ||
+                   !reads) {  // Keeper's failed reads have their own type, and no body
+            read_record(in, form_of(type).response, true);
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace corozk::detail

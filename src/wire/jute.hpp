@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace corozk::detail {
+
+template <class Unsigned>
+constexpr Unsigned load_big_endian(const char* bytes) noexcept {
+    Unsigned value = 0;
+    for (std::size_t i = 0; i < sizeof value; ++i)
+        value = static_cast<Unsigned>(value << 8 | static_cast<unsigned char>(bytes[i]));
+    return value;
+}
+
+template <class Unsigned, class Byte>
+constexpr void store_big_endian(Byte* bytes, Unsigned value) noexcept {
+    for (std::size_t i = sizeof value; i-- > 0; value = static_cast<Unsigned>(value >> 8))
+        bytes[i] = static_cast<Byte>(value & 0xff);
+}
+
+/// Reads jute, ZooKeeper's serialization format, from bytes that it does not own. A read beyond the
+/// end, or of what cannot be, yields zeros and fails the reader for good: look at `failed` at the
+/// end.
+class jute_reader {
+public:
+    explicit jute_reader(std::string_view bytes) noexcept : rest_{bytes} {}
+
+    bool boolean() noexcept { return number<std::uint8_t>() != 0; }
+    std::int32_t int32() noexcept { return static_cast<std::int32_t>(number<std::uint32_t>()); }
+    std::int64_t int64() noexcept { return static_cast<std::int64_t>(number<std::uint64_t>()); }
+
+    /// A string or a buffer. Its `data` is null if it is jute's null, of length -1.
+    std::string_view buffer() noexcept {
+        std::int32_t size = int32();
+        if (size < -1)
+            fail();
+        return size < 0 ? std::string_view() : take(static_cast<std::size_t>(size));
+    }
+
+    /// As `buffer`; jute's null fails.
+    std::string_view string() noexcept {
+        std::string_view value = buffer();
+        if (!value.data())
+            fail();
+        return value;
+    }
+
+    std::string_view take(std::size_t count) noexcept {
+        if (count > rest_.size()) {
+            fail();
+            return {};
+        }
+        std::string_view taken = rest_.substr(0, count);
+        rest_.remove_prefix(count);
+        return taken;
+    }
+
+    void fail() noexcept {
+        failed_ = true;
+        rest_ = {};
+    }
+
+    bool failed() const noexcept { return failed_; }
+    std::string_view rest() const noexcept { return rest_; }
+    bool empty() const noexcept { return rest_.empty(); }
+
+private:
+    template <class Unsigned>
+    Unsigned number() noexcept {
+        std::string_view bytes = take(sizeof(Unsigned));
+        return bytes.empty() ? Unsigned{0} : load_big_endian<Unsigned>(bytes.data());
+    }
+
+    std::string_view rest_;
+    bool failed_ = false;
+};
+
+/// Writes the same format.
+class jute_writer {
+public:
+    jute_writer& boolean(bool value);
+    jute_writer& int32(std::int32_t value);
+    jute_writer& int64(std::int64_t value);
+    jute_writer& buffer(std::string_view value);
+    jute_writer& raw(std::string_view bytes);
+
+    const std::string& bytes() const noexcept { return bytes_; }
+
+private:
+    template <class Unsigned>
+    jute_writer& number(Unsigned value);
+
+    std::string bytes_;
+};
+
+/// A frame: the bytes with their length in front.
+std::string framed(std::string_view body);
+
+}  // namespace corozk::detail
