@@ -15,10 +15,10 @@
 #include <corozk/ownership.hpp>
 #include <corozk/path_list.hpp>
 #include <corozk/prometheus.hpp>
-#include <corozk/recipe/any_line.hpp>
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/cache.hpp>
 #include <corozk/recipe/configuration.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/delay_queue.hpp>

@@ -148,7 +148,7 @@ private:
         auto& latch = made<leader_latch>("latch");
         latch.start();
         latch.wait_leadership(answered("leader_latch.wait_leadership"));
-        made<any_line>("l").contenders(answered("any_line.contenders"));
+        made<contention_inspector>("l").contenders(answered("contention_inspector.contenders"));
     }
 
     void ask_queues() {

@@ -72,8 +72,8 @@ private:
         campaign.campaign(answered("election.campaign"));
         campaign.leader(answered("election.leader"));
         campaign.next_leader(election_leader(), answered("election.next_leader"));
-        auto& line = made<any_line>(objects_);
-        line.contenders(answered("any_line.contenders"));
+        auto& line = made<contention_inspector>(objects_);
+        line.contenders(answered("contention_inspector.contenders"));
     }
 
     void ask_queues() {

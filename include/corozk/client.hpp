@@ -113,6 +113,10 @@ struct watched_children {
  * A client may be destroyed in any state. Operations not yet sent complete with `errc::closed`,
  * those in flight with their response or `zk_errc::connection_loss`. The session is closed in the
  * background while the executor runs.
+ *
+ * Watches, recipe objects and what they return may be destroyed in any state, before or after their
+ * client, whose end makes their operations fail with `errc::closed`. Unless documented otherwise,
+ * their destruction completes their pending operations with `operation_aborted`.
  */
 class COROZK_DECL client {
 public:

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corozk/compatibility.hpp>
 #include <corozk/path_list.hpp>
+#include <corozk/types.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace corozk {
+
+/** @brief Options of the contenders of a `lock`, `shared_lock`, `semaphore` or `election`. */
+struct contender_options {
+    contender_options() = default;
+    explicit contender_options(std::string identity_) : identity(std::move(identity_)) {}
+
+    /// Stored in the contender's node and shown by `contenders`.
+    std::string identity;
+
+    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
+    corozk::acl acl;
+
+    /// The names of the contenders' nodes, as documented by the recipe.
+    corozk::compatibility compatibility = corozk::compatibility::native;
+
+    /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
+    /// it with. Curator's locks expect "__REVOKE__".
+    std::string release_request = "unlock";
+};
 
 /** @brief A holder or waiter of a recipe, as recorded at the server. */
 struct contender_info {

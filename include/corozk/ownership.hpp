@@ -33,11 +33,8 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  * resource check `fencing_token`, or write through `commit`, which the server rejects once the node
  * has been deleted.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May outlive the recipe object and the client, and may be destroyed in any state.
+ * @par Executor, thread safety, lifetime
+ * As `client`. May outlive the recipe object.
  */
 class COROZK_DECL ownership {
 public:

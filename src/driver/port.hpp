@@ -181,6 +181,16 @@ public:
     virtual bool logs(log_level level) const noexcept = 0;
     virtual void log(log_level level, std::string_view text) noexcept = 0;
 
+    /// Logs the parts of a text, which are joined only if the level is enabled.
+    template <class... Parts>
+    void report(log_level level, const Parts&... parts) {
+        if (!logs(level))
+            return;
+        std::string text;
+        ((text += parts), ...);
+        log(level, text);
+    }
+
     /// Drops the call if it is still pending when the port is destroyed.
     void watch_over(unfinished_call& call) noexcept { calls_.push_back(call); }
 

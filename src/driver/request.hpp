@@ -19,8 +19,16 @@ namespace corozk::detail {
 /// them in any order.
 class request final : public operation {
 public:
-    request(port& p, op_code code_, std::string path_)
-        : operation(code_, std::move(path_)), port_(p) {}
+    /// In the session of this generation; 0: in any session.
+    request(port& p, op_code code_, std::string path_, std::uint64_t generation_ = 0)
+        : operation(code_, std::move(path_)), port_(p) {
+        generation = generation_;
+    }
+    /// A `multi`.
+    request(port& p, const transaction& steps_, std::uint64_t generation_ = 0)
+        : request(p, op_code::multi, std::string(), generation_) {
+        steps = steps_.steps();
+    }
 
     /// Queues it without waiting for the response.
     void send() noexcept {
@@ -62,6 +70,18 @@ private:
 
     OnFinished on_finished_;
 };
+
+/// Sends a `sync` directly followed by `look`, so that `look` sees everything that was committed
+/// before: the server may lag behind one that this client used earlier, or behind changes by other
+/// clients. @return the first error of the two; the result is in `look`
+inline task<error_code> behind_sync(port& p, request& look) {
+    request sync(p, op_code::sync, look.path, look.generation);
+    sync.send();
+    look.send();
+    error_code synced = co_await sync;
+    error_code seen = co_await look;
+    co_return synced ? synced : seen;
+}
 
 /// A new one, to be started.
 template <class OnFinished>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 
 namespace corozk::program {
 
@@ -47,8 +47,9 @@ Examples
 
 private:
     asio::awaitable<int> break_all(command_context& context) {
-        any_line line(context.zk, holders_ ? path_ : path_.substr(0, path_.rfind('/')));
-        std::vector<contender_info> contenders = co_await line.contenders();
+        contention_inspector queue(context.zk,
+                                   holders_ ? path_ : path_.substr(0, path_.rfind('/')));
+        std::vector<contender_info> contenders = co_await queue.contenders();
         int code = answer_is_no;
         for (const contender_info& c : contenders) {
             if (holders_ ? !c.holds : c.path != path_)
@@ -56,9 +57,9 @@ private:
             bool broken = true;
             error_code ec;
             if (ask_)
-                std::tie(ec, broken) = co_await line.insist_on_release(c.path, *ask_, as_tuple);
+                std::tie(ec, broken) = co_await queue.insist_on_release(c.path, *ask_, as_tuple);
             else
-                std::tie(ec) = co_await line.break_contender(c.path, as_tuple);
+                std::tie(ec) = co_await queue.break_contender(c.path, as_tuple);
             if (ec == zk_errc::no_node)
                 continue;  // released meanwhile
             if (ec)

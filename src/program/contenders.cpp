@@ -2,7 +2,7 @@
 #include "contender_table.hpp"
 #include "outage.hpp"
 #include "session_addresses.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 
 #include <algorithm>
 #include <unistd.h>
@@ -43,12 +43,12 @@ Examples
 
 private:
     asio::awaitable<void> show(command_context& context) {
-        any_line line(context.zk, path_);
+        contention_inspector queue(context.zk, path_);
         for (;;) {
             watch changed;
             if (watch_)
                 changed = co_await set_watch(context.zk);
-            std::vector<contender_info> contenders = co_await line.contenders();
+            std::vector<contender_info> contenders = co_await queue.contenders();
             bool unknown = std::any_of(contenders.begin(), contenders.end(), [this](auto& c) {
                 return !addresses_.contains(c.session_id);
             });

@@ -48,7 +48,7 @@ TEST_CASE("default constructed recipes have no path, and their operations fail w
         election candidates;
         leader_latch latch;
         multi_lock several;
-        any_line line;
+        contention_inspector line;
         CHECK(l.path().empty());
         CHECK(latch.path().empty());
         auto [l_ec, l_held] = co_await l.acquire_for(1s, as_tuple());

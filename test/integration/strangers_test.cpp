@@ -156,7 +156,7 @@ TEST_CASE("strangers: locks, permits and leaderships") {
         co_await refused(their_election.leader());
         std::vector<std::string> paths{a, b, c, d, e};
         co_await refused(find_deadlocks(stranger, paths));
-        any_line seen(stranger, a);
+        contention_inspector seen(stranger, a);
         co_await refused(seen.contenders());
         for (const ownership& o : held)
             CHECK(o.valid());

@@ -41,7 +41,7 @@ std::vector<contention_entry> random_queue(std::mt19937& random) {
 TEST_CASE("contention queue: who is blocked by whom, for all at once and for each") {
     std::mt19937 random(41);
     const std::vector<const contention_rule*> rules{
-        &the_exclusive_rule(), &the_shared_rule(), &the_semaphore_rule()};
+        &the_exclusive_rule, &the_shared_rule, &the_semaphore_rule};
     for (int run = 0; run < 3'000; ++run) {
         const std::vector<contention_entry> queue = random_queue(random);
         const auto limit = static_cast<std::int32_t>(random() % 30);

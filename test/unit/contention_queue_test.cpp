@@ -398,7 +398,7 @@ private:
 struct one_session {
     static constexpr std::uint64_t ours = 1;
 
-    explicit one_session(const contention_rule& rule = the_exclusive_rule())
+    explicit one_session(const contention_rule& rule = the_exclusive_rule)
         : settings(limited(rule)), view(settings) {}
     ~one_session() {
         for (member& m : members) {
@@ -715,7 +715,7 @@ TEST_CASE(
 TEST_CASE(
     "contention queue: random schedules, nobody is granted too early, everybody gets a turn") {
     const std::vector<const contention_rule*> rules{
-        &the_exclusive_rule(), &the_shared_rule(), &the_semaphore_rule()};
+        &the_exclusive_rule, &the_shared_rule, &the_semaphore_rule};
     for (const contention_rule* rule : rules) {
         int announcements = 0;
         std::uint64_t requests = 0;
@@ -757,12 +757,12 @@ TEST_CASE("contention queue: whose turn it is when one of those ahead goes") {
         return is_next(rule, before, after, me);
     };
     std::vector<const contention_entry*> scratch;
-    const contention_rule& lock = the_exclusive_rule();
+    const contention_rule& lock = the_exclusive_rule;
     CHECK(next(lock, {}, entry(1, 0), entry(2, 0)));
     CHECK_FALSE(next(lock, {entry(0, 0)}, entry(1, 0), entry(2, 0)));  // something else is left
     CHECK(blocks(lock, entry(1, 0), entry(2, 0), 0, scratch));
 
-    const contention_rule& shared = the_shared_rule();
+    const contention_rule& shared = the_shared_rule;
     const std::uint8_t write = 1;
     CHECK(next(shared, {}, entry(1, write), entry(2, read_kind)));
     CHECK(next(shared, {}, entry(1, read_kind), entry(2, write)));
@@ -776,7 +776,7 @@ TEST_CASE("contention queue: whose turn it is when one of those ahead goes") {
 TEST_CASE("contention queue: random schedules across the wrap-around of the sequence") {
     for (std::uint32_t seed = 1; seed <= 200; ++seed) {
         CAPTURE(seed);
-        simulation(the_exclusive_rule(), seed, 2'147'483'647 - 20).run();
+        simulation(the_exclusive_rule, seed, 2'147'483'647 - 20).run();
     }
 }
 

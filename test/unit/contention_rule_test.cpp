@@ -36,7 +36,7 @@ contention_entry entry(std::int64_t order) {
 TEST_CASE("lock: the first is not blocked") {
     list_ahead nobody({});
     std::vector<const contention_entry*> blockers;
-    the_exclusive_rule().blockers(nobody, entry(5), blockers);
+    the_exclusive_rule.blockers(nobody, entry(5), blockers);
     CHECK(blockers.empty());
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("lock: everybody waits for the nearest one ahead only") {
             entries.push_back(entry(-static_cast<int>(i)));
         list_ahead list(entries);
         std::vector<const contention_entry*> blockers;
-        the_exclusive_rule().blockers(list, entry(1), blockers);
+        the_exclusive_rule.blockers(list, entry(1), blockers);
         REQUIRE(blockers.size() == 1);
         CHECK(blockers.front()->order == 0);
         CHECK(list.taken() == 1);  // no walk through thousands
@@ -55,7 +55,7 @@ TEST_CASE("lock: everybody waits for the nearest one ahead only") {
 }
 
 TEST_CASE("lock: nobody goes together with the holder") {
-    CHECK_FALSE(the_exclusive_rule().follows(entry(1), entry(2)));
+    CHECK_FALSE(the_exclusive_rule.follows(entry(1), entry(2)));
 }
 
 }  // namespace corozk::testing::contention_rule_test

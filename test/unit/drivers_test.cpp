@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drivers that recipes share, as shipped, against a script of answers: each fault at each step.
 #include "driver/ensure_path.hpp"
+#include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/backoff.hpp"
-#include "recipe/toolkit/delete_exact.hpp"
 #include "scripted_port.hpp"
 
 #include <catch2/catch.hpp>
@@ -159,6 +159,49 @@ TEST_CASE("delete exactly one: after a lost answer another node of the name is l
     REQUIRE(run.ended());
     CHECK(!run.error());
     CHECK(erased);
+    CHECK(p.asked().empty());
+}
+
+TEST_CASE(
+    "contention queue: the node of a lost create is deleted although it cannot be looked up") {
+    scripted_port p;
+    detail::contention_settings settings;
+    settings.parent = "/l";
+    settings.rule = &detail::the_exclusive_rule;
+    settings.names = detail::naming("", {"-lock-"});
+    error_code result;
+    auto done = [&result](error_code ec, ownership) { result = ec; };
+    detail::queue_of(p, settings)
+        .enter(detail::acquire_request(), "", detail::user_call<ownership>(p, done));
+    REQUIRE(p.asked().starts_with("create /l/"));
+    const std::string node = p.front().path + "0000000007";
+    p.front().sent_in = 1;
+    p.answer(zk_errc::connection_loss);
+    REQUIRE(p.asked() == "children /l");
+    p.answer();
+    REQUIRE(p.asked() == "sync /l");
+    p.answer();
+    REQUIRE(p.asked() == "children /l");
+    SECTION("the listing is refused: looked for again later") {
+        p.answer(zk_errc::no_auth);
+        CHECK(result == zk_errc::no_auth);
+        p.advance(20s);
+        REQUIRE(p.asked() == "sync /l");
+        p.answer();
+        REQUIRE(p.asked() == "children /l");
+        p.front().names.push_back(node.substr(3));
+        p.answer();
+    }
+    SECTION("it is listed, but reading it is refused") {
+        p.front().names.push_back(node.substr(3));
+        p.answer();
+        REQUIRE(p.asked() == "exists " + node);
+        p.answer(zk_errc::no_auth);
+        CHECK(result == zk_errc::no_auth);
+    }
+    REQUIRE(p.asked() == "erase " + node);
+    CHECK(p.front().generation == 1);
+    p.answer();
     CHECK(p.asked().empty());
 }
 

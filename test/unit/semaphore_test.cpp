@@ -26,7 +26,7 @@ void check_line(const std::vector<contention_entry>& line, std::int32_t limit) {
     std::int64_t held = 0;
     bool somebody_waits = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
-        auto blockers = blockers_of(the_semaphore_rule(), line, i, limit);
+        auto blockers = blockers_of(the_semaphore_rule, line, i, limit);
         bool holds = blockers.empty();
         CHECK(holds == (sum_to(line, i) <= limit));
         // Nobody overtakes.
@@ -74,7 +74,7 @@ TEST_CASE("semaphore: random lives: never too many, nobody forgotten, limits tha
     std::mt19937 random(20260102);
     for (int round = 0; round < 80; ++round) {
         std::int32_t limit = 4;
-        contention_model model(the_semaphore_rule(), limit);
+        contention_model model(the_semaphore_rule, limit);
         std::int64_t granted_at_most = limit;
         std::size_t arrivals = 0;
         while (arrivals < 60 || !model.entries().empty()) {
@@ -105,7 +105,7 @@ TEST_CASE("semaphore: random lives: never too many, nobody forgotten, limits tha
 }
 
 TEST_CASE("semaphore: two who want all permits do not deadlock (hold and wait)") {
-    contention_model model(the_semaphore_rule(), 3);
+    contention_model model(the_semaphore_rule, 3);
     contention_entry all;
     all.weight = 3;
     model.arrive(all);

@@ -27,7 +27,7 @@ bool may_hold(const std::vector<contention_entry>& line, std::size_t me) {
 }
 
 void check_line(const std::vector<contention_entry>& line) {
-    const shared_rule& rule = the_shared_rule();
+    const shared_rule& rule = the_shared_rule;
     std::size_t holders = 0;
     bool writer_holds = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -81,7 +81,7 @@ TEST_CASE("shared_lock: the rule on every line of up to eight") {
 TEST_CASE("shared_lock: random lives: no overlap, no deadlock, order kept, no herd") {
     std::mt19937 random(20260101);
     for (int round = 0; round < 60; ++round) {
-        contention_model model(the_shared_rule());
+        contention_model model(the_shared_rule);
         std::size_t arrivals = 0;
         while (arrivals < 60 || !model.entries().empty()) {
             bool arrive = arrivals < 60 && (model.entries().empty() || random() % 2 == 0);
@@ -123,12 +123,12 @@ TEST_CASE("shared_lock: reader behind a writer behind a writer (kazoo 649)") {
         line[i].order = static_cast<std::int64_t>(i);
     line[0].kind = write_kind;
     line[2].kind = write_kind;
-    CHECK(blockers_of(the_shared_rule(), line, 1) == std::vector<std::size_t>{0});
-    CHECK(blockers_of(the_shared_rule(), line, 2) == std::vector<std::size_t>{1});
+    CHECK(blockers_of(the_shared_rule, line, 1) == std::vector<std::size_t>{0});
+    CHECK(blockers_of(the_shared_rule, line, 2) == std::vector<std::size_t>{1});
 }
 
 TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not blocked") {
-    const shared_rule& rule = the_shared_rule();
+    const shared_rule& rule = the_shared_rule;
     for (std::size_t size = 1; size <= 7; ++size) {
         for (std::uint32_t bits = 0; bits < 1u << size; ++bits) {
             std::vector<contention_entry> line(size);
@@ -149,12 +149,12 @@ TEST_CASE("shared_lock: what may take a holder's place blocks nobody who was not
             }
         }
     }
-    CHECK_FALSE(the_exclusive_rule().can_be_converted(contention_entry()));
-    CHECK_FALSE(the_semaphore_rule().can_be_converted(contention_entry()));
+    CHECK_FALSE(the_exclusive_rule.can_be_converted(contention_entry()));
+    CHECK_FALSE(the_semaphore_rule.can_be_converted(contention_entry()));
 }
 
 TEST_CASE("shared_lock: the rule of an upgrade on every line of up to seven") {
-    const shared_rule& rule = the_shared_rule();
+    const shared_rule& rule = the_shared_rule;
     for (std::size_t length = 1; length <= 7; ++length) {
         for (std::uint32_t kinds = 0; kinds < (1u << length); ++kinds) {
             std::vector<contention_entry> line(length + 1);
@@ -194,10 +194,10 @@ TEST_CASE("shared_lock: of two upgrades exactly one is hopeless") {
         line[3].except = 1 - first;
         vector_walk ahead_of_first(line, 2, 0);
         vector_walk ahead_of_second(line, 3, 0);
-        CHECK(!the_shared_rule().hopeless(ahead_of_first, line[2]));
-        CHECK(the_shared_rule().hopeless(ahead_of_second, line[3]));
+        CHECK(!the_shared_rule.hopeless(ahead_of_first, line[2]));
+        CHECK(the_shared_rule.hopeless(ahead_of_second, line[3]));
         // And the first one waits for the other reader only.
-        CHECK(blockers_of(the_shared_rule(), line, 2) ==
+        CHECK(blockers_of(the_shared_rule, line, 2) ==
               std::vector<std::size_t>{static_cast<std::size_t>(1 - first)});
     }
 }

@@ -2,7 +2,7 @@
 // Who looks at lines of any recipe, and works with other programs' nodes.
 #include "bounded_wait.hpp"
 #include "scenarios.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/counter.hpp>
 #include <corozk/recipe/deadlocks.hpp>
 #include <corozk/recipe/lock.hpp>
@@ -17,10 +17,10 @@ namespace {
 using boost::asio::awaitable;
 using namespace std::chrono_literals;
 
-awaitable<void> any_lines(client& c, std::string folder) {
+awaitable<void> contention_inspectors(client& c, std::string folder) {
     lock l(c, folder);
     ownership held = co_await l.acquire_for(2s);
-    any_line line(c, folder);
+    contention_inspector line(c, folder);
     std::vector<contender_info> all = co_await line.contenders();
     if (!all.empty())
         co_await line.break_contender(all.front().path);
@@ -71,7 +71,7 @@ awaitable<void> kazoos_names(client& c, std::string folder) {
 
 const std::vector<scenario>& inspection_scenarios() {
     static const std::vector<scenario> all = {
-        {"any_line", any_lines},
+        {"contention_inspector", contention_inspectors},
         {"deadlocks", deadlocks},
         {"names_of_curator", curators_names},
         {"names_of_kazoo", kazoos_names},

@@ -5,6 +5,7 @@
 #include <corozk/ownership.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,30 @@
 namespace corozk::detail {
 
 class session;
+
+/// The parameters of an acquisition.
+struct acquire_request {
+    using time_point = std::chrono::steady_clock::time_point;
+
+    explicit acquire_request(std::uint8_t kind_ = 0, std::int32_t weight_ = 1) noexcept
+        : kind(kind_), weight(weight_) {}
+
+    acquire_request until(time_point when) const noexcept {
+        acquire_request result = *this;
+        result.deadline = when;
+        return result;
+    }
+    acquire_request trying() const noexcept {
+        acquire_request result = *this;
+        result.try_only = true;
+        return result;
+    }
+
+    std::uint8_t kind;      ///< such as reading or writing
+    bool try_only = false;  ///< fail with `would_block` instead of waiting
+    std::int32_t weight;    ///< the number of permits, or the priority
+    time_point deadline = time_point::max();
+};
 
 /// An acquisition of a recipe as part of a `multi_lock`. It can be started repeatedly, also after
 /// the recipe object has been destroyed.

@@ -3,8 +3,8 @@
 
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
-#include <corozk/detail/acquire_request.hpp>
 #include <corozk/detail/acquisition.hpp>
+#include <corozk/detail/recipe_object.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/time_limit.hpp>
 
@@ -20,16 +20,10 @@ namespace corozk::detail {
 class contention_object;
 
 /** @brief Base of recipes with a contention queue: a parent with a node per contender. */
-class COROZK_DECL contention_recipe {
+class COROZK_DECL contention_recipe : public recipe_object<const contention_object> {
 public:
     using duration = std::chrono::steady_clock::duration;
     using time_point = std::chrono::steady_clock::time_point;
-    using executor_type = boost::asio::any_io_executor;
-
-    executor_type get_executor() const noexcept { return executor_of(session_); }
-
-    /** @brief The contenders' parent node; empty without a client or after a move. */
-    const std::string& path() const noexcept;
 
     /**
      * @brief Lists holders and waiters, in order, with the nodes that each waits for.
@@ -46,7 +40,7 @@ public:
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
-        return initiate<&start_contenders>("contenders", path(), std::forward<Token>(token));
+        return initiate<&start_contenders>("contenders", std::forward<Token>(token));
     }
 
     /**
@@ -65,7 +59,7 @@ public:
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
-        return initiate<&start_break>(
+        return initiate_about<&start_break>(
             "break_contender", contender_path, std::forward<Token>(token), contender_path);
     }
 
@@ -88,7 +82,7 @@ public:
      */
     template <class Token = default_token>
     auto request_release(std::string contender_path, Token&& token = Token{}) {
-        return initiate<&start_request>(
+        return initiate_about<&start_request>(
             "request_release", contender_path, std::forward<Token>(token), contender_path);
     }
 
@@ -105,18 +99,14 @@ public:
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {
-        return initiate<&start_insist>(
+        return initiate_about<&start_insist>(
             "insist_on_release", contender_path, std::forward<Token>(token), contender_path, grace);
     }
 
 protected:
     using session_ptr = std::shared_ptr<session>;
-    using impl_ptr = std::shared_ptr<const contention_object>;
-
     using callee = detail::callee<session_ptr, impl_ptr>;
     using claim = acquire_request;
-    template <class... Values>
-    using handler_of = any_handler<void(error_code, Values...)>;
 
     contention_recipe(const client& c, impl_ptr impl, const char* recipe);
     contention_recipe() noexcept = default;
@@ -126,23 +116,11 @@ protected:
 
     template <class Token>
     auto begin(const char* operation, claim what, Token&& token) {
-        return initiate<&start_acquire>(operation, path(), std::forward<Token>(token), what);
+        return initiate<&start_acquire>(operation, std::forward<Token>(token), what);
     }
 
     /// For a `multi_lock`.
     acquisition part_of(claim what) const;
-
-    /// The body of every public operation. Errors mention `about`.
-    template <auto Start, class Token, class... Arguments>
-    auto initiate(const char* operation,
-                  std::string about,
-                  Token&& token,
-                  Arguments&&... arguments) {
-        return detail::initiate<Start>(call_site(operation, std::move(about)),
-                                       callee(session_, impl_),
-                                       std::forward<Token>(token),
-                                       std::forward<Arguments>(arguments)...);
-    }
 
     static void start_acquire(const callee& of, claim what, handler_of<ownership> handler);
     static void start_contenders(const callee& of, handler_of<std::vector<contender_info>> handler);
@@ -152,9 +130,6 @@ protected:
                              std::string contender_path,
                              time_limit grace,
                              handler_of<bool> handler);
-
-    session_ptr session_;
-    impl_ptr impl_;
 };
 
 }  // namespace corozk::detail

@@ -46,15 +46,8 @@ struct barrier_options {
  * | `is_set` | completes at once |
  * | `set`, `remove` | complete at once; requests in flight may be applied |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`.
- *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * May be destroyed in any state: pending operations complete with `operation_aborted`; the barrier
- * remains as it is. After `client::close` operations fail with `errc::closed`.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor leaves the barrier as it is.
  *
  * @par Origin
  * "Barriers" on ZooKeeper's recipes page. Waiters that missed a change during a reconnect are a

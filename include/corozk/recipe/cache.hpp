@@ -77,12 +77,8 @@ struct cache_options {
  * @par Cancellation of `next`
  * All types: completes at once with `operation_aborted`; a later `next` still returns the state.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May be destroyed in any state, before or after the client: `next` completes with
- * `operation_aborted`, and the watches are removed.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor removes the watches.
  *
  * @par Origin
  * Curator's caches; CURATOR-328, CURATOR-391, CURATOR-476, CURATOR-690, ZOOKEEPER-1416: events that

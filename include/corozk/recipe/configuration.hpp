@@ -118,12 +118,8 @@ struct configuration_options {
  *
  * ZZZ `ready_configuration` shows the version that was read before, until that one is done.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May be destroyed in any state, before or after the client: pending operations complete with
- * `operation_aborted`; a `publish` in progress is completed in the background.
+ * @par Executor, thread safety, lifetime
+ * As `client`. When it is destroyed, a `publish` in progress is completed in the background.
  */
 class COROZK_DECL basic_configuration : public detail::recipe_object<detail::configuration_core> {
 public:

@@ -82,12 +82,8 @@ struct counter_exchange {
  * Terminal, partial and total: completes at once with `operation_aborted`. An update in flight may
  * be applied.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May be destroyed in any state, before or after the client: pending operations complete with
- * `operation_aborted`, and updates in flight may be applied.
+ * @par Executor, thread safety, lifetime
+ * As `client`. When it is destroyed, updates in flight may be applied.
  *
  * @par Origin
  * The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply repeated.

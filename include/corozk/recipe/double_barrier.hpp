@@ -47,23 +47,14 @@ struct double_barrier_options {
  * Each object is one member. Members of the same client share listings and watches.
  *
  * @par Cancellation
- * | operation | terminal, partial, total |
- * |---|---|
- * | `enter`, `leave` | completes at once; the node is deleted in the background |
- *
- * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
+ * Terminal, partial, total: completes at once; the node is deleted in the background. If the round
+ * starts at the same time, a member whose `enter` was cancelled counts as having left.
  * A cancelled `leave` leaves without waiting for the others.
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`. A deadline has the
- * same effects, with `errc::deadline_exceeded`.
+ * A deadline has the same effects, with `errc::deadline_exceeded`.
  *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * May be destroyed in any state: pending operations complete with `operation_aborted`, and the node
- * is deleted in the background. After `client::close` operations fail with `errc::closed`.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor deletes the node in the background.
  *
  * @par Origin
  * "Double Barriers" on ZooKeeper's recipes page. Instead of the page's `ready` node, the barrier

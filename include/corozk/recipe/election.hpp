@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/compatibility.hpp>
 #include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -20,26 +19,7 @@ namespace detail {
 class latch_core;
 }
 
-/** @brief Options of an election. */
-struct election_options {
-    election_options() = default;
-    explicit election_options(std::string identity_) : identity(std::move(identity_)) {}
-
-    /// Stored in the candidate's node and shown by `leader` and `contenders`.
-    std::string identity;
-
-    /// ACL of the candidates' nodes and of missing parents. Empty means open to everyone.
-    corozk::acl acl;
-
-    /// The candidates' names. `native`: "<guid>-n_<sequence>". `curator`:
-    /// "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`: "<guid>__lock__<sequence>", as
-    /// Election.
-    corozk::compatibility compatibility = corozk::compatibility::native;
-
-    /// What `request_release` appends to the data of the leader's node or, with `curator`, replaces
-    /// it with.
-    std::string release_request = "unlock";
-};
+using election_options = contender_options;  ///< The options of an `election`.
 
 /** @brief The current leader. */
 struct election_leader {
@@ -63,12 +43,12 @@ struct election_leader {
  *
  * A candidacy survives reconnects with the same node.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @par Names
+ * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`:
+ * "<guid>__lock__<sequence>", as Election.
  *
- * @par Lifetime
- * May be destroyed while operations are pending (they continue), and may outlive the client
- * (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `lock`.
  *
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
@@ -82,17 +62,8 @@ public:
     /**
      * @brief Becomes a candidate and waits for the leadership.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
-     *
-     * @par Errors
-     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
-     * deleted the candidate's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`. No node remains after an error.
-     *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once. The candidate's node is reliably deleted, even
-     * if its creation is still in flight; a simultaneous grant is either delivered or released.
+     * @par Completion signature, errors, cancellation
+     * As `lock::acquire`.
      */
     template <class Token = default_token>
     auto campaign(Token&& token = Token{}) {
@@ -102,9 +73,7 @@ public:
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto campaign_until(time_point deadline, Token&& token = Token{}) {
-        claim what;
-        what.deadline = deadline;
-        return begin("election.campaign", what, std::forward<Token>(token));
+        return begin("election.campaign", claim().until(deadline), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -116,9 +85,7 @@ public:
     /** @brief As `campaign`, but fails with `errc::would_block` if there are other candidates. */
     template <class Token = default_token>
     auto try_campaign(Token&& token = Token{}) {
-        claim what;
-        what.try_only = true;
-        return begin("election.try_campaign", what, std::forward<Token>(token));
+        return begin("election.try_campaign", claim().trying(), std::forward<Token>(token));
     }
 
     /**
@@ -134,7 +101,6 @@ public:
     auto campaign_again(ownership term, Token&& token = Token{}) {
         // Shared, because `deferred` wants what it starts to be copyable.
         return initiate<&start_campaign_again>("election.campaign_again",
-                                               path(),
                                                std::forward<Token>(token),
                                                std::make_shared<ownership>(std::move(term)));
     }
@@ -160,7 +126,7 @@ public:
      */
     template <class Token = default_token>
     auto acknowledge(const ownership& term, Token&& token = Token{}) {
-        return initiate<&start_acknowledge>(
+        return initiate_about<&start_acknowledge>(
             "election.acknowledge", term.path(), std::forward<Token>(token), term.implementation());
     }
 
@@ -184,7 +150,7 @@ public:
     auto run(Body body) {
         using value =
             typename detail::awaitable_value<std::invoke_result_t<Body&, ownership&>>::type;
-        return run_terms<value>(session_, impl_, std::move(body));
+        return run_terms<value>(session_, impl_, path(), std::move(body));
     }
 
     /**
@@ -235,16 +201,17 @@ private:
 
     template <class Token>
     auto observe(const char* operation, std::optional<election_leader> seen, Token&& token) {
-        return initiate<&start_observe>(
-            operation, path(), std::forward<Token>(token), std::move(seen));
+        return initiate<&start_observe>(operation, std::forward<Token>(token), std::move(seen));
     }
 
     template <class Value, class Body>
-    static boost::asio::awaitable<Value> run_terms(session_ptr s, impl_ptr impl, Body body) {
+    static boost::asio::awaitable<Value> run_terms(session_ptr s,
+                                                   impl_ptr impl,
+                                                   std::string path,
+                                                   Body body) {
         using stored =
             std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
         const char* operation = "election.run";
-        std::string path = path_of(impl);
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
             auto acquiring = detail::initiate<&start_acquire>(
@@ -283,7 +250,6 @@ private:
 
     /// Whether another candidacy may succeed after this error.
     static bool worth_another_term(const error_code& ec) noexcept;
-    static std::string path_of(const impl_ptr& impl);
 
     static void start_campaign_again(const callee&,
                                      const std::shared_ptr<ownership>& term,

@@ -50,12 +50,8 @@ struct latch_status {
  * the session is lost or the node is deleted, the leadership ends at once, and it becomes a
  * candidate again, behind all others.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * The destructor resigns in the background; pending operations complete with `operation_aborted`.
- * May outlive the client (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor resigns in the background.
  *
  * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
  */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/compatibility.hpp>
 #include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -11,26 +10,7 @@
 
 namespace corozk {
 
-/** @brief Options of a lock. */
-struct lock_options {
-    lock_options() = default;
-    explicit lock_options(std::string identity_) : identity(std::move(identity_)) {}
-
-    /// Stored in the contender's node and shown by `contenders`.
-    std::string identity;
-
-    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
-    corozk::acl acl;
-
-    /// The contenders' names. `native`: "<guid>-lock-<sequence>". `curator`:
-    /// "_c_<guid>-lock-<sequence>", as InterProcessMutex. `kazoo`: "<guid>__lock__<sequence>", as
-    /// Lock.
-    corozk::compatibility compatibility = corozk::compatibility::native;
-
-    /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with. Curator expects "__REVOKE__".
-    std::string release_request = "unlock";
-};
+using lock_options = contender_options;  ///< The options of a `lock`.
 
 /**
  * @brief An exclusive lock for all processes that use the same path.
@@ -40,12 +20,12 @@ struct lock_options {
  *
  * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @par Names
+ * `native`: "<guid>-lock-<sequence>". `curator`: "_c_<guid>-lock-<sequence>", as InterProcessMutex.
+ * `kazoo`: "<guid>__lock__<sequence>", as Lock.
  *
- * @par Lifetime
- * May be destroyed while operations are pending (they continue), and may outlive the client
- * (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `client`, but pending operations continue when it is destroyed.
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */

@@ -56,15 +56,8 @@ struct membership_options {
  * | `members` | completes at once |
  * | `next_change` | completes at once; the next call still reports the change |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`.
- *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * The destructor leaves the group in the background; pending operations complete with
- * `operation_aborted`. After `client::close` operations fail with `errc::closed`.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor leaves the group in the background.
  *
  * @par Origin
  * "Group Membership" on ZooKeeper's recipes page. CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164

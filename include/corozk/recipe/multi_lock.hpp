@@ -31,12 +31,8 @@ namespace corozk {
  * Paths are compared bytewise: all participants must use the same paths (a common chroot makes no
  * difference), and must use this order where they acquire parts individually.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May outlive the recipe objects that were added. May be destroyed while operations are pending
- * (they continue), and may outlive the client (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `lock`. May outlive the recipe objects that were added.
  */
 class COROZK_DECL multi_lock {
 private:
@@ -61,10 +57,9 @@ public:
     using time_point = std::chrono::steady_clock::time_point;  ///< The type of deadlines.
 
     explicit multi_lock(const client& c);  ///< Initially without parts.
-    multi_lock() noexcept;
-    multi_lock(multi_lock&&) noexcept;
-    multi_lock& operator=(multi_lock&&) noexcept;
-    ~multi_lock();
+    multi_lock() noexcept = default;
+    multi_lock(multi_lock&&) noexcept = default;
+    multi_lock& operator=(multi_lock&&) noexcept = default;
 
     using executor_type = boost::asio::any_io_executor;
 

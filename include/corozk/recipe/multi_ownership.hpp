@@ -31,11 +31,9 @@ struct multi_part {
 class COROZK_DECL multi_ownership {
 public:
     /// Owns nothing.
-    multi_ownership() noexcept;
-    explicit multi_ownership(std::vector<multi_part> parts) noexcept;  ///< Made by `multi_lock`.
-    multi_ownership(multi_ownership&&) noexcept;
-    multi_ownership& operator=(multi_ownership&&) noexcept;
-    ~multi_ownership();
+    multi_ownership() noexcept = default;
+    /// Made by `multi_lock`.
+    explicit multi_ownership(std::vector<multi_part> parts) noexcept : parts_(std::move(parts)) {}
 
     using executor_type = boost::asio::any_io_executor;
 

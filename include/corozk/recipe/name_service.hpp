@@ -85,13 +85,8 @@ private:
  * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
  * background; a persistent one, and `unregister`, may be applied if in flight.
  *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * The destructor unregisters session-bound names in the background; pending operations complete
- * with `operation_aborted`. After `client::close` operations fail with `errc::closed`.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor unregisters session-bound names in the background.
  *
  * @par Origin
  * "Name Service" on ZooKeeper's recipes page.

@@ -50,44 +50,12 @@ struct priority_lock_options {
  * The `ownership` refers to the record, so that its `fencing_token` increases with every grant,
  * regardless of the order of arrival.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May be destroyed while operations are pending (they continue), and may outlive the client
- * (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `lock`.
  *
  * @see Recipes page, "Locks", which leaves it as an exercise; "Revocable Shared Locks".
  */
 class COROZK_DECL priority_lock : public detail::contention_recipe {
-private:
-    struct wish {
-        std::uint8_t kind = 1;
-        std::int32_t priority = 0;
-        bool try_only = false;
-        time_point deadline = time_point::max();
-    };
-
-    static constexpr std::uint8_t read = 0;
-    static constexpr std::uint8_t write = 1;
-
-    static wish wish_for(std::uint8_t kind,
-                         std::int32_t priority,
-                         time_point deadline = time_point::max(),
-                         bool try_only = false) noexcept {
-        wish w;
-        w.kind = kind;
-        w.priority = priority;
-        w.deadline = deadline;
-        w.try_only = try_only;
-        return w;
-    }
-
-    template <class Token>
-    auto ask(const char* operation, wish what, Token&& token) {
-        return initiate<&start>(operation, path(), std::forward<Token>(token), what);
-    }
-
 public:
     /// `path` is the parent node of the contenders; it is created when needed.
     priority_lock(const client& c,
@@ -102,26 +70,23 @@ public:
      * `void(error_code, ownership)`
      *
      * @par Errors
-     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
-     * deleted the contender's node. `errc::limit_mismatch`: others use a different ageing.
-     * `errc::foreign_data`: the parent's data is not an ageing. `errc::bad_option`: a negative
-     * ageing. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`. No node remains after an error.
+     * `errc::limit_mismatch`: others use a different ageing. `errc::foreign_data`: the parent's
+     * data is not an ageing. `errc::bad_option`: a negative ageing. Otherwise as `lock::acquire`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's nodes are reliably deleted, even
-     * if their creation is still in flight; a simultaneous grant is either delivered or released.
+     * As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire(std::int32_t priority, Token&& token = Token{}) {
-        return ask("priority_lock.acquire", wish_for(write, priority), std::forward<Token>(token));
+        return begin("priority_lock.acquire", claim(write, priority), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
-        return ask("priority_lock.acquire",
-                   wish_for(write, priority, deadline),
-                   std::forward<Token>(token));
+        return begin("priority_lock.acquire",
+                     claim(write, priority).until(deadline),
+                     std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -133,24 +98,24 @@ public:
     /** @brief As `acquire`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire(std::int32_t priority, Token&& token = Token{}) {
-        return ask("priority_lock.try_acquire",
-                   wish_for(write, priority, time_point::max(), true),
-                   std::forward<Token>(token));
+        return begin("priority_lock.try_acquire",
+                     claim(write, priority).trying(),
+                     std::forward<Token>(token));
     }
 
     /** @brief As `acquire`, but as a reader: other readers may hold the lock as well. */
     template <class Token = default_token>
     auto acquire_read(std::int32_t priority, Token&& token = Token{}) {
-        return ask(
-            "priority_lock.acquire_read", wish_for(read, priority), std::forward<Token>(token));
+        return begin(
+            "priority_lock.acquire_read", claim(read, priority), std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto acquire_read_until(std::int32_t priority, time_point deadline, Token&& token = Token{}) {
-        return ask("priority_lock.acquire_read",
-                   wish_for(read, priority, deadline),
-                   std::forward<Token>(token));
+        return begin("priority_lock.acquire_read",
+                     claim(read, priority).until(deadline),
+                     std::forward<Token>(token));
     }
 
     /** @brief Same as above, with a time limit. */
@@ -162,9 +127,9 @@ public:
     /** @brief As `acquire_read`, but fails with `errc::would_block` if it had to wait. */
     template <class Token = default_token>
     auto try_acquire_read(std::int32_t priority, Token&& token = Token{}) {
-        return ask("priority_lock.try_acquire_read",
-                   wish_for(read, priority, time_point::max(), true),
-                   std::forward<Token>(token));
+        return begin("priority_lock.try_acquire_read",
+                     claim(read, priority).trying(),
+                     std::forward<Token>(token));
     }
 
     /**
@@ -188,16 +153,15 @@ public:
     /** @brief For `multi_lock::add`, `add_read` and `add_write`. */
     detail::acquisition part(std::int32_t priority) const { return write_part(priority); }
     detail::acquisition read_part(std::int32_t priority) const {
-        return ranked_part(wish_for(read, priority));
+        return part_of(claim(read, priority));
     }
     detail::acquisition write_part(std::int32_t priority) const {
-        return ranked_part(wish_for(write, priority));
+        return part_of(claim(write, priority));
     }
 
 private:
-    detail::acquisition ranked_part(wish what) const;
-
-    static void start(const callee&, wish what, detail::any_handler<void(error_code, ownership)>);
+    static constexpr std::uint8_t read = 0;
+    static constexpr std::uint8_t write = 1;
 };
 
 }  // namespace corozk

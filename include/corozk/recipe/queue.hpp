@@ -87,11 +87,8 @@ struct queue_item {
  * Move-only. The claim ends with `acknowledge`, `release` or the session; after the latter two the
  * item is available again. The destructor releases it in the background.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
- *
- * @par Lifetime
- * May outlive the queue object and the client object.
+ * @par Executor, thread safety, lifetime
+ * As `client`. May outlive the queue object.
  */
 class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:
@@ -134,7 +131,7 @@ public:
      * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; a request in flight may be applied.
+     * All types: completes at once; a request in flight may be applied.
      *
      * @par Origin
      * CURATOR-605 (two consumers of one message).
@@ -158,7 +155,7 @@ public:
      * `void(error_code)`; not an error if the claim had already ended.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; the item is released anyway.
+     * All types: completes at once; the item is released anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -173,7 +170,7 @@ public:
      * `release` or destruction.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; the claim is kept.
+     * All types: completes at once; the claim is kept.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -196,12 +193,11 @@ private:
  * `errc::not_connected` (nothing was sent; only the `try_` forms, `peek`, `size` and puts, as the
  * others wait for the connection), `errc::closed`, and the server's errors.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @par Cancellation of all operations
+ * All types: completes at once with `operation_aborted`.
  *
- * @par Lifetime
- * May be destroyed in any state, before or after the client: pending operations complete with
- * `operation_aborted`.
+ * @par Executor, thread safety, lifetime
+ * As `client`.
  *
  * @par Origin
  * "Queues" and "Priority Queues" on the recipes page.
@@ -258,9 +254,6 @@ public:
      *
      * @par Completion signature
      * `void(error_code, queue_item)`; `errc::would_block` if there is none.
-     *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`.
      */
     template <class Token = default_token>
     auto peek(Token&& token = Token{}) {
@@ -280,7 +273,7 @@ public:
      * `errc::not_supported`: the items are ephemeral.
      *
      * @par Cancellation
-     * All types: completes at once with `operation_aborted`; no claim remains.
+     * All types: completes at once; no claim remains.
      */
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
@@ -312,9 +305,6 @@ public:
      *
      * @par Completion signature
      * `void(error_code, std::size_t)`
-     *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`.
      */
     template <class Token = default_token>
     auto size(Token&& token = Token{}) {

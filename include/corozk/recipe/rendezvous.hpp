@@ -49,15 +49,8 @@ struct rendezvous_options {
  * | `withdraw` | completes at once; withdraws in the background |
  * | `await`, `next` | completes at once; the next call still reports the change |
  *
- * A cancelled operation completes with `boost::asio::error::operation_aborted`.
- *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * The destructor withdraws in the background; pending operations complete with `operation_aborted`.
- * After `client::close` operations fail with `errc::closed`.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor withdraws in the background.
  *
  * @par Origin
  * "Rendezvous" in the ZooKeeper paper (section 2.4).

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/compatibility.hpp>
 #include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -13,40 +12,12 @@
 
 namespace corozk {
 
-/** @brief Options of a semaphore. */
-struct semaphore_options {
-    semaphore_options() = default;
-    explicit semaphore_options(std::string identity_) : identity(std::move(identity_)) {}
-
-    /// Stored in the contender's node and shown by `contenders` and `holders`.
-    std::string identity;
-
-    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
-    corozk::acl acl;
-
-    /// The nodes' names and the limit's location. Except with `native`, an acquisition is of one
-    /// permit (otherwise `errc::not_supported`) and waits for the other library's lock, then for a
-    /// lease; `contenders` lists both, and `try_acquire` also fails while another client is
-    /// acquiring a lease.
-    /// - `native`: "<guid>-lease-<sequence>", "<guid>-lease3-<sequence>"; the limit is stored in
-    ///   the parent node.
-    /// - `curator`: "leases/_c_<guid>-lease-<sequence>", as InterProcessSemaphoreV2, under the lock
-    ///   "locks". The limit is not stored: all participants must use the same one.
-    /// - `kazoo`: "<guid>__lease__<sequence>", under the lock "<path>-__lock__"; as for Kazoo's
-    ///   Semaphore, any child is a lease. The limit is stored in the parent node. Kazoo reads it
-    ///   only once, so a changed limit affects this library only.
-    corozk::compatibility compatibility = corozk::compatibility::native;
-
-    /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with.
-    std::string release_request = "unlock";
-};
+using semaphore_options = contender_options;  ///< The options of a `semaphore`.
 
 /**
  * @brief A number of permits for all processes that use the same path.
  *
- * An acquisition takes any number of permits at once, with a single node
- * ("<guid>-lease-<sequence>", or "<guid>-lease3-<sequence>" for three), so that no client holds
+ * An acquisition takes any number of permits at once, with a single node, so that no client holds
  * some while waiting for more. Strictly first come, first served: small requests do not overtake a
  * large one.
  *
@@ -56,12 +27,19 @@ struct semaphore_options {
  *
  * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @par Names
+ * Except with `native`, an acquisition is of one permit (otherwise `errc::not_supported`) and waits
+ * for the other library's lock, then for a lease; `contenders` lists both, and `try_acquire` also
+ * fails while another client is acquiring a lease.
+ * - `native`: "<guid>-lease-<sequence>", or "<guid>-lease3-<sequence>" for three permits.
+ * - `curator`: "leases/_c_<guid>-lease-<sequence>", as InterProcessSemaphoreV2, under the lock
+ *   "locks". The limit is not stored: all participants must use the same one.
+ * - `kazoo`: "<guid>__lease__<sequence>", under the lock "<path>-__lock__"; as for Kazoo's
+ *   Semaphore, any child is a lease. Kazoo reads the limit only once, so a changed limit affects
+ *   this library only.
  *
- * @par Lifetime
- * May be destroyed while operations are pending (they continue), and may outlive the client
- * (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `lock`.
  *
  * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
@@ -85,14 +63,11 @@ public:
      * @par Errors
      * `errc::bad_option`: less than 1, or more than the limit (also if that is lowered while
      * waiting). `errc::limit_mismatch`: the limit differed from the stored one at the first use of
-     * this object. `errc::foreign_data`: the parent's data is not a limit.
-     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
-     * deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`. No node remains after an error.
+     * this object. `errc::foreign_data`: the parent's data is not a limit. Otherwise as
+     * `lock::acquire`.
      *
      * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's node is reliably deleted, even
-     * if its creation is still in flight; a simultaneous grant is either delivered or released.
+     * As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire(std::int32_t permits, Token&& token = Token{}) {
@@ -168,8 +143,7 @@ public:
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
-        return initiate<&start_available>(
-            "semaphore.available", path(), std::forward<Token>(token));
+        return initiate<&start_available>("semaphore.available", std::forward<Token>(token));
     }
 
     /**
@@ -183,7 +157,7 @@ public:
      */
     template <class Token = default_token>
     auto holders(Token&& token = Token{}) {
-        return initiate<&start_holders>("semaphore.holders", path(), std::forward<Token>(token));
+        return initiate<&start_holders>("semaphore.holders", std::forward<Token>(token));
     }
 
     /**
@@ -202,8 +176,7 @@ public:
      */
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {
-        return initiate<&start_set_limit>(
-            "semaphore.set_limit", path(), std::forward<Token>(token), limit);
+        return initiate<&start_set_limit>("semaphore.set_limit", std::forward<Token>(token), limit);
     }
 
     /** @brief For `multi_lock::add`. */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/compatibility.hpp>
 #include <corozk/detail/contention_recipe.hpp>
 #include <corozk/detail/run_owned.hpp>
 
@@ -12,28 +11,7 @@
 
 namespace corozk {
 
-/** @brief Options of a shared lock. */
-struct shared_lock_options {
-    shared_lock_options() = default;
-    explicit shared_lock_options(std::string identity_) : identity(std::move(identity_)) {}
-
-    /// Stored in the contender's node and shown by `contenders`.
-    std::string identity;
-
-    /// ACL of the contenders' nodes and of missing parents. Empty means open to everyone.
-    corozk::acl acl;
-
-    /// The contenders' names. `native`: "<guid>-read-<sequence>", "<guid>-write-<sequence>".
-    /// `curator`: "_c_<guid>-__READ__<sequence>", ..., as InterProcessReadWriteLock. `kazoo`:
-    /// "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>", as ReadLock and WriteLock. Beware:
-    /// Kazoo 2.8's reader waits for the last writer, even one queued behind it, which is a deadlock
-    /// (Kazoo issue 649).
-    corozk::compatibility compatibility = corozk::compatibility::native;
-
-    /// What `request_release` appends to the data of the holder's node or, with `curator`, replaces
-    /// it with. Curator expects "__REVOKE__".
-    std::string release_request = "unlock";
-};
+using shared_lock_options = contender_options;  ///< The options of a `shared_lock`.
 
 /**
  * @brief A lock for all processes that use the same path, held by many readers or by one writer.
@@ -44,12 +22,15 @@ struct shared_lock_options {
  *
  * Waiting survives reconnects, and ends with `zk_errc::session_expired` on session loss.
  *
- * @par Thread safety
- * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
+ * @par Names
+ * `native`: "<guid>-read-<sequence>", "<guid>-write-<sequence>". `curator`:
+ * "_c_<guid>-__READ__<sequence>", ..., as InterProcessReadWriteLock. `kazoo`:
+ * "<guid>__rlock__<sequence>", "<guid>__lock__<sequence>", as ReadLock and WriteLock. Beware: Kazoo
+ * 2.8's reader waits for the last writer, even one queued behind it, which is a deadlock (Kazoo
+ * issue 649).
  *
- * @par Lifetime
- * May be destroyed while operations are pending (they continue), and may outlive the client
- * (operations then fail with `errc::closed`).
+ * @par Executor, thread safety, lifetime
+ * As `lock`.
  *
  * @see Recipes page, "Shared Locks" and the note on the guid; CURATOR-45, CURATOR-498,
  * ZOOKEEPER-2931, ZOOKEEPER-4372.
@@ -65,17 +46,8 @@ public:
     /**
      * @brief Acquires the lock as a reader: waits until no writer is ahead.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
-     *
-     * @par Errors
-     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
-     * deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `errc::not_connected`. No node remains after an error.
-     *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's node is reliably deleted, even
-     * if its creation is still in flight; a simultaneous grant is either delivered or released.
+     * @par Completion signature, errors, cancellation
+     * As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire_read(Token&& token = Token{}) {
@@ -171,10 +143,10 @@ public:
      */
     template <class Token = default_token>
     auto downgrade(const ownership& held, Token&& token = Token{}) {
-        return initiate<&start_downgrade>("shared_lock.downgrade",
-                                          held.path(),
-                                          std::forward<Token>(token),
-                                          held.implementation());
+        return initiate_about<&start_downgrade>("shared_lock.downgrade",
+                                                held.path(),
+                                                std::forward<Token>(token),
+                                                held.implementation());
     }
 
     /**
@@ -211,11 +183,11 @@ public:
     /** @brief Same as above, with a deadline (`errc::deadline_exceeded`, see `time_limit`). */
     template <class Token = default_token>
     auto upgrade_until(const ownership& held, time_point deadline, Token&& token = Token{}) {
-        return initiate<&start_upgrade>("shared_lock.upgrade",
-                                        held.path(),
-                                        std::forward<Token>(token),
-                                        held.implementation(),
-                                        deadline);
+        return initiate_about<&start_upgrade>("shared_lock.upgrade",
+                                              held.path(),
+                                              std::forward<Token>(token),
+                                              held.implementation(),
+                                              deadline);
     }
 
     /** @brief Same as above, with a time limit. */

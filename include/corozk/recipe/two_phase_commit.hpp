@@ -53,12 +53,8 @@ struct commit_options {
  * Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`; requests in flight may be applied.
  *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * May be destroyed in any state, which changes nothing at the server.
+ * @par Executor, thread safety, lifetime
+ * As `client`. The destructor changes nothing at the server.
  *
  * @par Origin
  * "Two-phased Commit" on ZooKeeper's recipes page, in both forms; each site creates its own
@@ -209,13 +205,9 @@ private:
  * Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A vote in flight may be cast; use `wait_outcome`.
  *
- * @par Executor and thread safety
- * As `client`: use it on the client's executor only. Handlers never run within the initiating
- * function.
- *
- * @par Lifetime
- * Destruction before the decision is known counts as the death of the site: its node is deleted in
- * the background.
+ * @par Executor, thread safety, lifetime
+ * As `client`. Destruction before the decision is known counts as the death of the site: its node is
+ * deleted in the background.
  */
 class COROZK_DECL commit_site : public detail::recipe_object<detail::commit_site_impl> {
 public:

@@ -6,9 +6,8 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/barriers/barrier_rule.hpp"
-#include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 namespace corozk {
 

@@ -25,6 +25,10 @@ enum class barrier_step : std::uint8_t {
 };
 
 /// What a waiter does after a `get` of the barrier node with a watch.
-barrier_step decide_barrier_wait(const error_code& answer) noexcept;
+inline barrier_step decide_barrier_wait(const error_code& answer) noexcept {
+    if (!answer)
+        return barrier_step::wait;
+    return answer == zk_errc::no_node ? barrier_step::proceed : barrier_step::fail;
+}
 
 }  // namespace corozk::detail

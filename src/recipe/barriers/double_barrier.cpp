@@ -20,10 +20,8 @@ public:
 
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
-            !(seat->phase == phase::entering && !seat->call->waiting())) {
-            immediate_result<>(executor(), std::move(handler), errc::busy);
-            return;
-        }
+            !(seat->phase == phase::entering && !seat->call->waiting()))
+            return immediate_result<>(executor(), std::move(handler), errc::busy);
         if (seat)
             round = seat->round ? seat->round : round;
         if (!room)
@@ -39,9 +37,8 @@ public:
     void leave(any_handler<void(error_code)> handler, time_point deadline) {
         if (!seat || seat->phase != phase::inside) {
             bool busy = seat && seat->phase == phase::leaving && seat->call->waiting();
-            immediate_result<>(
+            return immediate_result<>(
                 executor(), std::move(handler), busy ? errc::busy : errc::not_a_member);
-            return;
         }
         seat->call =
             std::make_unique<waiting_call<>>(*this, std::move(handler), room->wake(), deadline);
@@ -112,15 +109,13 @@ std::uint64_t double_barrier::round() const noexcept {
 }
 
 void double_barrier::start_enter(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
-    if (!detail::can_start(impl, handler))
-        return;
-    impl->enter(std::move(handler), limit.from(impl->get_port().now()));
+    if (detail::can_start(impl, handler))
+        impl->enter(std::move(handler), limit.from(impl->get_port().now()));
 }
 
 void double_barrier::start_leave(const impl_ptr& impl, time_limit limit, handler_of<> handler) {
-    if (!detail::can_start(impl, handler))
-        return;
-    impl->leave(std::move(handler), limit.from(impl->get_port().now()));
+    if (detail::can_start(impl, handler))
+        impl->leave(std::move(handler), limit.from(impl->get_port().now()));
 }
 
 }  // namespace corozk

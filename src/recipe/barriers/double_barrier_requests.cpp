@@ -16,8 +16,7 @@ void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, boo
                 list = true;
             add_create(jobs, s, generation);
         } else if (s->phase == phase::withdrawing || (s->phase == phase::leaving && s->erase_now)) {
-            jobs.emplace_back(job::kind_type::erase, s, port_, op_code::erase, s->node);
-            jobs.back().ask.generation = s->generation;
+            jobs.emplace_back(kind::erase, s, port_, op_code::erase, s->node);
         }
     }
 }
@@ -33,7 +32,6 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
     request& ask = jobs.back().ask;
     ask.mode = create_mode::ephemeral_sequential;
     ask.entries = s->entries;
-    ask.generation = generation;
 }
 
 void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
@@ -71,10 +69,8 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     again = true;
     if (transient)
         return;
-    if (port_.logs(log_level::warning)) {
-        port_.log(log_level::warning,
-                  "double barrier: could not delete " + s.node + ": " + ec.message());
-    }
+    port_.report(
+        log_level::warning, "double barrier: could not delete ", s.node, ": ", ec.message());
     end(s, ec);
 }
 
@@ -126,9 +122,8 @@ task<bool> barrier_room::watch_own() {
         s->own_watch.disarm();
         reads.emplace_back(std::piecewise_construct,
                            std::forward_as_tuple(s),
-                           std::forward_as_tuple(port_, op_code::get, s->node));
+                           std::forward_as_tuple(port_, op_code::get, s->node, s->generation));
         request& read = reads.back().second;
-        read.generation = s->generation;
         read.attach(s->own_watch);
         read.send();
     }
@@ -157,8 +152,7 @@ task<bool> barrier_room::watch_target(std::uint64_t generation) {
         co_return false;
     forget_target();
     watched_target_ = target_;
-    request read(port_, op_code::get, watched_target_);
-    read.generation = generation;
+    request read(port_, op_code::get, watched_target_, generation);
     read.attach(target_watch_);
     error_code ec = co_await read;
     if (ec)

@@ -107,12 +107,10 @@ task<bool> barrier_room::step() {
     for (job& j : jobs)
         j.ask.send();
     // The server may lag behind and not have the nodes yet.
-    request sync(port_, op_code::sync, parent_);
-    sync.generation = generation;
+    request sync(port_, op_code::sync, parent_, generation);
     if (unsure)
         sync.send();
-    request look(port_, op_code::get, parent_);
-    look.generation = generation;
+    request look(port_, op_code::get, parent_, generation);
     const bool watched = any(phase::entering);
     if (watched) {
         record_watch_.disarm();
@@ -122,8 +120,7 @@ task<bool> barrier_room::step() {
     }
     look.send();
     const bool listed = unsure || list;
-    request listing(port_, op_code::children, parent_);
-    listing.generation = generation;
+    request listing(port_, op_code::children, parent_, generation);
     if (listed)
         listing.send();
 

@@ -91,7 +91,9 @@ private:
     struct job {
         enum class kind_type : std::uint8_t { create, erase };
         job(kind_type kind_, seat_ptr seat_, port& p, op_code code, std::string path)
-            : kind(kind_), seat(std::move(seat_)), ask(p, code, std::move(path)) {}
+            : kind(kind_),
+              seat(std::move(seat_)),
+              ask(p, code, std::move(path), seat->generation) {}
         kind_type kind;
         seat_ptr seat;
         request ask;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/barriers/double_barrier_rule.hpp"
 
-#include "recipe/contention/node_name.hpp"
+#include "operation/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <unordered_set>
 
@@ -14,30 +13,20 @@ namespace {
 
 constexpr std::string_view member_mark = "-member-";
 constexpr std::size_t participant_digits = 16;
-constexpr std::size_t sequence_digits = 10;
 
 /// Higher numbers are foreign, and incrementing them might overflow to 0.
 constexpr std::uint64_t highest_round = std::numeric_limits<std::int64_t>::max();
 
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-    Number value{};
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
-
 /// Removes "key=value" and the separator from the front.
 template <class Number>
-std::optional<Number> take_field(std::string_view& text, std::string_view key) {
+bool take_field(std::string_view& text, std::string_view key, Number& value) {
     if (!text.starts_with(key))
-        return std::nullopt;
+        return false;
     text.remove_prefix(key.size());
     std::size_t end = std::min(text.find(' '), text.size());
-    std::optional<Number> value = parse_number<Number>(text.substr(0, end));
+    bool number = read_number(text.substr(0, end), value);
     text.remove_prefix(std::min(end + 1, text.size()));
-    return value;
+    return number;
 }
 
 /// A total order even for forged names: `sequence_less` alone has none for two sequences 2^31
@@ -78,16 +67,12 @@ std::optional<round_record> parse_round(std::string_view data) {
     if (data.empty())
         return round_record();
     const std::string_view whole = data;
-    auto round = take_field<std::uint64_t>(data, "round=");
-    if (!round || *round == 0 || *round > highest_round)
+    round_record record;
+    if (!take_field(data, "round=", record.round) || !take_field(data, "size=", record.size) ||
+        !take_field(data, "last=", record.last))
         return std::nullopt;
-    auto size = take_field<std::uint32_t>(data, "size=");
-    if (!size || *size == 0)
+    if (record.round == 0 || record.round > highest_round || record.size == 0)
         return std::nullopt;
-    auto last = take_field<std::int32_t>(data, "last=");
-    if (!last || !data.empty())
-        return std::nullopt;
-    round_record record{*round, *size, *last};
     // Only the canonical form.
     if (format_round(record) != whole)
         return std::nullopt;
@@ -104,20 +89,12 @@ std::string member_prefix(std::string_view guid) {
 }
 
 std::optional<std::int32_t> parse_member(std::string_view name) {
-    if (name.size() < guid_digits + member_mark.size() + sequence_digits)
-        return std::nullopt;
     if (!is_guid(name.substr(0, guid_digits)))
         return std::nullopt;
     name.remove_prefix(guid_digits);
     if (!name.starts_with(member_mark))
         return std::nullopt;
-    name.remove_prefix(member_mark.size());
-    // "%010d": ten digits, or a minus sign and nine or ten digits.
-    bool negative = name.front() == '-';
-    if (name.size() != sequence_digits && !(negative && name.size() == sequence_digits + 1)) {
-        return std::nullopt;
-    }
-    return parse_number<std::int32_t>(name);
+    return parse_sequence(name.substr(member_mark.size()));
 }
 
 bool barrier_view::has(const barrier_member& member) const noexcept {

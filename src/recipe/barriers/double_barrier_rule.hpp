@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operation/name_list.hpp"
+#include "recipe/contention/node_name.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -66,8 +67,7 @@ std::optional<std::int32_t> parse_member(std::string_view name);
 
 /// The order of sequence numbers, which wrap around after 2^31 nodes.
 constexpr bool sequence_less(std::int32_t a, std::int32_t b) noexcept {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) -
-                                     static_cast<std::uint32_t>(b)) < 0;
+    return sequence_distance(b, a) < 0;
 }
 
 /// Whether a member with this sequence number belongs to a round that has started.

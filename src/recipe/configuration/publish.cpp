@@ -4,7 +4,6 @@
 #include "operation/path.hpp"
 #include "recipe/configuration/core.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 #include <memory>
 #include <string>
@@ -92,8 +91,7 @@ task<error_code> configuration_core::publish_ready(configuration_parts parts) {
 task<error_code> configuration_core::begin_ready(ready_publication& mine) {
     bool with_ready = true;
     for (;;) {
-        request multi(port_, op_code::multi, std::string());
-        multi.generation = mine.generation;
+        request multi(port_, op_code::multi, std::string(), mine.generation);
         multi.steps.push_back(make_step(kind::create, at(writer_name), mine.guid));
         multi.steps.back().mode = create_mode::ephemeral;
         multi.steps.back().entries = options_.acl;
@@ -110,8 +108,7 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
             continue;
         std::size_t failed = failed_step(multi);
         if (ec == zk_errc::node_exists && failed == 0) {
-            request writer(port_, op_code::get, at(writer_name));
-            writer.generation = mine.generation;
+            request writer(port_, op_code::get, at(writer_name), mine.generation);
             ec = co_await writer;
             if (!ec && writer.answer == mine.guid)
                 co_return ec;  // by an attempt whose response was lost
@@ -141,8 +138,7 @@ task<error_code> configuration_core::list(std::string version_path,
                                           std::uint64_t generation,
                                           name_set& names) {
     for (;;) {
-        request listing(port_, op_code::children, version_path);
-        listing.generation = generation;
+        request listing(port_, op_code::children, version_path, generation);
         error_code ec = co_await listing;
         if (retry(port_, generation, in_session_while_reachable).again(ec))
             continue;
@@ -177,8 +173,7 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
 
         bool again = false;
         for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
-            request multi(port_, op_code::multi, std::string());
-            multi.generation = mine.generation;
+            request multi(port_, op_code::multi, std::string(), mine.generation);
             multi.steps = std::move(chunk);
             multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
             ec = co_await multi;
@@ -204,16 +199,14 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
     for (;;) {
         if (attempts.doubtful()) {
             // The next writer's node has the same name and must not be deleted.
-            request writer(port_, op_code::get, at(writer_name));
-            writer.generation = generation;
+            request writer(port_, op_code::get, at(writer_name), generation);
             error_code ec = co_await behind_sync(port_, writer);
             if (attempts.again(ec))
                 continue;
             if (ec || writer.answer != guid)
                 co_return co_await published_as(guid);
         }
-        request multi(port_, op_code::multi, std::string());
-        multi.generation = generation;
+        request multi(port_, op_code::multi, std::string(), generation);
         multi.steps.push_back(make_step(kind::erase, at(writer_name)));
         multi.steps.push_back(make_step(kind::create, at(ready_name), guid));
         multi.steps.back().entries = options_.acl;
@@ -248,14 +241,12 @@ task<error_code> configuration_core::published_as(std::string guid) {
 /// is still complete.
 task<> configuration_core::release_writer(ready_publication& mine) {
     for (;;) {
-        request get(port_, op_code::get, at(writer_name));
-        get.generation = mine.generation;
+        request get(port_, op_code::get, at(writer_name), mine.generation);
         error_code ec = co_await behind_sync(port_, get);
         retry attempts(port_, mine.generation);
         bool again = attempts.again(ec);
         if (!ec && get.answer == mine.guid) {
-            request multi(port_, op_code::multi, std::string());
-            multi.generation = mine.generation;
+            request multi(port_, op_code::multi, std::string(), mine.generation);
             multi.steps.push_back(make_step(kind::erase, at(writer_name)));
             if (mine.untouched) {
                 multi.steps.push_back(make_step(kind::create, at(ready_name)));
@@ -301,8 +292,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     std::string writer = join_path(version_path, version_writer_name);
     const step_list unguarded;  // no other client makes this version current
     for (;;) {
-        request multi(port_, op_code::multi, std::string());
-        multi.generation = generation;
+        request multi(port_, op_code::multi, std::string(), generation);
         multi.steps.push_back(make_step(kind::create, version_path));
         multi.steps.back().entries = options_.acl;
         multi.steps.push_back(make_step(kind::create, writer));
@@ -327,8 +317,7 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     }
     retry attempts(port_, generation);
     for (;;) {
-        request multi(port_, op_code::multi, std::string());
-        multi.generation = generation;
+        request multi(port_, op_code::multi, std::string(), generation);
         multi.steps.push_back(make_step(kind::erase, writer));
         multi.steps.push_back(make_step(missing ? kind::create : kind::set, at("current"), name));
         multi.steps.back().entries = options_.acl;
@@ -376,8 +365,7 @@ task<error_code> configuration_core::fill_version(std::string version_path,
         }
         bool again = false;
         for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
-            request multi(port_, op_code::multi, std::string());
-            multi.generation = generation;
+            request multi(port_, op_code::multi, std::string(), generation);
             multi.steps = std::move(chunk);
             ec = co_await multi;
             if (!ec)

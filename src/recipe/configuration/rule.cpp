@@ -2,9 +2,9 @@
 #include "recipe/configuration/rule.hpp"
 
 #include "operation/path.hpp"
+#include "operation/read_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <limits>
 
@@ -44,8 +44,7 @@ std::optional<std::uint64_t> version_number(std::string_view name) noexcept {
     if (!good_part_name(configuration_layout::versioned, name))
         return std::nullopt;
     std::uint64_t number = 0;
-    auto [end, ec] = std::from_chars(name.data(), name.data() + dash, number);
-    if (ec != std::errc() || end != name.data() + dash || number > highest_number)
+    if (!read_number(name.substr(0, dash), number) || number > highest_number)
         return std::nullopt;
     return number;
 }

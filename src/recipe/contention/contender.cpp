@@ -31,9 +31,14 @@ contender::contender(contention_queue& q,
 std::string contender::path() const {
     if (sequence == 0 && czxid == 0)
         return settings_->parent;
+    return path_as(guid(), kind);
+}
+
+std::string contender::path_as(std::string_view other_guid, std::uint8_t other_kind) const {
     char digits[16];
     std::snprintf(digits, sizeof digits, "%010d", sequence);
-    return join_path(settings_->parent, settings_->names.format(guid(), kind, weight) + digits);
+    return join_path(settings_->parent,
+                     settings_->names.format(other_guid, other_kind, weight) + digits);
 }
 
 bool contender::valid() const noexcept {

@@ -4,9 +4,8 @@
 #include "driver/member_watch.hpp"
 #include "driver/port.hpp"
 #include "recipe/contention/contention_node.hpp"
-#include "recipe/contention/held_calls.hpp"
 #include "recipe/contention/owned.hpp"
-#include <corozk/detail/acquire_request.hpp>
+#include <corozk/detail/acquisition.hpp>
 #include <corozk/ownership.hpp>
 
 #include <cstdint>
@@ -61,6 +60,8 @@ private:
     void turn_announced(watch_event_type type) noexcept;
     void expired() noexcept override;
     void end();
+    /// The path of its place with another guid and kind.
+    std::string path_as(std::string_view other_guid, std::uint8_t other_kind) const;
     void inspect(const operation& look);
 
     /// Members that few contenders need.

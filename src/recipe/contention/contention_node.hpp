@@ -40,22 +40,13 @@ private:
     bool local_;
 };
 
-/// A driver's watch on a remote node; destroyed with it.
-class remote_watch {
-public:
-    remote_watch() = default;
-    remote_watch(const remote_watch&) = delete;
-    remote_watch& operator=(const remote_watch&) = delete;
-    virtual ~remote_watch() = default;
-};
-
 /// A contender of another session.
 struct remote_node final : contention_node {
     explicit remote_node(std::string_view name_) : contention_node(false), name(name_) {}
 
     const std::string name;
-    bool unreadable = false;  ///< no READ permission
-    std::shared_ptr<remote_watch> watch;
+    bool unreadable = false;      ///< no READ permission
+    std::shared_ptr<void> watch;  ///< the driver's, destroyed with the node
 };
 
 /// A contender of this session.

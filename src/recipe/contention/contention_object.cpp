@@ -24,10 +24,8 @@ contention_object::contention_object(contention_settings settings,
         problem_ = errc::bad_option;  // no such format
 }
 
-void contention_object::enter(port& p,
-                              const acquire_request& request,
-                              user_call<ownership> call) const {
-    p.use_service<contention_queues>().get(settings_).enter(request, identity_, std::move(call));
+void contention_object::enter(port& p, const acquire_request& request, handler_type handler) const {
+    queue_of(p, settings_).enter(request, identity_, user_call<ownership>(p, std::move(handler)));
 }
 
 namespace {
@@ -50,21 +48,32 @@ error_code problem_of(const std::shared_ptr<session>& s,
     return s && impl ? impl->problem() : make_error_code(errc::closed);
 }
 
-contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
-    : session_(c.implementation()), impl_(std::move(impl)) {
-    if (problem_of(session_, impl_) != errc::bad_path)
-        return;
-    const char* problem = path_problem(impl_->path());
-    if (port& p = port_of(*session_); p.logs(log_level::warning)) {
-        p.log(log_level::warning,
-              std::string(recipe) + ": path \"" + impl_->path() + "\" " +
-                  (problem ? problem : "is the root: name a parent"));
-    }
+error_code find_held(const contention_callee& of,
+                     const std::shared_ptr<owned>& held,
+                     std::shared_ptr<contender>& found) {
+    if (error_code ec = problem_of(of.owner, of.impl))
+        return ec;
+    if (!held)
+        return errc::ownership_lost;
+    found = std::dynamic_pointer_cast<contender>(held);
+    if (!found || &found->owner_port() != &port_of(*of.owner))
+        return errc::bad_option;
+    if (found->stage() != contender::stage_type::granted)
+        return errc::ownership_lost;
+    const contention_settings& here = of.impl->settings();
+    const contention_settings& there = found->current_queue()->settings();
+    bool same = there.parent == here.parent && there.rule == here.rule;
+    return same ? error_code() : make_error_code(errc::bad_option);
 }
 
-const std::string& contention_recipe::path() const noexcept {
-    static const std::string none;
-    return impl_ ? impl_->path() : none;
+contention_recipe::contention_recipe(const client& c, impl_ptr impl, const char* recipe)
+    : recipe_object(c.implementation(), impl->path(), impl) {
+    if (problem_of(session_, impl_) != errc::bad_path)
+        return;
+    const char* problem = path_problem(path());
+    if (!problem)
+        problem = "is the root: name a parent";
+    port_of(*session_).report(log_level::warning, recipe, ": path \"", path(), "\" ", problem);
 }
 
 acquisition contention_recipe::part_of(acquire_request what) const {
@@ -84,26 +93,23 @@ void contention_recipe::start_acquire(const callee& of,
         ec = of.impl->refusal(what);
     if (ec)
         return refuse<ownership>(of.owner, ec, std::move(handler));
-    port& p = port_of(*of.owner);
-    of.impl->enter(p, what, user_call<ownership>(p, std::move(handler)));
+    of.impl->enter(port_of(*of.owner), what, std::move(handler));
 }
 
 void contention_recipe::start_contenders(const callee& of,
                                          handler_of<std::vector<contender_info>> handler) {
-    run_driver(of, std::move(handler), [&of](port& p, auto call) {
-        return list_contenders(p, of.impl, std::move(call));
-    });
+    run_driver(of, std::move(handler), &list_contenders);
 }
 
 void contention_recipe::start_break(const callee& of, std::string path, handler_of<> handler) {
-    run_driver(of, std::move(handler), [&](port& p, auto call) {
-        return detail::break_contender(p, of.impl->settings_of(path), path, std::move(call));
+    run_driver(of, std::move(handler), [&](port& p, const impl_ptr& impl, auto call) {
+        return detail::break_contender(p, impl->settings_of(path), path, std::move(call));
     });
 }
 
 void contention_recipe::start_request(const callee& of, std::string path, handler_of<> handler) {
-    run_driver(of, std::move(handler), [&](port& p, auto call) {
-        return ask_for_release(p, of.impl->settings_of(path), path, std::move(call));
+    run_driver(of, std::move(handler), [&](port& p, const impl_ptr& impl, auto call) {
+        return ask_for_release(p, impl->settings_of(path), path, std::move(call));
     });
 }
 
@@ -111,9 +117,8 @@ void contention_recipe::start_insist(const callee& of,
                                      std::string path,
                                      time_limit grace,
                                      handler_of<bool> handler) {
-    run_driver(of, std::move(handler), [&](port& p, auto call) {
-        return detail::insist_on_release(
-            p, of.impl->settings_of(path), path, grace, std::move(call));
+    run_driver(of, std::move(handler), [&](port& p, const impl_ptr& impl, auto call) {
+        return detail::insist_on_release(p, impl->settings_of(path), path, grace, std::move(call));
     });
 }
 

@@ -4,7 +4,6 @@
 #include "driver/port.hpp"
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_queue.hpp"
-#include "recipe/contention/formats.hpp"
 #include "recipe/contention/inspection.hpp"
 #include <corozk/detail/contention_recipe.hpp>
 
@@ -46,7 +45,8 @@ public:
     }
 
     /// Queues.
-    virtual void enter(port& p, const acquire_request& request, user_call<ownership> call) const;
+    using handler_type = any_handler<void(error_code, ownership)>;
+    virtual void enter(port& p, const acquire_request& request, handler_type handler) const;
 
 protected:
     error_code problem_;
@@ -58,20 +58,16 @@ private:
     std::string path_;
 };
 
-/// What is behind a recipe whose options say no more than those of all that queue.
-template <class Options>
-std::shared_ptr<const contention_object> make_contention_object(known_recipe what,
-                                                                const contention_rule& rule,
-                                                                std::vector<std::string> kinds,
-                                                                std::string path,
-                                                                Options options) {
-    contention_settings settings = settings_in_format(what, options.compatibility);
-    settings.parent = std::move(path);
-    settings.rule = &rule;
-    settings.entries = std::move(options.acl);
-    settings.release_request = std::move(options.release_request);
+/// The implementation of a recipe without further options.
+inline auto make_contention_object(known_recipe what,
+                                   const contention_rule& rule,
+                                   std::vector<std::string> kinds,
+                                   std::string path,
+                                   const contender_options& options) {
     return std::make_shared<const contention_object>(
-        std::move(settings), std::move(options.identity), std::move(kinds));
+        settings_in_format(what, rule, std::move(path), options),
+        options.identity,
+        std::move(kinds));
 }
 
 /// Why nothing can be started, or no error.
@@ -87,20 +83,28 @@ void refuse(const std::shared_ptr<session>& s,
     immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
-/// Runs the driver of an operation, `driver(port, call)`, or completes the handler with an error,
-/// such as `problem`.
-template <class... Values, class Driver>
-void run_driver(
-    const callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>& of,
-    any_handler<void(error_code, Values...)> handler,
-    Driver driver,
-    error_code problem = {}) {
+using contention_callee =
+    callee<std::shared_ptr<session>, std::shared_ptr<const contention_object>>;
+
+/// The contender of an ownership, if it is held at the path of this object.
+error_code find_held(const contention_callee& of,
+                     const std::shared_ptr<owned>& held,
+                     std::shared_ptr<contender>& found);
+
+/// Runs the driver of an operation, `driver(port, object, arguments..., call)`, or completes the
+/// handler with an error.
+template <class... Values, class Driver, class... Arguments>
+void run_driver(const contention_callee& of,
+                any_handler<void(error_code, Values...)> handler,
+                Driver driver,
+                Arguments&&... arguments) {
     if (error_code ec = problem_of(of.owner, of.impl))
-        problem = ec;
-    if (problem)
-        return refuse<Values...>(of.owner, problem, std::move(handler));
+        return refuse<Values...>(of.owner, ec, std::move(handler));
     port& p = port_of(*of.owner);
-    p.spawn(driver(p, user_call<Values...>(p, std::move(handler))));
+    p.spawn(driver(p,
+                   of.impl,
+                   std::forward<Arguments>(arguments)...,
+                   user_call<Values...>(p, std::move(handler))));
 }
 
 }  // namespace corozk::detail

@@ -17,7 +17,7 @@ namespace corozk::detail {
 using stage = local_node::stage_type;
 
 /// On a remote blocker.
-class contention_queue::blocker_watch final : public remote_watch, public watch_node {
+class contention_queue::blocker_watch final : public watch_node {
 public:
     blocker_watch(contention_queue& q, remote_node& n) noexcept : node(n), queue_(q) {}
 

@@ -96,7 +96,7 @@ private:
     task<> create_under_new_parent(contender_ptr c);
     task<> recover();
     task<> recover(std::vector<contender_ptr> batch, std::uint64_t session);
-    void not_created(contender& c);
+    void not_created(contender& c, error_code ec = {});
 
     // Exchange.
     task<error_code> exchange_node(contender_ptr c, std::string new_path, std::int64_t& created);
@@ -188,5 +188,9 @@ private:
     std::list<contention_queue*> idle_;  ///< the latest first
     std::unordered_map<std::string, std::unique_ptr<contention_queue>> queues_;
 };
+
+inline contention_queue& queue_of(port& p, const contention_settings& settings) {
+    return p.use_service<contention_queues>().get(settings);
+}
 
 }  // namespace corozk::detail

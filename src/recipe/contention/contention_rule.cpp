@@ -5,18 +5,6 @@
 
 namespace corozk::detail {
 
-bool contention_rule::follows(const contention_entry&, const contention_entry&) const {
-    return false;
-}
-
-bool contention_rule::hopeless(ahead_of&, const contention_entry&) const {
-    return false;
-}
-
-bool contention_rule::can_be_converted(const contention_entry&) const {
-    return false;
-}
-
 void exclusive_rule::blockers(ahead_of& ahead,
                               const contention_entry&,
                               std::vector<const contention_entry*>& out) const {
@@ -30,11 +18,6 @@ std::vector<blocking_range> exclusive_rule::blocking_ranges(const contention_ent
     for (std::size_t i = 1; i < queue.size(); ++i)
         ranges[i] = {i - 1, 1};
     return ranges;
-}
-
-const exclusive_rule& the_exclusive_rule() noexcept {
-    static const exclusive_rule rule;
-    return rule;
 }
 
 bool is_next(const contention_rule& rule,

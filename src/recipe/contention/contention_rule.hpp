@@ -94,14 +94,19 @@ public:
 
     /// Whether `me` can be granted because the entry directly ahead was or is being granted. Avoids
     /// a call of `blockers`.
-    virtual bool follows(const contention_entry& granted, const contention_entry& me) const;
+    virtual bool follows(const contention_entry& /*granted*/,
+                         const contention_entry& /*me*/) const {
+        return false;
+    }
 
     /// Whether an entry ahead waits for the one that `me` replaces, so that neither could ever be
     /// granted.
-    virtual bool hopeless(ahead_of& ahead, const contention_entry& me) const;
+    virtual bool hopeless(ahead_of& /*ahead*/, const contention_entry& /*me*/) const {
+        return false;
+    }
 
     /// Whether the holder of `entry` may replace it by a node that blocks less.
-    virtual bool can_be_converted(const contention_entry& entry) const;
+    virtual bool can_be_converted(const contention_entry& /*entry*/) const { return false; }
 
 protected:
     ~contention_rule() = default;
@@ -118,7 +123,7 @@ public:
                                                 std::int32_t limit) const override;
 };
 
-const exclusive_rule& the_exclusive_rule() noexcept;
+inline constexpr exclusive_rule the_exclusive_rule{};
 
 /// Whether the removal of an entry ahead makes it a contender's turn.
 ///

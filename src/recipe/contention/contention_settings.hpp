@@ -3,6 +3,7 @@
 
 #include "recipe/contention/contention_rule.hpp"
 #include "recipe/contention/node_name.hpp"
+#include <corozk/contender_info.hpp>
 #include <corozk/types.hpp>
 
 #include <cstdint>
@@ -37,6 +38,23 @@ struct contention_settings {
     /// If not empty, a holder has a second node with this suffix. Breaking a contender deletes
     /// both.
     std::string record_suffix;
+
+    /// For an ephemeral node beside those of the contenders.
+    create_options ephemeral() const {
+        create_options how;
+        how.mode = create_mode::ephemeral;
+        how.acl = &entries;
+        return how;
+    }
 };
+
+/// The recipes with formats of other libraries.
+enum class known_recipe : std::uint8_t { lock, shared_lock, election, semaphore };
+
+/// Settings for a recipe in the format of a library; without names if that is not supported.
+contention_settings settings_in_format(known_recipe recipe,
+                                       const contention_rule& rule,
+                                       std::string parent,
+                                       const contender_options& options);
 
 }  // namespace corozk::detail

@@ -26,24 +26,18 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
                                                  std::string new_path,
                                                  std::int64_t& created) {
     std::string old_path = c->path();
-    create_options how;
-    how.mode = create_mode::ephemeral;
-    if (!settings_->entries.empty())
-        how.acl = &settings_->entries;
     bool perhaps_done = false;
     for (;;) {
-        request old(port_, op_code::get, old_path);
-        old.generation = c->session;
+        request old(port_, op_code::get, old_path, c->session);
         error_code ec = co_await old;
         if (retry(port_, c->session).again(ec))
             continue;
         if (!ec) {
             c->inspect(old);
-            request multi(port_, op_code::multi, std::string());
             transaction steps;
-            steps.create(new_path, c->data_, how).erase(old_path, old.record.version);
-            multi.steps = steps.steps();
-            multi.generation = c->session;
+            steps.create(new_path, c->data_, settings_->ephemeral());
+            steps.erase(old_path, old.record.version);
+            request multi(port_, steps, c->session);
             ec = co_await multi;
             if (is_outcome_unknown(ec))
                 perhaps_done = true;
@@ -54,8 +48,7 @@ task<error_code> contention_queue::exchange_node(contender_ptr c,
         bool done = perhaps_done && (ec == zk_errc::node_exists || ec == zk_errc::no_node);
         if (ec && !done)
             co_return ec;
-        request look_at(port_, op_code::exists, new_path);
-        look_at.generation = c->session;
+        request look_at(port_, op_code::exists, new_path, c->session);
         ec = co_await look_at;
         perhaps_done = true;
         if (retry(port_, c->session).again(ec))
@@ -69,11 +62,7 @@ task<> contention_queue::conversion(contender_ptr c,
                                     std::uint8_t new_kind,
                                     std::shared_ptr<user_call<>> call) {
     std::string guid = port_.new_guid();
-    std::string digits(c->path().substr(
-        join_path(settings_->parent, settings_->names.format(c->guid(), c->kind, c->weight))
-            .size()));
-    std::string new_path =
-        join_path(settings_->parent, settings_->names.format(guid, new_kind, c->weight) + digits);
+    std::string new_path = c->path_as(guid, new_kind);
     std::int64_t created = 0;
     error_code ec = co_await exchange_node(c, new_path, created);
     c->converting_ = false;
@@ -126,8 +115,7 @@ void contention_queue::granted_replacement(contender& c, user_call<ownership>& c
 /// heir.
 task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
     for (;;) {
-        request old(port_, op_code::get, c->path());
-        old.generation = c->session;
+        request old(port_, op_code::get, c->path(), c->session);
         error_code ec = co_await old;
         if (retry(port_, c->session).again(ec))
             continue;
@@ -136,8 +124,7 @@ task<> contention_queue::leave_place(contender_ptr c, contender_ptr heir) {
             break;
         }
         heir->inspect(old);
-        request last(port_, op_code::erase, c->path());
-        last.generation = c->session;
+        request last(port_, op_code::erase, c->path(), c->session);
         last.version = old.record.version;
         ec = co_await last;
         if (is_outcome_unknown(ec))

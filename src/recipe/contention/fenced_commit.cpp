@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/fenced_commit.hpp"
-
 #include "driver/cancellable.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/toolkit/synced_read.hpp"
+#include "recipe/contention/owned.hpp"
 
 #include <algorithm>
 
@@ -22,18 +20,14 @@ task<> guarded_commit(port& p,
         shared->fail(closed ? errc::closed : errc::ownership_lost);
         co_return;
     }
-    request multi(p, op_code::multi, std::string());
-    multi.generation = held.front()->generation();
     transaction whole;
-    std::size_t checks = 0;
     for (const auto& o : held) {
-        for (const std::string& node : o->nodes()) {
+        for (const std::string& node : o->nodes())
             whole.check(node);
-            ++checks;
-        }
     }
+    const std::size_t checks = whole.size();
     whole.append(steps);
-    multi.steps = whole.steps();
+    request multi(p, whole, held.front()->generation());
     error_code ec = co_await multi;
     if (ec == zk_errc::session_expired && multi.sent_in == 0)
         ec = errc::ownership_lost;

@@ -36,6 +36,17 @@ void judge_queue(const contention_rule& rule,
 
 }  // namespace
 
+contender_info info_of(const request& read, const contention_settings& settings) {
+    contender_info info;
+    info.path = read.path;
+    info.session_id = read.record.ephemeral_owner;
+    info.fencing_token = read.record.czxid;
+    info.data = without_release_request(read.answer, settings.release_request);
+    info.since =
+        std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
+    return info;
+}
+
 task<error_code> survey(port& p,
                         const contention_settings& settings,
                         const std::vector<std::string>& kinds,
@@ -82,16 +93,10 @@ task<error_code> survey(port& p,
             continue;
         }
         auto name = settings.names.parse(base_name(read.path));
-        contender_info info;
-        info.path = read.path;
+        contender_info info = info_of(read, settings);
         info.kind = name->kind < kinds.size() ? kinds[name->kind] : std::string();
         info.sequence = name->sequence;
-        info.session_id = read.record.ephemeral_owner;
-        info.fencing_token = read.record.czxid;
         info.weight = name->weight;
-        info.data = without_release_request(read.answer, settings.release_request);
-        info.since =
-            std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
         if (name->ordered && !origin)
             origin = name->sequence;
         contention_entry place;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/task.hpp"
+#include "driver/request.hpp"
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_settings.hpp"
 #include <corozk/contender_info.hpp>
@@ -17,6 +17,9 @@ struct contention_survey {
     std::vector<contender_info> contenders;
     std::int32_t limit = 0;  ///< if the queue has one
 };
+
+/// What a contender's node says, except for its name.
+contender_info info_of(const request& read, const contention_settings& settings);
 
 task<error_code> survey(port& p,
                         const contention_settings& settings,

@@ -97,14 +97,11 @@ void contention_queue::announce(contender& from, const remote_node& to) {
         });
     std::string next = path_of(to.name);
     std::string announcement = announcement_of(next);
-    create_options how;
-    how.mode = create_mode::ephemeral;
-    if (!settings_->entries.empty())
-        how.acl = &settings_->entries;
     transaction all;
     if (settings_->initial_limit > 0)
         all.check(settings_->parent, view_.limit().version());
-    all.check(next).create(announcement, std::string(), how).erase(announcement).erase(op.path);
+    all.check(next).create(announcement, std::string(), settings_->ephemeral());
+    all.erase(announcement).erase(op.path);
     op.steps = all.steps();
     op.generation = from.session;
     port_.start(op);
@@ -148,11 +145,12 @@ void contention_queue::erased(contender& c, operation& answer) {
         result = c.erase_unknown_ ? error_code() : make_error_code(errc::ownership_lost);
     } else if (result && !is_session_lost(result)) {
         view_.distrust_sequences();  // treated as a remote contender from here on
-        if (port_.logs(log_level::error)) {
-            port_.log(log_level::error,
-                      "cannot erase " + answer.path + ": " + result.message() +
-                          "; those behind it wait until the session ends");
-        }
+        port_.report(log_level::error,
+                     "cannot delete ",
+                     answer.path,
+                     ": ",
+                     result.message(),
+                     "; those behind it wait until the session ends");
     }
     auto call = std::move(c.release_call_);
     remove(c, !result);

@@ -3,17 +3,13 @@
 
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
-#include "recipe/toolkit/synced_read.hpp"
-
-#include <charconv>
+#include "operation/read_number.hpp"
 
 namespace corozk::detail {
 
 std::optional<std::int32_t> parse_limit(std::string_view data) noexcept {
     std::int32_t value = 0;
-    auto [end, error] = std::from_chars(data.data(), data.data() + data.size(), value);
-    bool number = error == std::errc() && end == data.data() + data.size();
-    if (!number || value < 1 || data.front() == '0')
+    if (!read_number(data, value) || value < 1 || data.front() == '0')
         return {};
     return value;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/node_name.hpp"
 
-#include <charconv>
+#include "operation/read_number.hpp"
 
 namespace corozk::detail {
 
@@ -44,10 +44,7 @@ std::optional<std::int32_t> parse_sequence(std::string_view digits) noexcept {
             return {};
     }
     std::int32_t value = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size())
-        return {};
-    if (negative && value == 0)
+    if (!read_number(digits, value) || (negative && value == 0))
         return {};
     return value;
 }
@@ -100,9 +97,7 @@ bool naming::take_infix(std::string_view& text,
     text.remove_prefix(end + 1);
     if (number.empty())
         return true;
-    auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), weight);
-    return error == std::errc() && stop == number.data() + number.size() && number.front() != '0' &&
-           weight > 1;
+    return read_number(number, weight) && number.front() != '0' && weight > 1;
 }
 
 std::optional<node_name> naming::parse(std::string_view name) const noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/user_call.hpp"
+#include <corozk/transaction.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -37,5 +38,43 @@ public:
     /// Releases it without a result.
     virtual void drop() noexcept = 0;
 };
+
+/// The pending calls of a holder, one each: for its loss, and for a release request.
+class held_calls {
+public:
+    /// Completes with the reason for the loss. `busy` while another one is pending;
+    /// `operation_aborted` when released.
+    void wait_lost(user_call<error_code> call);
+
+    /// Fails with the reason for a loss; otherwise as `wait_lost`.
+    void wait_release_requested(user_call<> call);
+
+    void lose(error_code reason);
+    void request_release();
+    void give_back();
+
+    /// No error unless it is lost.
+    const error_code& lost_reason() const noexcept { return lost_reason_; }
+
+private:
+    template <class... Values>
+    void keep(user_call<Values...> call, std::shared_ptr<user_call<Values...>>& kept);
+
+    std::shared_ptr<user_call<error_code>> lost_;
+    std::shared_ptr<user_call<>> request_;
+    error_code lost_reason_;
+    bool requested_ = false;
+    bool given_back_ = false;
+};
+
+/// A transaction that is not sent if this client knows that one of `held` is lost, and not applied
+/// by the server if one of their nodes was deleted or their session has ended.
+task<> guarded_commit(port& p,
+                      std::vector<std::shared_ptr<owned>> held,
+                      transaction steps,
+                      user_call<std::vector<transaction_result>> call);
+
+/// A read that sees everything that any client has written before its start.
+task<> synced_read(port& p, std::string path, user_call<node_data> call);
 
 }  // namespace corozk::detail

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/fenced_commit.hpp"
 #include "recipe/contention/owned.hpp"
 #include <corozk/ownership.hpp>
 

@@ -5,7 +5,6 @@
 #include "recipe/contention/contention_queue.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 #include <utility>
 
@@ -47,8 +46,7 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& c : batch)
         lost.emplace(settings_->names.format(c->guid(), c->kind, c->weight), std::move(c));
     // The new server may lag behind the one that got the create: sync first.
-    request listing(port_, op_code::children, settings_->parent);
-    listing.generation = session;
+    request listing(port_, op_code::children, settings_->parent, session);
     error_code ec = co_await behind_sync(port_, listing);
     std::vector<std::pair<contender_ptr, std::unique_ptr<request>>> found;
     for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
@@ -65,31 +63,33 @@ task<> contention_queue::recover(std::vector<contender_ptr> batch, std::uint64_t
     for (auto& [stem, c] : lost) {
         if (retry(port_, session).again(ec))
             creation_.still_unknown(*c);
-        else if (ec && ec != zk_errc::no_node)
-            fail(*c, ec);
         else
-            not_created(*c);
+            not_created(*c, ec == zk_errc::no_node ? error_code() : ec);
     }
     for (auto& [c, owned_look] : found) {
         request& look = *owned_look;
         ec = co_await look;
-        if (retry(port_, session).again(ec))
+        if (retry(port_, session).again(ec)) {
             creation_.still_unknown(*c);
-        else if (!ec && look.record.ephemeral_owner == port_.status().session_id)
+        } else if (!ec && look.record.ephemeral_owner == port_.status().session_id) {
             place(*c, base_name(look.path), look.record);
-        else if (!ec || ec == zk_errc::no_node)
+        } else if (!ec || ec == zk_errc::no_node) {
             not_created(*c);
-        else
+        } else {
+            port_.use_service<background_deleter>().erase(look.path, session);
             fail(*c, ec);
+        }
     }
 }
 
-/// A lost create has not created a node so far.
-void contention_queue::not_created(contender& c) {
+/// A lost create has not created a node so far, or that cannot be determined (`ec`).
+void contention_queue::not_created(contender& c, error_code ec) {
     port_.use_service<background_deleter>().erase_late(
         settings_->parent, settings_->names.format(c.guid(), c.kind, c.weight), c.session);
-    if (c.state == stage::unwanted)
-        return fail(c, boost::asio::error::operation_aborted);
+    if (!ec && c.state == stage::unwanted)
+        ec = boost::asio::error::operation_aborted;
+    if (ec)
+        return fail(c, ec);
     creation_.again(c);
     create(c);
 }

@@ -7,7 +7,6 @@
 #include "recipe/toolkit/backoff.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 #include <corozk/recipe/counter.hpp>
 
 #include <algorithm>
@@ -271,7 +270,7 @@ private:
         write.code = op_code::multi;
         transaction steps;
         create_options options;
-        options.acl = options_.acl.empty() ? nullptr : &options_.acl;
+        options.acl = &options_.acl;
         steps.erase(path_, attempt.stat.version).create(path_, std::move(data), options);
         write.steps = steps.steps();
     }

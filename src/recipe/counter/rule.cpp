@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/counter/rule.hpp"
 
+#include "operation/read_number.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -10,16 +11,10 @@ namespace corozk::detail {
 
 namespace {
 
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return ec == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
 /// Higher revisions are foreign, and incrementing them might overflow.
 bool parse_revision(std::string_view text, std::uint64_t& revision) {
     constexpr std::uint64_t highest = std::numeric_limits<std::int64_t>::max();
-    return parse_number(text, revision) && revision <= highest;
+    return read_number(text, revision) && revision <= highest;
 }
 
 /// Removes the text up to the separator.
@@ -39,7 +34,7 @@ bool is_name(std::string_view text) {
 std::optional<counter_record> parse_native(std::string_view data) {
     counter_record record;
     std::string_view rest = data;
-    if (!parse_number(take(rest, ' '), record.value))
+    if (!read_number(take(rest, ' '), record.value))
         return std::nullopt;
     record.identity = take(rest, ' ');
     if (!is_name(record.identity))
@@ -54,7 +49,7 @@ std::optional<counter_record> parse_native(std::string_view data) {
         writer.name = take(entry, ':');
         if (!is_name(writer.name))
             return std::nullopt;
-        if (!parse_number(take(entry, ':'), writer.operation))
+        if (!read_number(take(entry, ':'), writer.operation))
             return std::nullopt;
         if (!parse_revision(entry, writer.revision))
             return std::nullopt;
@@ -132,7 +127,7 @@ std::optional<counter_record> parse_counter(counter_format format, std::string_v
         case counter_format::kazoo: {
             counter_record record;
             // Kazoo creates an empty node, which means its default.
-            if (!data.empty() && !parse_number(data, record.value))
+            if (!data.empty() && !read_number(data, record.value))
                 return std::nullopt;
             return record;
         }

@@ -27,16 +27,16 @@ namespace {
 task<error_code> survey_all(port& p,
                             const deadlock_search& search,
                             const user_call<wait_graph>& call,
-                            std::vector<surveyed_queue>& lines) {
+                            std::vector<surveyed_queue>& queues) {
     for (const auto& place : search.places) {
         found_queue found;
         error_code ec = co_await recognise(p, place.path, place.candidates, found);
         if (ec)
             co_return ec;
-        surveyed_queue line;
-        line.path = place.path;
-        line.contenders = std::move(found.contenders);
-        lines.push_back(std::move(line));
+        surveyed_queue queue;
+        queue.path = place.path;
+        queue.contenders = std::move(found.contenders);
+        queues.push_back(std::move(queue));
         if (!call.waiting())
             co_return make_error_code(boost::asio::error::operation_aborted);
     }

@@ -23,14 +23,14 @@ constexpr std::size_t edges_told_of_each = 16;
 
 /// A contender waits for another one; both are owned by the survey.
 struct edge {
-    const surveyed_queue* line;
+    const surveyed_queue* queue;
     const contender_info* waiter;
     const contender_info* blocker;
     std::size_t to;  ///< the blocker's participant
 
     wait_edge copy() const {
         wait_edge result;
-        result.path = line->path;
+        result.path = queue->path;
         result.waiter = *waiter;
         result.blocker = *blocker;
         return result;
@@ -45,10 +45,10 @@ struct wait {
 
 /// The waits of a survey. Participants are numbered in their order.
 struct wait_list {
-    explicit wait_list(const std::vector<surveyed_queue>& lines) {
+    explicit wait_list(const std::vector<surveyed_queue>& queues) {
         std::map<std::pair<std::int64_t, std::string_view>, std::size_t> numbers;
-        for (const surveyed_queue& line : lines) {
-            for (const contender_info& c : line.contenders)
+        for (const surveyed_queue& queue : queues) {
+            for (const contender_info& c : queue.contenders)
                 numbers.emplace(std::pair(c.session_id, std::string_view(c.data)), 0);
         }
         for (auto& [participant, number] : numbers)
@@ -56,17 +56,17 @@ struct wait_list {
         auto number_of = [&](const contender_info& c) {
             return numbers.at({c.session_id, c.data});
         };
-        for (const surveyed_queue& line : lines) {
+        for (const surveyed_queue& queue : queues) {
             struct contender {
                 const contender_info* info;
                 std::size_t participant;
             };
             std::unordered_map<std::string_view, contender> by_path;
-            for (const contender_info& c : line.contenders)
+            for (const contender_info& c : queue.contenders)
                 by_path.emplace(c.path, contender{&c, number_of(c)});
             // Waiters share path lists: each path is looked up once.
             std::unordered_map<const std::string*, const contender*> by_place;
-            for (const contender_info& c : line.contenders) {
+            for (const contender_info& c : queue.contenders) {
                 wait w{by_path.at(c.path).participant, {}};
                 w.edges.reserve(c.waits_for.size());
                 for (const std::string& path : c.waits_for) {
@@ -75,7 +75,7 @@ struct wait_list {
                     if (found != by_path.end())
                         known->second = &found->second;
                     if (const contender* blocker = known->second)
-                        w.edges.push_back({&line, &c, blocker->info, blocker->participant});
+                        w.edges.push_back({&queue, &c, blocker->info, blocker->participant});
                 }
                 if (!w.edges.empty())
                     waits.push_back(std::move(w));
@@ -210,8 +210,8 @@ std::vector<std::vector<wait_edge>> deadlocks_of(const wait_list& list) {
 
 }  // namespace
 
-wait_graph judge(const std::vector<surveyed_queue>& lines) {
-    wait_list list(lines);
+wait_graph judge(const std::vector<surveyed_queue>& queues) {
+    wait_list list(queues);
     wait_graph graph;
     graph.edges = list.edges();
     graph.deadlocks = deadlocks_of(list);

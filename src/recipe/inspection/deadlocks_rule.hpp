@@ -26,7 +26,7 @@ struct surveyed_queue {
 };
 
 /// The edges and the deadlocks of a survey.
-wait_graph judge(const std::vector<surveyed_queue>& lines);
+wait_graph judge(const std::vector<surveyed_queue>& queues);
 
 /// The edges of the later survey, and the deadlocks that exist in both.
 wait_graph judge_twice(const std::vector<surveyed_queue>& earlier,

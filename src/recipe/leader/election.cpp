@@ -5,7 +5,6 @@
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/contention_rule.hpp"
-#include "recipe/contention/formats.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
@@ -22,21 +21,16 @@ namespace {
 task<> write_acknowledgement(detail::port& s,
                              std::shared_ptr<const contention_object> impl,
                              std::shared_ptr<contender> term,
-                             std::shared_ptr<user_call<>> call) {
+                             user_call<> user) {
+    auto call = cancellable(std::move(user), stops_waiting);
     std::string candidate = term->path();
     std::string path = join_path(impl->path(), acknowledgement_of(base_name(candidate)));
     std::uint64_t generation = term->generation();
-    create_options how;
-    how.mode = create_mode::ephemeral;
-    if (!impl->settings().entries.empty())
-        how.acl = &impl->settings().entries;
     error_code ec;
     for (;;) {
-        request multi(s, op_code::multi, std::string());
         transaction steps;
-        steps.check(candidate).create(path, std::string(), how);
-        multi.steps = steps.steps();
-        multi.generation = generation;
+        steps.check(candidate).create(path, std::string(), impl->settings().ephemeral());
+        request multi(s, steps, generation);
         ec = co_await multi;
         if (!retry(s, generation).again(ec))
             break;
@@ -161,7 +155,7 @@ task<> watch_leader(detail::port& s,
 election::election(const client& c, std::string path, election_options options)
     : contention_recipe(c,
                         make_contention_object(known_recipe::election,
-                                               the_exclusive_rule(),
+                                               the_exclusive_rule,
                                                {"candidate"},
                                                std::move(path),
                                                std::move(options)),
@@ -169,10 +163,6 @@ election::election(const client& c, std::string path, election_options options)
 
 bool election::worth_another_term(const error_code& ec) noexcept {
     return ec == errc::ownership_lost || is_transient(ec);
-}
-
-std::string election::path_of(const impl_ptr& impl) {
-    return impl ? impl->path() : std::string();
 }
 
 void election::start_campaign_again(const callee& of,
@@ -186,36 +176,16 @@ void election::start_campaign_again(const callee& of,
 void election::start_acknowledge(const callee& of,
                                  const owned_ptr& term,
                                  any_handler<void(error_code)> handler) {
-    const auto& [s, impl] = of;
-    error_code ec = problem_of(s, impl);
-    auto c = std::dynamic_pointer_cast<contender>(term);
-    if (!ec && !term)
-        ec = errc::ownership_lost;
-    if (!ec && (!c || &c->owner_port() != &detail::port_of(*s)))
-        ec = errc::bad_option;
-    if (!ec && c->stage() != contender::stage_type::granted)
-        ec = errc::ownership_lost;
-    if (!ec && parent_path(c->path()) != impl->path())
-        ec = errc::bad_option;
-    if (ec)
-        return refuse<>(s, ec, std::move(handler));
-    auto call = cancellable(user_call<>(detail::port_of(*s), std::move(handler)), stops_waiting);
-    detail::port_of(*s).spawn(
-        write_acknowledgement(detail::port_of(*s), impl, std::move(c), std::move(call)));
+    std::shared_ptr<contender> c;
+    if (error_code ec = find_held(of, term, c))
+        return refuse<>(of.owner, ec, std::move(handler));
+    run_driver(of, std::move(handler), &write_acknowledgement, std::move(c));
 }
 
 void election::start_observe(const callee& of,
                              std::optional<election_leader> seen,
                              any_handler<void(error_code, election_leader)> handler) {
-    const auto& [s, impl] = of;
-    if (error_code ec = problem_of(s, impl)) {
-        return refuse<election_leader>(s, ec, std::move(handler));
-    }
-    detail::port_of(*s).spawn(
-        watch_leader(detail::port_of(*s),
-                     impl,
-                     std::move(seen),
-                     user_call<election_leader>(detail::port_of(*s), std::move(handler))));
+    run_driver(of, std::move(handler), &watch_leader, std::move(seen));
 }
 
 }  // namespace corozk

@@ -21,8 +21,11 @@ namespace corozk::detail {
 ///  3. So an acknowledgement belongs to exactly one candidacy, and a remnant does not refer to a
 ///     later leader.
 
-/// The name of a candidate's acknowledgement.
-std::string acknowledgement_of(std::string_view candidate);
+/// The name of a candidate's acknowledgement. It does not end in a sequence, so that it is not taken
+/// for a candidate.
+inline std::string acknowledgement_of(std::string_view candidate) {
+    return std::string(candidate) + "-acknowledged";
+}
 
 /// The leader according to a listing.
 struct election_view {

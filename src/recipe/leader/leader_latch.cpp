@@ -9,6 +9,7 @@
 #include <corozk/recipe/leader_latch.hpp>
 
 #include <list>
+#include <type_traits>
 
 namespace corozk {
 
@@ -102,27 +103,15 @@ private:
         status_.reason = reason;
         status_.fencing_token = state == latch_state::leader ? term.fencing_token() : 0;
         ++status_.revision;
-        for (auto& call : changed_calls_)
-            call.complete(error_code(), status_);
-        changed_calls_.clear();
+        end_calls(changed_calls_, error_code(), status_);
     }
 
-    void fail_leadership(error_code reason) {
-        for (auto& call : leadership_calls_)
-            call.fail(reason);
-        leadership_calls_.clear();
-    }
-
-    void note_calls() {
-        std::erase_if(leadership_calls_, [](const auto& call) { return !call.waiting(); });
-    }
+    void fail_leadership(error_code reason) { end_calls(leadership_calls_, reason, 0); }
 
     void lead(ownership held) {
         term = std::move(held);
         become(latch_state::leader, error_code());
-        for (auto& call : leadership_calls_)
-            call.complete(error_code(), term.fencing_token());
-        leadership_calls_.clear();
+        end_calls(leadership_calls_, error_code(), term.fencing_token());
     }
 
     /// After a permanent error.
@@ -132,9 +121,12 @@ private:
         fail_leadership(reason);
     }
 
-    static void end_calls(calls<>& ended, error_code ec) {
+    template <class... Values>
+    static void end_calls(calls<Values...>& ended,
+                          error_code ec,
+                          const std::type_identity_t<Values>&... values) {
         for (auto& call : ended)
-            call.complete(ec);
+            call.complete(ec, values...);
         ended.clear();
     }
 
@@ -153,10 +145,8 @@ private:
         if (error)
             return nullptr;
         const contention_object& where = *campaign.impl_;
-        contention_queue& candidates =
-            get_port().use_service<contention_queues>().get(where.settings());
         return std::make_unique<grant_request>(
-            candidates, acquire_request(), where.identity(), wake_);
+            queue_of(port_, where.settings()), acquire_request(), where.identity(), wake_);
     }
 
     static task<> run(std::shared_ptr<latch_core> self);
@@ -183,7 +173,7 @@ task<> latch_core::run(std::shared_ptr<latch_core> self) {
     std::unique_ptr<inner_call<error_code>> loss;
     std::unique_ptr<inner_call<>> release;
     for (;;) {
-        me.note_calls();
+        std::erase_if(me.leadership_calls_, [](const auto& call) { return !call.waiting(); });
         if (p.status().state == session_state::closed && me.wanted_)
             me.give_up(errc::closed);
         if (candidacy && candidacy->done() && candidacy->error()) {

@@ -16,11 +16,6 @@ namespace {
 
 using part_list = std::vector<acquisition>;
 
-class multi_core final : public recipe_core {
-public:
-    using recipe_core::recipe_core;
-};
-
 /// The parts granted so far, and waits for their losses, which are failures.
 class granted_parts {
 public:
@@ -68,7 +63,7 @@ task<> acquire_all(port& p,
                    bool try_only,
                    time_point deadline,
                    any_handler<void(error_code, multi_ownership)> handler) {
-    multi_core core(p);
+    recipe_core core(p);
     signal wake(p);
     waiting_call<multi_ownership> call(core, std::move(handler), wake, deadline);
     granted_parts granted(p, wake);
@@ -125,10 +120,6 @@ task<> acquire_all(port& p,
 }  // namespace
 
 multi_lock::multi_lock(const client& c) : session_(c.implementation()) {}
-multi_lock::multi_lock() noexcept = default;
-multi_lock::multi_lock(multi_lock&&) noexcept = default;
-multi_lock& multi_lock::operator=(multi_lock&&) noexcept = default;
-multi_lock::~multi_lock() = default;
 
 multi_lock& multi_lock::add_part(acquisition part) {
     parts_.push_back(std::move(part));
@@ -165,9 +156,8 @@ void multi_lock::start_acquire(const session_ptr& s,
     }
     if (auto twice = named_twice(paths); !ec && twice) {
         ec = errc::would_deadlock;
-        if (detail::port_of(*s).logs(log_level::error))
-            detail::port_of(*s).log(log_level::error,
-                                    "multi_lock: \"" + *twice + "\" was added twice");
+        detail::port_of(*s).report(
+            log_level::error, "multi_lock: \"", *twice, "\" was added twice");
     }
     if (ec)
         return refuse<multi_ownership>(s, ec, std::move(handler));

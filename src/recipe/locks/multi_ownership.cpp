@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
-#include "recipe/contention/fenced_commit.hpp"
 #include "recipe/contention/owned.hpp"
 #include "recipe/toolkit/inner_call.hpp"
 #include <corozk/recipe/multi_ownership.hpp>
@@ -74,14 +73,6 @@ task<> release_all(port& p,
 
 }  // namespace
 
-multi_ownership::multi_ownership() noexcept = default;
-multi_ownership::multi_ownership(multi_ownership&&) noexcept = default;
-multi_ownership& multi_ownership::operator=(multi_ownership&&) noexcept = default;
-multi_ownership::~multi_ownership() = default;
-
-multi_ownership::multi_ownership(std::vector<multi_part> parts) noexcept
-    : parts_(std::move(parts)) {}
-
 multi_ownership::executor_type multi_ownership::get_executor() const noexcept {
     auto held = std::find_if(
         parts_.begin(), parts_.end(), [](const multi_part& p) { return bool(p.held); });
@@ -101,9 +92,8 @@ ownership* multi_ownership::find(std::string_view path) noexcept {
 }
 
 std::int64_t multi_ownership::fencing_token(std::string_view path) const noexcept {
-    auto at = std::find_if(
-        parts_.begin(), parts_.end(), [path](const multi_part& part) { return part.path == path; });
-    return at == parts_.end() ? 0 : at->held.fencing_token();
+    const ownership* part = const_cast<multi_ownership*>(this)->find(path);
+    return part ? part->fencing_token() : 0;
 }
 
 void multi_ownership::start_wait_lost(

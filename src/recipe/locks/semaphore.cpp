@@ -3,7 +3,6 @@
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/contention_rule.hpp"
-#include "recipe/contention/formats.hpp"
 #include "recipe/contention/grant_request.hpp"
 #include "recipe/contention/inspection.hpp"
 #include "recipe/contention/limit.hpp"
@@ -21,18 +20,12 @@ namespace {
 contention_settings make_settings(const std::string& path,
                                   std::int32_t limit,
                                   const semaphore_options& options) {
-    contention_settings settings =
-        settings_in_format(known_recipe::semaphore, options.compatibility);
-    settings.rule = &the_semaphore_rule();
-    settings.entries = options.acl;
-    settings.release_request = options.release_request;
-    if (options.compatibility == compatibility::curator) {
-        settings.parent = join_path(path, "leases");
-        settings.fixed_limit = limit;
-    } else {
-        settings.parent = path;
-        settings.initial_limit = limit;
-    }
+    bool curators = options.compatibility == compatibility::curator;
+    contention_settings settings = settings_in_format(known_recipe::semaphore,
+                                                      the_semaphore_rule,
+                                                      curators ? join_path(path, "leases") : path,
+                                                      options);
+    (curators ? settings.fixed_limit : settings.initial_limit) = limit;
     return settings;
 }
 
@@ -41,13 +34,9 @@ std::optional<contention_settings> make_gate(const std::string& path,
                                              const semaphore_options& options) {
     if (options.compatibility == compatibility::native)
         return std::nullopt;
-    contention_settings gate = settings_in_format(known_recipe::lock, options.compatibility);
-    gate.parent = options.compatibility == compatibility::curator ? join_path(path, "locks")
-                                                                  : path + "-__lock__";
-    gate.rule = &the_exclusive_rule();
-    gate.entries = options.acl;
-    gate.release_request = options.release_request;
-    return gate;
+    bool curators = options.compatibility == compatibility::curator;
+    std::string parent = curators ? join_path(path, "locks") : path + "-__lock__";
+    return settings_in_format(known_recipe::lock, the_exclusive_rule, std::move(parent), options);
 }
 
 /// A call that waits for the comparison of the limit.
@@ -82,7 +71,8 @@ public:
 
     void enter(detail::port& s,
                const acquire_request& request,
-               user_call<ownership> call) const override {
+               handler_type handler) const override {
+        user_call<ownership> call(s, std::move(handler));
         if (compared_)
             return queue(s, request, std::move(call));
         s.spawn(enter_compared(shared_from_this(), s, request, std::move(call)));
@@ -109,9 +99,10 @@ public:
 
 private:
     void queue(detail::port& s, const acquire_request& request, user_call<ownership> call) const {
-        if (!gate_)
-            return contention_object::enter(s, request, std::move(call));
-        s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
+        if (gate_)
+            s.spawn(pass_gate(shared_from_this(), s, request, std::move(call)));
+        else
+            queue_of(s, settings()).enter(request, identity(), std::move(call));
     }
 
     /// As in the other libraries, a lease is acquired by the holder of their lock.
@@ -121,8 +112,7 @@ private:
                             user_call<ownership> user) {
         signal wake(s);
         auto call = cancellable(std::move(user), any_cancellation, [&wake] { wake.set(); });
-        contention_queues& all = s.use_service<contention_queues>();
-        grant_request gate(all.get(*self->gate_), request, self->identity(), wake);
+        grant_request gate(queue_of(s, *self->gate_), request, self->identity(), wake);
         while (!gate.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
@@ -133,7 +123,7 @@ private:
         }
         inner_call<error_code> gate_lost(s, wake);
         gate.granted().implementation()->wait_lost(user_call<error_code>(s, gate_lost.handler()));
-        grant_request lease(all.get(self->settings()), request, self->identity(), wake);
+        grant_request lease(queue_of(s, self->settings()), request, self->identity(), wake);
         while (!lease.done() && !gate_lost.done() && call->waiting())
             co_await wake.wait();
         if (!call->waiting())
@@ -204,6 +194,14 @@ task<> write_limit(detail::port& p,
                    std::shared_ptr<const contention_object> impl,
                    std::int32_t limit,
                    user_call<> user) {
+    if (limit < 1) {
+        user.fail(errc::bad_option);
+        co_return;
+    }
+    if (impl->settings().initial_limit == 0) {
+        user.fail(errc::not_supported);
+        co_return;
+    }
     auto call = cancellable(std::move(user), stops_waiting);
     call->complete(co_await change_limit(p, impl->settings(), limit));
 }
@@ -219,27 +217,15 @@ semaphore::semaphore(const client& c,
                         "semaphore") {}
 
 void semaphore::start_available(const callee& of, handler_of<std::int32_t> handler) {
-    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
-        return count_free(p, of.impl, std::move(call));
-    });
+    run_driver(of, std::move(handler), &count_free);
 }
 
 void semaphore::start_holders(const callee& of, handler_of<std::vector<contender_info>> handler) {
-    run_driver(of, std::move(handler), [&of](detail::port& p, auto call) {
-        return list_holders(p, of.impl, std::move(call));
-    });
+    run_driver(of, std::move(handler), &list_holders);
 }
 
 void semaphore::start_set_limit(const callee& of, std::int32_t limit, handler_of<> handler) {
-    error_code problem;
-    if (limit < 1)
-        problem = errc::bad_option;
-    else if (of.impl && of.impl->settings().initial_limit == 0)
-        problem = errc::not_supported;
-    auto driver = [&of, limit](detail::port& p, auto call) {
-        return write_limit(p, of.impl, limit, std::move(call));
-    };
-    run_driver(of, std::move(handler), driver, problem);
+    run_driver(of, std::move(handler), &write_limit, limit);
 }
 
 }  // namespace corozk

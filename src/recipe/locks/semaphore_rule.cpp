@@ -37,11 +37,6 @@ std::vector<blocking_range> semaphore_rule::blocking_ranges(const contention_ent
     return ranges;
 }
 
-const semaphore_rule& the_semaphore_rule() noexcept {
-    static const semaphore_rule rule;
-    return rule;
-}
-
 std::int32_t free_permits(const std::vector<contender_info>& queue, std::int32_t limit) noexcept {
     std::int64_t taken = 0;
     for (const contender_info& c : queue)

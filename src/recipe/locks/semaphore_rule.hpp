@@ -33,7 +33,7 @@ public:
                                                 std::int32_t limit) const override;
 };
 
-const semaphore_rule& the_semaphore_rule() noexcept;
+inline constexpr semaphore_rule the_semaphore_rule{};
 
 /// The permits that could be acquired without waiting.
 std::int32_t free_permits(const std::vector<contender_info>& queue, std::int32_t limit) noexcept;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/contention/contention_queue.hpp"
-#include "recipe/contention/formats.hpp"
 #include "recipe/locks/shared_lock_rule.hpp"
 #include <corozk/recipe/shared_lock.hpp>
 
@@ -12,34 +11,10 @@ namespace corozk {
 
 using namespace detail;
 
-namespace {
-
-/// The contender of an ownership, if it belongs to this lock and has this kind.
-error_code find_held(const std::shared_ptr<session>& s,
-                     const std::shared_ptr<const contention_object>& impl,
-                     const std::shared_ptr<owned>& held,
-                     std::uint8_t kind,
-                     std::shared_ptr<contender>& found) {
-    if (error_code ec = problem_of(s, impl))
-        return ec;
-    if (!held)
-        return errc::ownership_lost;
-    found = std::dynamic_pointer_cast<contender>(held);
-    if (!found || &found->owner_port() != &port_of(*s))
-        return errc::bad_option;
-    if (found->stage() != contender::stage_type::granted)
-        return errc::ownership_lost;
-    const contention_settings& settings = found->current_queue()->settings();
-    bool here = settings.parent == impl->path() && settings.rule == &the_shared_rule();
-    return here && found->kind == kind ? error_code() : make_error_code(errc::bad_option);
-}
-
-}  // namespace
-
 shared_lock::shared_lock(const client& c, std::string path, shared_lock_options options)
     : contention_recipe(c,
                         make_contention_object(known_recipe::shared_lock,
-                                               the_shared_rule(),
+                                               the_shared_rule,
                                                {"read", "write"},
                                                std::move(path),
                                                std::move(options)),
@@ -47,7 +22,10 @@ shared_lock::shared_lock(const client& c, std::string path, shared_lock_options 
 
 void shared_lock::start_downgrade(const callee& of, const owned_ptr& held, handler_of<> handler) {
     std::shared_ptr<contender> c;
-    if (error_code ec = find_held(of.owner, of.impl, held, write_kind, c))
+    error_code ec = find_held(of, held, c);
+    if (!ec && c->kind != write_kind)
+        ec = errc::bad_option;
+    if (ec)
         return refuse<>(of.owner, ec, std::move(handler));
     c->current_queue()->convert(c, read_kind, user_call<>(c->owner_port(), std::move(handler)));
 }
@@ -57,7 +35,10 @@ void shared_lock::start_upgrade(const callee& of,
                                 time_point deadline,
                                 handler_of<> handler) {
     std::shared_ptr<contender> c;
-    if (error_code ec = find_held(of.owner, of.impl, held, read_kind, c))
+    error_code ec = find_held(of, held, c);
+    if (!ec && c->kind != read_kind)
+        ec = errc::bad_option;
+    if (ec)
         return refuse<>(of.owner, ec, std::move(handler));
     // The result is not a new ownership: `held` itself becomes the writer.
     auto executor = boost::asio::get_associated_executor(handler, c->owner_port().executor());

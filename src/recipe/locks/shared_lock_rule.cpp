@@ -51,9 +51,4 @@ bool shared_rule::can_be_converted(const contention_entry& entry) const {
     return entry.kind == write_kind;
 }
 
-const shared_rule& the_shared_rule() noexcept {
-    static const shared_rule rule;
-    return rule;
-}
-
 }  // namespace corozk::detail

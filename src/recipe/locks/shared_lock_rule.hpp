@@ -33,6 +33,6 @@ public:
     bool can_be_converted(const contention_entry& entry) const override;
 };
 
-const shared_rule& the_shared_rule() noexcept;
+inline constexpr shared_rule the_shared_rule{};
 
 }  // namespace corozk::detail

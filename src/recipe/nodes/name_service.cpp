@@ -6,7 +6,7 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/nodes/name_service_rule.hpp"
-#include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/read_children.hpp"

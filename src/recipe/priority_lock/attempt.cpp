@@ -4,12 +4,10 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/contention_settings.hpp"
 #include "recipe/contention/release_request.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 #include <corozk/transaction.hpp>
 
 #include <algorithm>
@@ -44,11 +42,13 @@ void priority_turns::pass(const std::string& parent, signal& who) {
 }
 
 priority_attempt::priority_attempt(port& p,
-                                   const priority_settings& settings,
-                                   priority_claim what,
+                                   const contention_settings& settings,
+                                   const priority_lock_options& options,
+                                   const acquire_request& what,
                                    signal& wake)
     : port_(p),
       settings_(settings),
+      options_(options),
       claim_(what),
       wake_(wake),
       generation_(p.status().generation),
@@ -68,7 +68,7 @@ void priority_attempt::fail(error_code reason) noexcept {
 void priority_attempt::granted(std::int64_t token) {
     over_ = true;
     hold_ = std::make_shared<priority_hold>(
-        port_, at(name_), at(record_of(name_)), settings_.request_text, generation_, token);
+        port_, at(name_), at(record_of(name_)), settings_.release_request, generation_, token);
     hold_->start();
 }
 
@@ -95,13 +95,11 @@ task<bool> priority_attempt::advance() {
 
 task<> priority_attempt::enter() {
     // A new guid for each attempt, so that nodes of earlier ones are not mistaken for it.
-    guid_ = port_.new_guid();
-    stem_ = format_ranked(guid_, claim_.kind, claim_.priority);
-    request create(port_, op_code::create, at(stem_));
+    stem_ = format_ranked(port_.new_guid(), claim_.kind, claim_.weight);
+    request create(port_, op_code::create, at(stem_), generation_);
     create.mode = create_mode::ephemeral_sequential;
-    create.data = settings_.identity;
+    create.data = options_.identity;
     create.entries = settings_.entries;
-    create.generation = generation_;
     error_code ec = co_await create;
     retry attempt(port_, generation_);
     const bool again = attempt.again(ec);
@@ -120,17 +118,11 @@ task<> priority_attempt::enter() {
 
 /// After a lost response to the create. A server that lags behind must catch up first.
 task<> priority_attempt::find() {
-    request listing(port_, op_code::children, settings_.parent);
-    listing.generation = generation_;
+    request listing(port_, op_code::children, settings_.parent, generation_);
     error_code ec = co_await behind_sync(port_, listing);
     if (retry(port_, generation_).again(ec))
         co_return;
     lost_create_ = false;
-    if (ec && ec != zk_errc::no_node) {
-        port_.use_service<background_deleter>().erase_guid(settings_.parent, guid_, generation_);
-        fail(ec);
-        co_return;
-    }
     for (std::size_t i = 0; !ec && i < listing.names.size(); ++i) {
         std::string_view name = listing.names[i];
         auto parsed = parse_ranked(name);
@@ -139,13 +131,14 @@ task<> priority_attempt::find() {
     }
     if (name_.empty())
         port_.use_service<background_deleter>().erase_late(settings_.parent, stem_, generation_);
+    if (ec && ec != zk_errc::no_node)
+        fail(ec);
 }
 
 task<bool> priority_attempt::look() {
-    request record(port_, op_code::exists, at(record_of(name_)));
-    request parent(port_, op_code::get, settings_.parent);
-    request children(port_, op_code::children, settings_.parent);
-    record.generation = parent.generation = children.generation = generation_;
+    request record(port_, op_code::exists, at(record_of(name_)), generation_);
+    request parent(port_, op_code::get, settings_.parent, generation_);
+    request children(port_, op_code::children, settings_.parent, generation_);
     const bool perhaps = unanswered_;
     if (perhaps) {
         record_watch_.disarm();
@@ -179,7 +172,7 @@ task<bool> priority_attempt::look() {
         co_return false;
     }
     auto ageing = parse_ageing(parent.answer);
-    if (!ageing || *ageing != settings_.ageing) {
+    if (!ageing || *ageing != options_.ageing) {
         fail(ageing ? errc::limit_mismatch : errc::foreign_data);
         co_return true;
     }
@@ -194,10 +187,9 @@ task<bool> priority_attempt::look() {
 
 /// Before any contender waits for another: all must use the same order.
 task<> priority_attempt::write_ageing(std::int32_t version) {
-    request set(port_, op_code::set, settings_.parent);
-    set.data = std::to_string(settings_.ageing);
+    request set(port_, op_code::set, settings_.parent, generation_);
+    set.data = std::to_string(options_.ageing);
     set.version = version;
-    set.generation = generation_;
     error_code ec = co_await set;
     if (ec && ec != zk_errc::bad_version && ec != zk_errc::no_node &&
         !retry(port_, generation_).again(ec))
@@ -214,7 +206,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
         unanswered_ = true;  // granted, but the token is not known yet
         co_return false;
     }
-    ranked_verdict verdict = judge(listing.places, *me, settings_.ageing);
+    ranked_verdict verdict = judge(listing.places, *me, options_.ageing);
     if (verdict.grant) {
         co_await ask(version);
         co_return false;
@@ -223,7 +215,7 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
         fail(errc::would_block);
         co_return true;
     }
-    if (settings_.ask_holders)
+    if (options_.ask_holder_to_release)
         ask_holders(listing, verdict);
     bool settled = co_await wait_for(listing, verdict);
     co_return settled;
@@ -232,16 +224,10 @@ task<bool> priority_attempt::decide(const ranked_listing& listing, std::int32_t 
 /// Requests the record.
 task<> priority_attempt::ask(std::int32_t version) {
     transaction steps;
-    create_options how;
-    how.mode = create_mode::ephemeral;
-    if (!settings_.entries.empty())
-        how.acl = &settings_.entries;
     steps.check(at(name_));
-    steps.set(settings_.parent, std::to_string(settings_.ageing), version);
-    steps.create(at(record_of(name_)), settings_.identity, how);
-    request multi(port_, op_code::multi, std::string());
-    multi.steps = steps.steps();
-    multi.generation = generation_;
+    steps.set(settings_.parent, std::to_string(options_.ageing), version);
+    steps.create(at(record_of(name_)), options_.identity, settings_.ephemeral());
+    request multi(port_, steps, generation_);
     asked_ = true;
     error_code ec = co_await multi;
     if (!ec && multi.results.size() == multi.steps.size() && multi.results[1].stat.mzxid > 0) {
@@ -261,16 +247,12 @@ task<> priority_attempt::ask(std::int32_t version) {
 }
 
 void priority_attempt::ask_holders(const ranked_listing& listing, const ranked_verdict& verdict) {
-    contention_settings target;
-    target.parent = settings_.parent;
-    target.names.counts_everything = true;
-    target.release_request = settings_.request_text;
     for (std::size_t i : verdict.inferior) {
         std::string holder = at(listing.blocking_node(i));
         if (!asked_holders_.insert(holder).second)
             continue;
         user_call<> nobody(port_, [](error_code) {});
-        port_.spawn(ask_for_release(port_, target, std::move(holder), std::move(nobody)));
+        port_.spawn(ask_for_release(port_, settings_, std::move(holder), std::move(nobody)));
     }
 }
 
@@ -302,15 +284,13 @@ task<bool> priority_attempt::wait_for(const ranked_listing& listing,
 
 /// Watches a node if it exists.
 task<error_code> priority_attempt::observe(const std::string& path, watch_node& watch) {
-    request read(port_, op_code::get, path);
-    read.generation = generation_;
+    request read(port_, op_code::get, path, generation_);
     read.attach(watch);
     error_code ec = co_await read;
     if (ec != zk_errc::no_auth)
         co_return ec;
     // `exists` needs no permission.
-    request look(port_, op_code::exists, path);
-    look.generation = generation_;
+    request look(port_, op_code::exists, path, generation_);
     look.attach(watch);
     ec = co_await look;
     if (ec == zk_errc::no_node)

@@ -3,9 +3,10 @@
 
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
+#include "recipe/contention/contention_settings.hpp"
 #include "recipe/priority_lock/hold.hpp"
 #include "recipe/priority_lock/rule.hpp"
-#include <corozk/types.hpp>
+#include <corozk/recipe/priority_lock.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -36,28 +37,15 @@ private:
     std::map<std::string, turn> turns_;
 };
 
-/// Settings of a priority lock.
-struct priority_settings {
-    std::string parent;
-    std::string identity;
-    acl entries;
-    std::int32_t ageing = 0;
-    bool ask_holders = false;
-    std::string request_text;
-};
-
-/// The parameters of an acquisition.
-struct priority_claim {
-    std::uint8_t kind = priority_write;
-    std::int32_t priority = 0;
-    bool try_only = false;
-};
-
 /// An attempt to acquire a priority lock. The driver calls `advance` until it is over or cancelled,
 /// then `leave`. Each step reads the state at the server, regardless of what caused it.
 class priority_attempt {
 public:
-    priority_attempt(port& p, const priority_settings& settings, priority_claim what, signal& wake);
+    priority_attempt(port& p,
+                     const contention_settings& settings,
+                     const priority_lock_options& options,
+                     const acquire_request& what,
+                     signal& wake);
     priority_attempt(const priority_attempt&) = delete;
     priority_attempt& operator=(const priority_attempt&) = delete;
 
@@ -87,15 +75,15 @@ private:
     std::string at(std::string_view name) const;
 
     port& port_;
-    const priority_settings& settings_;
-    const priority_claim claim_;
+    const contention_settings& settings_;
+    const priority_lock_options& options_;
+    const acquire_request claim_;
     signal& wake_;
     const std::uint64_t generation_;
     watch_signal blocker_watch_;
     watch_signal own_watch_;
     watch_signal record_watch_;  ///< for its creation after a lost response
 
-    std::string guid_;
     std::string stem_;
     std::string name_;          ///< of the contender's node, once known
     bool lost_create_ = false;  ///< an unknown node may exist

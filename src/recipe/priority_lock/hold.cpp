@@ -86,19 +86,17 @@ task<> priority_hold::give_back(std::shared_ptr<priority_hold> self,
                                 std::shared_ptr<user_call<>> call) {
     priority_hold& me = *self;
     port& p = me.port_;
-    request multi(p, op_code::multi, std::string());
     transaction both;
     both.erase(me.contender_).erase(me.record_);
-    multi.steps = both.steps();
-    multi.generation = me.generation_;
+    request multi(p, both, me.generation_);
     error_code ec = co_await multi;
     bool broken = ec == zk_errc::no_node;
     if (ec)
         ec = co_await dismantle(p, me.contender_, me.record_, me.generation_);
     if (!ec && broken)
         ec = errc::ownership_lost;
-    if (ec && !is_session_lost(ec) && ec != errc::ownership_lost && p.logs(log_level::error))
-        p.log(log_level::error, "cannot release " + me.record_ + ": " + ec.message());
+    if (ec && !is_session_lost(ec) && ec != errc::ownership_lost)
+        p.report(log_level::error, "cannot release ", me.record_, ": ", ec.message());
     if (call)
         call->complete(ec);
 }
@@ -128,8 +126,7 @@ task<> priority_hold::keep_watch(std::shared_ptr<priority_hold> self) {
 task<bool> priority_hold::look(const std::string& path, std::int64_t& czxid, watch_node& watch) {
     if (watch.armed() || stage_ != stage::held)
         co_return true;
-    request read(port_, op_code::get, path);
-    read.generation = generation_;
+    request read(port_, op_code::get, path, generation_);
     read.attach(watch);
     error_code ec = co_await read;
     bool another = !ec && czxid != 0 && czxid != read.record.czxid;

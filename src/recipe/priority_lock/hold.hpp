@@ -3,7 +3,6 @@
 
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
-#include "recipe/contention/held_calls.hpp"
 #include "recipe/contention/owned.hpp"
 
 #include <cstdint>

@@ -27,23 +27,21 @@ contention_settings make_settings(std::string path, const priority_lock_options&
     return settings;
 }
 
-class priority_object final : public contention_object {
+class priority_object final : public contention_object,
+                              public std::enable_shared_from_this<priority_object> {
 public:
     priority_object(std::string path, priority_lock_options options)
         : contention_object(make_settings(std::move(path), options),
                             options.identity,
                             {"read", "write"}),
-          ask_{contention_object::settings().parent,
-               options.identity,
-               options.acl,
-               options.ageing,
-               options.ask_holder_to_release,
-               options.release_request} {
-        if (!problem_ && options.ageing < 0)
+          options_(std::move(options)) {
+        if (!problem_ && options_.ageing < 0)
             problem_ = errc::bad_option;
     }
 
-    const priority_settings& how() const noexcept { return ask_; }
+    const priority_lock_options& options() const noexcept { return options_; }
+
+    void enter(port& p, const acquire_request& what, handler_type handler) const override;
 
     const contention_settings& settings_of(const std::string& contender) const override {
         bool ours = parent_path(contender) == path() && parse_ranked(base_name(contender));
@@ -53,29 +51,23 @@ public:
     task<error_code> look(port& p, contention_survey& found) const override;
 
 private:
-    const priority_settings ask_;
+    const priority_lock_options options_;
     const contention_settings nowhere_;
-};
-
-class attempt_core final : public recipe_core {
-public:
-    using recipe_core::recipe_core;
 };
 
 task<> acquire_ranked(port& p,
                       std::shared_ptr<const priority_object> lock,
-                      priority_claim what,
-                      time_point deadline,
+                      acquire_request what,
                       any_handler<void(error_code, ownership)> handler) {
-    attempt_core core(p);
+    recipe_core core(p);
     signal wake(p);
-    waiting_call<ownership> call(core, std::move(handler), wake, deadline);
+    waiting_call<ownership> call(core, std::move(handler), wake, what.deadline);
     session_signal session(p, wake);
     if (p.status().state == session_state::closed)
         call.fail(errc::closed);
     while (!p.alive(p.status().generation) && !call.over())
         co_await wake.wait();
-    priority_attempt attempt(p, lock->how(), what, wake);
+    priority_attempt attempt(p, lock->settings(), lock->options(), what, wake);
     while (!call.over() && !attempt.over()) {
         bool settled = co_await attempt.advance();
         if (settled && !call.over() && !attempt.over())
@@ -86,11 +78,15 @@ task<> acquire_ranked(port& p,
         ownership granted(p.keep_alive(), std::move(hold));
         call.complete(error_code(), std::move(granted));
         priority_turns& turns = p.use_service<priority_turns>();
-        turns.pass(lock->how().parent, wake);
+        turns.pass(lock->path(), wake);
         co_return;
     }
     co_await attempt.leave();
     call.fail(attempt.error());
+}
+
+void priority_object::enter(port& p, const acquire_request& what, handler_type handler) const {
+    p.spawn(acquire_ranked(p, shared_from_this(), what, std::move(handler)));
 }
 
 /// The paths that each contender of a listing waits for. The holders' paths are shared by all.
@@ -148,7 +144,7 @@ task<error_code> priority_object::look(port& p, contention_survey& found) const 
         ec = listed;
     if (ec)
         co_return ec == zk_errc::no_node ? error_code() : ec;
-    auto ageing = parent.answer.empty() ? ask_.ageing : parse_ageing(parent.answer);
+    auto ageing = parent.answer.empty() ? options_.ageing : parse_ageing(parent.answer);
     std::vector<std::string_view> names;
     std::optional<std::int32_t> origin;
     for (std::size_t i = 0; i < children.names.size(); ++i) {
@@ -178,17 +174,11 @@ task<error_code> priority_object::look(port& p, contention_survey& found) const 
         if (problem)
             continue;  // deleted in the meantime
         auto name = parse_ranked(base_name(read.path));
-        contender_info info;
-        info.path = read.path;
+        contender_info info = info_of(read, settings());
         info.kind = kinds()[name->kind];
         info.holds = listing.places[i].holds;
         info.priority = name->priority;
         info.sequence = name->sequence;
-        info.session_id = read.record.ephemeral_owner;
-        info.fencing_token = read.record.czxid;
-        info.data = without_release_request(read.answer, settings().release_request);
-        info.since =
-            std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
         if (!info.holds)
             info.waits_for = blocking.of(i);
         entries.emplace_back(i, std::move(info));
@@ -214,29 +204,5 @@ priority_lock::priority_lock(const client& c, std::string path, priority_lock_op
           c,
           std::make_shared<const priority_object>(std::move(path), std::move(options)),
           "priority_lock") {}
-
-detail::acquisition priority_lock::ranked_part(wish what) const {
-    return acquisition(
-        session_, path(), [s = session_, impl = impl_, what](bool try_only, auto handler) {
-            wish now = what;
-            now.try_only = try_only;
-            start(callee(s, impl), now, std::move(handler));
-        });
-}
-
-void priority_lock::start(const callee& of,
-                          wish what,
-                          any_handler<void(error_code, ownership)> handler) {
-    const auto& [s, impl] = of;
-    if (error_code ec = problem_of(s, impl))
-        return refuse<ownership>(s, ec, std::move(handler));
-    priority_claim claim;
-    claim.kind = what.kind;
-    claim.priority = what.priority;
-    claim.try_only = what.try_only;
-    auto lock = std::static_pointer_cast<const priority_object>(impl);
-    detail::port_of(*s).spawn(acquire_ranked(
-        detail::port_of(*s), std::move(lock), claim, what.deadline, std::move(handler)));
-}
 
 }  // namespace corozk

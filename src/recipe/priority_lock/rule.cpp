@@ -67,23 +67,23 @@ ranked_verdict judge(const std::vector<ranked_place>& places, std::size_t me, st
 
 std::vector<std::optional<std::size_t>> nearest_ahead(const std::vector<ranked_place>& places,
                                                       std::int32_t ageing) {
-    std::vector<std::size_t> line;
+    std::vector<std::size_t> waiting;
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (!places[i].holds)
-            line.push_back(i);
+            waiting.push_back(i);
     }
     auto before = [&](std::size_t a, std::size_t b) {
         return comes_before(places[a], places[b], ageing);
     };
-    std::sort(line.begin(), line.end(), [&before](std::size_t a, std::size_t b) {
+    std::sort(waiting.begin(), waiting.end(), [&before](std::size_t a, std::size_t b) {
         return before(a, b) || (!before(b, a) && a < b);
     });
     std::vector<std::optional<std::size_t>> nearest(places.size());
     std::optional<std::size_t> last;
     std::optional<std::size_t> last_writer;
-    for (auto begin = line.begin(); begin != line.end();) {
+    for (auto begin = waiting.begin(); begin != waiting.end();) {
         // Only forged names have equal places; none is ahead of the others.
-        auto end = std::upper_bound(begin, line.end(), *begin, before);
+        auto end = std::upper_bound(begin, waiting.end(), *begin, before);
         for (auto i = begin; i != end; ++i)
             nearest[*i] = places[*i].kind == priority_read ? last_writer : last;
         last = *begin;

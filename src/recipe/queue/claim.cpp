@@ -72,9 +72,7 @@ task<> claim_impl::run_acknowledge(std::shared_ptr<claim_impl> self,
     all.erase(me.node_.path, me.node_.record.version).erase(me.item_path_).append(extra);
     bool doubtful = false;  // an attempt may have been applied
     for (;;) {
-        request multi(me.port_, op_code::multi, std::string());
-        multi.steps = all.steps();
-        multi.generation = me.node_.generation;
+        request multi(me.port_, all, me.node_.generation);
         error_code ec = co_await multi;
         std::size_t failed = 0;
         while (failed < multi.results.size() && multi.results[failed].error != ec)
@@ -205,9 +203,8 @@ task<> claim_impl::run_watch(std::shared_ptr<claim_impl> self) {
     };
     while (me.exists() && wanted()) {
         if (!changed.armed()) {
-            request get(me.port_, op_code::get, node.path);
+            request get(me.port_, op_code::get, node.path, node.generation);
             get.attach(changed);
-            get.generation = node.generation;
             error_code ec = co_await get;
             // An acknowledgement in flight deletes the claim as well: its outcome decides.
             bool gone = ec == zk_errc::no_node || (!ec && !node.is(get.record));

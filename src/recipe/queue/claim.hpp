@@ -20,7 +20,8 @@ class claim_impl final : public std::enable_shared_from_this<claim_impl> {
 public:
     claim_impl(std::shared_ptr<queue_consumer> consumer, queue_item item, claim_node node);
 
-    port& owner() noexcept { return port_; }
+    port& get_port() noexcept { return port_; }
+    boost::asio::any_io_executor executor() const { return port_.executor(); }
     signal& wake() noexcept { return wake_; }
     const queue_item& item() const noexcept { return item_; }
     const std::string& path() const noexcept { return node_.path; }

@@ -3,7 +3,6 @@
 
 #include "driver/request.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 namespace corozk::detail {
 
@@ -17,8 +16,7 @@ constexpr std::int64_t different_claims = 4;
 task<error_code> claim_node::find() {
     retry reading(owner, generation);
     for (;;) {
-        request get(owner, op_code::get, path);
-        get.generation = generation;
+        request get(owner, op_code::get, path, generation);
         error_code ec = co_await behind_sync(owner, get);
         if (reading.again(ec))
             continue;
@@ -40,10 +38,9 @@ task<error_code> claim_node::tell_apart(const stat& item) {
     std::int64_t version = claims > 0 ? (claims - 1) % different_claims : 0;
     retry writing(owner, generation);
     while (record.version < version) {
-        request set(owner, op_code::set, path);
+        request set(owner, op_code::set, path, generation);
         set.data = guid;
         set.version = record.version;
-        set.generation = generation;
         error_code ec = co_await set;
         if (!ec) {
             ++record.version;
@@ -65,9 +62,8 @@ task<error_code> claim_node::tell_apart(const stat& item) {
 task<error_code> claim_node::erase() {
     retry deleting(owner, generation);
     for (;;) {
-        request erase(owner, op_code::erase, path);
+        request erase(owner, op_code::erase, path, generation);
         erase.version = record.version;
-        erase.generation = generation;
         error_code ec = co_await erase;
         if (!deleting.again(ec) && ec != zk_errc::bad_version)
             co_return ec;

@@ -3,7 +3,7 @@
 #include "recipe/queue/producer.hpp"
 
 #include "driver/request.hpp"
-#include "recipe/toolkit/delete_exact.hpp"
+#include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
 

@@ -14,20 +14,18 @@ namespace {
 using call_kind = detail::consumer_call::kind;
 
 detail::task<> run_count(std::shared_ptr<detail::queue_impl> queue,
-                         std::unique_ptr<detail::pending_call<std::size_t>> call) {
-    for (;;) {
-        detail::request exists(queue->owner(), detail::op_code::exists, queue->path());
+                         detail::any_handler<void(error_code, std::size_t)> handler) {
+    detail::port& p = queue->get_port();
+    detail::signal wake(p);
+    detail::waiting_call<std::size_t> call(*queue, std::move(handler), wake);
+    while (!call.over()) {
+        detail::request exists(p, detail::op_code::exists, queue->path());
         error_code ec = co_await exists;
-        const bool again = detail::retry(queue->owner(), detail::while_reachable).again(ec);
-        if (again && call->waiting() && !queue->stopped())
+        if (detail::retry(p, detail::while_reachable).again(ec))
             continue;
         if (ec == zk_errc::no_node)
             ec = error_code();
-        if (queue->stopped())
-            ec = boost::asio::error::operation_aborted;
-        call->complete(ec,
-                       ec ? 0 : static_cast<std::size_t>(std::max(exists.record.num_children, 0)));
-        co_return;
+        call.complete(ec, static_cast<std::size_t>(std::max(exists.record.num_children, 0)));
     }
 }
 
@@ -38,11 +36,15 @@ void start_call(const std::shared_ptr<detail::queue_impl>& impl,
                 bool no_wait,
                 detail::any_handler<void(error_code, Result)> handler,
                 detail::time_point deadline = detail::time_point::max()) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->consumer->wake();
-    auto call = detail::make_call(impl->owner(), wake, std::move(handler), deadline);
+    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), deadline);
     impl->consumer->enqueue({what, no_wait, std::move(call)});
+}
+
+auto call_of(detail::claim_impl& claim, detail::any_handler<void(error_code)> handler) {
+    return detail::make_call(claim.get_port(), claim.wake(), std::move(handler));
 }
 
 }  // namespace
@@ -67,20 +69,18 @@ bool queue_claim::valid() const noexcept {
 }
 
 void queue_claim::start_acknowledge(const impl_ptr& impl, transaction extra, handler_of<> handler) {
-    if (!detail::ready(impl, handler))
-        return;
-    impl->acknowledge(std::move(extra),
-                      detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    if (detail::usable(impl, handler))
+        impl->acknowledge(std::move(extra), call_of(*impl, std::move(handler)));
 }
 
 void queue_claim::start_release(const impl_ptr& impl, handler_of<> handler) {
-    if (detail::ready(impl, handler))
-        impl->release(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    if (detail::usable(impl, handler))
+        impl->release(call_of(*impl, std::move(handler)));
 }
 
 void queue_claim::start_wait_lost(const impl_ptr& impl, handler_of<> handler) {
-    if (detail::ready(impl, handler))
-        impl->wait_lost(detail::make_call(impl->owner(), impl->wake(), std::move(handler)));
+    if (detail::usable(impl, handler))
+        impl->wait_lost(call_of(*impl, std::move(handler)));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -104,10 +104,10 @@ void basic_queue::start_put(const impl_ptr& impl,
                             clock::time_point deadline,
                             bool no_wait,
                             handler_of<> handler) {
-    if (!detail::ready_at_path(impl, handler))
+    if (!detail::usable_at_path(impl, handler))
         return;
     detail::signal& wake = impl->producer->wake();
-    auto call = detail::make_call(impl->owner(), wake, std::move(handler), deadline);
+    auto call = detail::make_call(impl->get_port(), wake, std::move(handler), deadline);
     impl->producer->enqueue({std::move(items), rank, no_wait, std::move(call)});
 }
 
@@ -130,10 +130,7 @@ void basic_queue::start_consume(const impl_ptr& impl,
 }
 
 void basic_queue::start_size(const impl_ptr& impl, handler_of<std::size_t> handler) {
-    if (!detail::ready_at_path(impl, handler))
-        return;
-    auto call = detail::make_call(impl->owner(), impl->consumer->wake(), std::move(handler));
-    impl->owner().spawn(run_count(impl, std::move(call)));
+    detail::run_at_path(impl, std::move(handler), &run_count);
 }
 
 }  // namespace corozk

@@ -3,11 +3,12 @@
 
 #include "recipe/queue/consumer.hpp"
 #include "recipe/queue/producer.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 
 namespace corozk::detail {
 
 /// The implementation of a queue object.
-class queue_impl final {
+class queue_impl final : public recipe_core {
 public:
     queue_impl(port& p,
                const std::string& path,
@@ -15,27 +16,25 @@ public:
                queue_order order,
                queue_consumer::wall_clock clock,
                std::weak_ptr<session> s)
-        : port_(p),
+        : recipe_core(p),
           settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
           producer(std::make_shared<queue_producer>(p, settings_)),
           consumer(std::make_shared<queue_consumer>(p, settings_, std::move(clock), std::move(s))) {
     }
 
-    port& owner() noexcept { return port_; }
     const std::string& path() const noexcept { return settings_->path; }
     bool path_is_good() const {
         return detail::path_is_good(port_, "queue", path()) &&
                detail::path_is_good(port_, "queue", settings_->options.control_path);
     }
 
-    bool stopped() const noexcept { return consumer->stopped(); }
-    void stop() {
+    void stop() noexcept override {
+        recipe_core::stop();
         consumer->stop();
         producer->stop();
     }
 
 private:
-    port& port_;
     std::shared_ptr<const queue_settings> settings_;
 
 public:

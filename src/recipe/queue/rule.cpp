@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipe/queue/rule.hpp"
 
+#include "operation/read_number.hpp"
 #include "recipe/contention/node_name.hpp"
 #include "recipe/queue/delay_queue_rule.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace corozk::detail {
 
 namespace {
 
 constexpr std::int32_t kazoo_default_priority = 100;
-
-std::optional<std::int32_t> parse_number(std::string_view text) noexcept {
-    std::int32_t value = 0;
-    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (ec != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return value;
-}
 
 /// The prefix of the items' names.
 std::string_view stem_of(compatibility format) noexcept {
@@ -50,11 +42,11 @@ std::optional<queue_key> parse_prioritized(std::string_view text) noexcept {
     std::size_t dash = text.find('-', 1);
     if (dash == std::string_view::npos)
         return std::nullopt;
-    auto priority = parse_number(text.substr(0, dash));
+    std::int32_t priority = 0;
     auto sequence = parse_sequence(text.substr(dash + 1));
-    if (!priority || !sequence)
+    if (!read_number(text.substr(0, dash), priority) || !sequence)
         return std::nullopt;
-    return queue_key{*priority, *sequence};
+    return queue_key{priority, *sequence};
 }
 
 }  // namespace

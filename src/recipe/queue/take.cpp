@@ -156,11 +156,13 @@ task<> queue_consumer::put_back(available_item item) {
             ec = co_await create_parent();
         if (!ec || is_transient(ec))
             continue;
-        if (port_.logs(log_level::error)) {
-            port_.log(log_level::error,
-                      "could not put the item " + item.name + " back into " + settings_->path +
-                          ": " + ec.message());
-        }
+        port_.report(log_level::error,
+                     "could not put the item ",
+                     item.name,
+                     " back into ",
+                     settings_->path,
+                     ": ",
+                     ec.message());
         co_return;
     }
 }

@@ -5,10 +5,10 @@
 #include "driver/signal.hpp"
 #include "operation/path.hpp"
 #include "recipe/toolkit/retry.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <set>
 
 namespace corozk::detail {
@@ -22,17 +22,15 @@ constexpr auto idle_connection_interval = std::chrono::seconds(10);
 task<> erase_driver(port& p, std::string path, std::uint64_t generation) {
     std::string name = path;
     error_code ec = co_await delete_reliably(p, std::move(path), generation);
-    if (ec && !is_session_lost(ec) && p.logs(log_level::warning)) {
-        p.log(log_level::warning, "could not delete " + name + ": " + ec.message());
-    }
+    if (ec && !is_session_lost(ec))
+        p.report(log_level::warning, "could not delete ", name, ": ", ec.message());
 }
 
 /// Lists a parent after everything that this session has sent before was applied: after a reconnect
 /// the new server may lag behind the previous one.
 task<error_code> list_all(port& p, std::string parent, std::uint64_t generation, name_list& names) {
     for (;;) {
-        request listing(p, op_code::children, parent);
-        listing.generation = generation;
+        request listing(p, op_code::children, parent, generation);
         error_code ec = co_await behind_sync(p, listing);
         if (retry(p, generation).again(ec))
             continue;
@@ -41,24 +39,11 @@ task<error_code> list_all(port& p, std::string parent, std::uint64_t generation,
     }
 }
 
-task<> erase_guid_driver(port& p, std::string parent, std::string guid, std::uint64_t generation) {
-    name_list names;
-    // On errors, the parent or the session does not exist any more, and neither does the node.
-    if (co_await list_all(p, parent, generation, names))
-        co_return;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i].find(guid) == std::string_view::npos)
-            continue;
-        co_await erase_driver(p, join_path(parent, names[i]), generation);
-    }
-}
-
 }  // namespace
 
 task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation) {
     for (;;) {
-        request erase(p, op_code::erase, path);
-        erase.generation = generation;
+        request erase(p, op_code::erase, path, generation);
         error_code ec = co_await erase;
         if (!ec || ec == zk_errc::no_node)
             co_return error_code();
@@ -67,14 +52,41 @@ task<error_code> delete_reliably(port& p, std::string path, std::uint64_t genera
     }
 }
 
-void background_deleter::erase(std::string path, std::uint64_t generation) {
-    port_.spawn(erase_driver(port_, std::move(path), generation));
+task<error_code> erase_one(port& p, std::string path, bool& erased) {
+    std::optional<std::int64_t> meant;  // by a request whose response was lost
+    erased = false;
+    for (;;) {
+        // The server may lag behind and not have the node yet.
+        request look(p, op_code::exists, path);
+        error_code ec = co_await behind_sync(p, look);
+        if (retry(p).again(ec))
+            continue;
+        if (ec == zk_errc::no_node) {
+            // After a lost response: deleted by this client or another one.
+            erased = meant.has_value();
+            co_return error_code();
+        }
+        if (ec)
+            co_return ec;
+        if (meant && *meant != look.record.czxid) {
+            erased = true;
+            co_return error_code();
+        }
+        request erase(p, op_code::erase, path);
+        ec = co_await erase;
+        retry attempt(p);
+        if (attempt.again(ec)) {
+            if (attempt.doubtful())
+                meant = look.record.czxid;
+            continue;
+        }
+        erased = !ec || meant.has_value();
+        co_return ec == zk_errc::no_node ? error_code() : ec;
+    }
 }
 
-void background_deleter::erase_guid(std::string parent,
-                                    std::string guid,
-                                    std::uint64_t generation) {
-    port_.spawn(erase_guid_driver(port_, std::move(parent), std::move(guid), generation));
+void background_deleter::erase(std::string path, std::uint64_t generation) {
+    port_.spawn(erase_driver(port_, std::move(path), generation));
 }
 
 void background_deleter::erase_late(std::string parent,

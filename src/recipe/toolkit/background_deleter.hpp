@@ -14,6 +14,12 @@ namespace corozk::detail {
 /// @return no error if the node does not exist any more
 task<error_code> delete_reliably(port& p, std::string path, std::uint64_t generation);
 
+/// Deletes the node that exists at the beginning, regardless of its creator. If the response is
+/// lost and the node was re-created since (czxid), the new one is not deleted.
+/// @param erased whether there was a node
+/// @return a permanent error
+task<error_code> erase_one(port& p, std::string path, bool& erased);
+
 /// Deletes nodes in the background, with retries for as long as the session lives.
 class background_deleter final : public service {
 public:
@@ -22,13 +28,9 @@ public:
     /// Deletes a node that belongs to the session of a generation.
     void erase(std::string path, std::uint64_t generation);
 
-    /// Deletes the children of `parent` whose name contains `guid`, after a create with unknown
-    /// outcome.
-    void erase_guid(std::string parent, std::string guid, std::uint64_t generation);
-
-    /// Deletes, later, the children of `parent` whose name begins with `stem`: a lost create that
-    /// was not found may still be in flight, because a server applies requests of an old connection
-    /// until it detects that it is dead.
+    /// Deletes, later, the children of `parent` whose name begins with `stem`: a lost create whose
+    /// node was not found may still be in flight, because a server applies requests of an old
+    /// connection until it detects that it is dead.
     void erase_late(std::string parent, std::string stem, std::uint64_t generation);
 
 private:

@@ -4,7 +4,6 @@
 #include "driver/ensure_path.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 #include <algorithm>
 #include <map>
@@ -189,10 +188,8 @@ void kept_node::refused(error_code ec) {
         c.ask.fail(ec);
     }
     wanted_ = false;
-    port& p = get_port();
-    if (!told && p.logs(log_level::error)) {
-        p.log(log_level::error, "could not keep " + path_ + ": " + ec.message());
-    }
+    if (!told)
+        port_.report(log_level::error, "could not keep ", path_, ": ", ec.message());
 }
 
 /// The server rejects the data. A node that is already kept retains its previous data.
@@ -213,10 +210,8 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
         data_ = written_data_;
         written_ = revision_;
     }
-    port& p = get_port();
-    if (!told && p.logs(log_level::error)) {
-        p.log(log_level::error, "could not change the data of " + path_ + ": " + ec.message());
-    }
+    if (!told)
+        port_.report(log_level::error, "could not change the data of ", path_, ": ", ec.message());
 }
 
 task<bool> kept_node::work(std::uint64_t generation) {
@@ -268,11 +263,10 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
 /// @return whether the node exists and belongs to this object
 task<bool> kept_node::make(std::uint64_t generation) {
     port& p = get_port();
-    request create(p, op_code::create, path_);
+    request create(p, op_code::create, path_, generation);
     create.mode = create_mode::ephemeral;
     create.data = data_;
     create.entries = entries_;
-    create.generation = generation;
     const std::uint64_t revision = revision_;
     error_code ec = co_await create;
     if (!ec) {
@@ -305,8 +299,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
 task<bool> kept_node::look(std::uint64_t generation) {
     port& p = get_port();
     watch_.disarm();
-    request read(p, op_code::get, path_);
-    read.generation = generation;
+    request read(p, op_code::get, path_, generation);
     read.attach(watch_);
     error_code ec = co_await read;
     if (retry(p).again(ec))
@@ -338,8 +331,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
 /// @return whether the server has the desired data
 task<bool> kept_node::write(std::uint64_t generation) {
     port& p = get_port();
-    request set(p, op_code::set, path_);
-    set.generation = generation;
+    request set(p, op_code::set, path_, generation);
     set.data = data_;
     set.version = version_;
     const std::uint64_t revision = revision_;
@@ -368,8 +360,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
     if (perhaps_) {
         // The server may lag behind and not have the node yet.
-        request read(p, op_code::get, path_);
-        read.generation = generation;
+        request read(p, op_code::get, path_, generation);
         error_code ec = co_await behind_sync(p, read);
         if (retry(p).again(ec))
             co_return true;
@@ -378,8 +369,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     }
     if (!present_)
         co_return false;
-    request erase(p, op_code::erase, path_);
-    erase.generation = generation;
+    request erase(p, op_code::erase, path_, generation);
     error_code ec = co_await erase;
     retry attempt(p);
     if (not_now(attempt, ec)) {

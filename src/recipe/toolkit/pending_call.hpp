@@ -4,10 +4,8 @@
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
 #include "driver/user_call.hpp"
-#include "recipe/toolkit/path_check.hpp"
 
 #include <boost/asio/error.hpp>
-#include <boost/asio/system_executor.hpp>
 
 #include <memory>
 #include <utility>
@@ -70,48 +68,6 @@ private:
     error_code late_error_ = errc::deadline_exceeded;
     bool late_ = false;
 };
-
-class session;
-
-/// Whether the object was destroyed before its operation was started, which `asio::deferred` may do
-/// late.
-template <class Impl>
-bool has_stopped(const Impl& impl) noexcept {
-    if constexpr (requires { impl.stopped(); })
-        return impl.stopped();
-    else
-        return false;
-}
-
-/// Whether the object has a client and was not destroyed; if not, completes the handler.
-template <class Impl, class... Values>
-bool ready(const std::shared_ptr<Impl>& impl, any_handler<void(error_code, Values...)>& handler) {
-    if (!impl) {
-        immediate_result<Values...>(
-            boost::asio::system_executor(), std::move(handler), errc::closed, Values()...);
-        return false;
-    }
-    if (!has_stopped(*impl))
-        return true;
-    immediate_result<Values...>(impl->owner().executor(),
-                                std::move(handler),
-                                boost::asio::error::operation_aborted,
-                                Values()...);
-    return false;
-}
-
-/// Same as above, for operations that require a valid path.
-template <class Impl, class... Values>
-bool ready_at_path(const std::shared_ptr<Impl>& impl,
-                   any_handler<void(error_code, Values...)>& handler) {
-    if (!ready(impl, handler))
-        return false;
-    if (impl->path_is_good())
-        return true;
-    immediate_result<Values...>(
-        impl->owner().executor(), std::move(handler), errc::bad_path, Values()...);
-    return false;
-}
 
 template <class... Values>
 std::unique_ptr<pending_call<Values...>> make_call(port& p,

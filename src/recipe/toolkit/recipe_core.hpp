@@ -3,7 +3,7 @@
 
 #include "driver/port.hpp"
 #include "driver/signal.hpp"
-#include "recipe/toolkit/path_check.hpp"
+#include "operation/path.hpp"
 #include "recipe/toolkit/pending_call.hpp"
 #include "recipe/toolkit/retry.hpp"
 
@@ -39,6 +39,7 @@ public:
     explicit recipe_core(port& p) : port_(p), executor_(p.executor()) {}
     recipe_core(const recipe_core&) = delete;
     recipe_core& operator=(const recipe_core&) = delete;
+    virtual ~recipe_core() = default;
 
     /// Only before `stop`, or in a driver.
     port& get_port() const noexcept { return port_; }
@@ -59,8 +60,6 @@ public:
     void add(waiting_call_base& call) noexcept { calls_.push_back(call); }
 
 protected:
-    ~recipe_core() = default;
-
     port& port_;
 
 private:
@@ -80,7 +79,8 @@ void refuse(const std::shared_ptr<Core>& core,
     immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
 }
 
-/// Whether a recipe object can be used; if not, completes the handler.
+/// Whether a recipe object can be used; if not, completes the handler. It may have been destroyed
+/// before an operation was started, which `asio::deferred` does late.
 template <class Core, class... Values>
 bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
     if (core && !core->stopped())
@@ -92,7 +92,26 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
     return false;
 }
 
-/// Same as above, for operations that require a valid path.
+/// Logs why a path is rejected, in more detail than the error code.
+inline bool refuse_path(port& p, const char* recipe, const std::string& path, const char* problem) {
+    p.report(log_level::error, recipe, ": the path \"", path, "\" ", problem);
+    return false;
+}
+
+/// Whether it is a valid path.
+inline bool node_path_is_good(port& p, const char* recipe, const std::string& path) {
+    const char* problem = path_problem(path);
+    return !problem || refuse_path(p, recipe, path, problem);
+}
+
+/// Whether it is a valid path for a recipe: the root is not.
+inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
+    if (path == "/")
+        return refuse_path(p, recipe, path, "is the root: a recipe needs a node of its own");
+    return node_path_is_good(p, recipe, path);
+}
+
+/// Same as `usable`, for operations that require a valid path.
 template <class Core, class... Values>
 bool usable_at_path(const std::shared_ptr<Core>& core,
                     any_handler<void(error_code, Values...)>& handler) {
@@ -120,49 +139,31 @@ inline constexpr time_point no_deadline = time_point::max();
 /// A pending call that also ends when its object is destroyed or the client is closed. The driver
 /// checks `over` after every step.
 template <class... Values>
-class waiting_call final : public waiting_call_base {
+class waiting_call final : public pending_call<Values...>,
+                           private waiting_call_base,
+                           private session_observer {
 public:
     waiting_call(recipe_core& core,
                  any_handler<void(error_code, Values...)> handler,
                  signal& wake,
                  time_point deadline = no_deadline)
-        : call_(core.get_port(), wake, std::move(handler), deadline), observer_(*this) {
+        : pending_call<Values...>(core.get_port(), wake, std::move(handler), deadline) {
         core.add(*this);
-        core.get_port().subscribe(observer_);
+        core.get_port().subscribe(*this);
     }
-
-    /// Whether it has not been completed.
-    bool waiting() const noexcept { return call_.waiting(); }
-
-    void ahead_of_copies() noexcept { call_.ahead_of_copies(); }
 
     /// Whether the driver should stop.
-    bool over() const noexcept { return !waiting(); }
-
-    void complete(error_code ec, Values... values) { call_.complete(ec, std::move(values)...); }
-    void fail(error_code ec) { call_.fail(ec); }
-    void set_late_error(error_code ec) noexcept { call_.set_late_error(ec); }
-
-    void give_up(error_code reason) noexcept override {
-        if (waiting())
-            call_.give_up(reason);
-    }
+    bool over() const noexcept { return !this->waiting(); }
 
 private:
-    class state_observer final : public session_observer {
-    public:
-        explicit state_observer(waiting_call& owner) noexcept : owner_(owner) {}
-
-    private:
-        void session_changed(const session_status& status) noexcept override {
-            if (status.state == session_state::closed)
-                owner_.give_up(errc::closed);
-        }
-        waiting_call& owner_;
-    };
-
-    pending_call<Values...> call_;
-    state_observer observer_;
+    void give_up(error_code reason) noexcept override {
+        if (this->waiting())
+            pending_call<Values...>::give_up(reason);
+    }
+    void session_changed(const session_status& status) noexcept override {
+        if (status.state == session_state::closed)
+            give_up(errc::closed);
+    }
 };
 
 /// Removes a watch on a node that may exist for long, here and at the server, unless the arming

@@ -4,7 +4,6 @@
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <deque>

@@ -3,7 +3,6 @@
 #include "recipe/two_phase_commit/decision.hpp"
 
 #include "driver/request.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -65,8 +65,7 @@ struct this_transaction {
 
     create_options how() const {
         create_options result;
-        if (!entries.empty())
-            result.acl = &entries;
+        result.acl = &entries;
         return result;
     }
 

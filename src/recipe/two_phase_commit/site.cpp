@@ -2,7 +2,6 @@
 // A site: joins, votes, waits for the decision.
 #include "driver/port.hpp"
 #include "driver/request.hpp"
-#include "recipe/toolkit/synced_read.hpp"
 #include "recipe/two_phase_commit/votes.hpp"
 
 #include <algorithm>
@@ -17,9 +16,7 @@ namespace {
 /// Deletes the nodes created by a site, in its session.
 task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     for (;;) {
-        request erase(p, op_code::multi, std::string());
-        erase.steps = erasures.steps();
-        erase.generation = generation;
+        request erase(p, erasures, generation);
         error_code ec = co_await erase;
         if (!retry(p, generation).again(ec))
             co_return;
@@ -286,8 +283,7 @@ task<error_code> write_vote(commit_site_impl& self,
             co_return zk_errc::session_expired;
         if (ec == zk_errc::bad_version) {
             // Written by a request whose response was lost, or by another client.
-            request read(p, op_code::get, self.node);
-            read.generation = self.own.generation;
+            request read(p, op_code::get, self.node, self.own.generation);
             ec = co_await read;
             if (!ec) {
                 self.vote_given = read.answer == format_vote(wish) && read.record.version == 1;

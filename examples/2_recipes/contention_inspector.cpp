@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the holders and waiters of a lock, regardless of the recipe, and breaks the lock.
 //
-//   any_line 127.0.0.1:2181
+//   contention_inspector 127.0.0.1:2181
 #include "program.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -18,7 +18,7 @@ awaitable<void> wait_for_lock(corozk::client& zk, std::string path) {
 }
 
 awaitable<void> look(corozk::client& zk, std::string path) {
-    corozk::any_line line(zk, path);
+    corozk::contention_inspector line(zk, path);
     std::vector<corozk::contender_info> all = co_await line.contenders();
     while (all.size() < 2)
         all = co_await line.contenders();

@@ -3,7 +3,7 @@
 #include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/inspection/known_queues.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,9 +12,9 @@ namespace corozk {
 
 namespace detail {
 
-class any_line_impl {
+class contention_inspector_impl {
 public:
-    any_line_impl(port& p, std::string path_, const client& c)
+    contention_inspector_impl(port& p, std::string path_, const client& c)
         : owner(p), path(std::move(path_)), good(!path_problem(path) && path != "/") {
         if (good)
             recipes = known_queues_at(c, path);
@@ -34,8 +34,10 @@ using call_ptr = std::shared_ptr<user_call<Values...>>;
 
 /// Runs a driver for a cancellable call, or completes it with an error.
 template <class... Values, class... Parameters, class... Arguments>
-void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, Parameters...),
-         const std::shared_ptr<any_line_impl>& impl,
+void run(task<> (*driver)(std::shared_ptr<contention_inspector_impl>,
+                          call_ptr<Values...>,
+                          Parameters...),
+         const std::shared_ptr<contention_inspector_impl>& impl,
          any_handler<void(error_code, Values...)> handler,
          Arguments&&... arguments) {
     if (!impl || !impl->good) {
@@ -49,7 +51,7 @@ void run(task<> (*driver)(std::shared_ptr<any_line_impl>, call_ptr<Values...>, P
 }
 
 /// The recipe of this contender.
-task<error_code> recipe_of(const any_line_impl& impl,
+task<error_code> recipe_of(const contention_inspector_impl& impl,
                            const std::string& contender_path,
                            const known_queue*& recipe) {
     found_queue found;
@@ -65,7 +67,7 @@ task<error_code> recipe_of(const any_line_impl& impl,
     co_return error_code();
 }
 
-task<> list(std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
+task<> list(std::shared_ptr<contention_inspector_impl> impl, call_ptr<infos> call) {
     found_queue found;
     error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
     if (ec)
@@ -73,7 +75,9 @@ task<> list(std::shared_ptr<any_line_impl> impl, call_ptr<infos> call) {
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> break_one(std::shared_ptr<any_line_impl> impl, call_ptr<> call, std::string contender_path) {
+task<> break_one(std::shared_ptr<contention_inspector_impl> impl,
+                 call_ptr<> call,
+                 std::string contender_path) {
     const known_queue* recipe = nullptr;
     error_code ec = co_await recipe_of(*impl, contender_path, recipe);
     if (!ec && call->waiting()) {
@@ -87,7 +91,7 @@ task<> break_one(std::shared_ptr<any_line_impl> impl, call_ptr<> call, std::stri
     call->complete(ec);
 }
 
-task<> insist(std::shared_ptr<any_line_impl> impl,
+task<> insist(std::shared_ptr<contention_inspector_impl> impl,
               call_ptr<bool> call,
               std::string contender_path,
               time_limit grace) {
@@ -111,22 +115,24 @@ task<> insist(std::shared_ptr<any_line_impl> impl,
 
 }  // namespace detail
 
-any_line::any_line(const client& c, std::string path)
+contention_inspector::contention_inspector(const client& c, std::string path)
     : recipe_object(c.implementation(), std::move(path), c) {}
 
-void any_line::start_contenders(const impl_ptr& impl,
-                                handler_of<std::vector<contender_info>> handler) {
+void contention_inspector::start_contenders(const impl_ptr& impl,
+                                            handler_of<std::vector<contender_info>> handler) {
     detail::run(&detail::list, impl, std::move(handler));
 }
 
-void any_line::start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler) {
+void contention_inspector::start_break(const impl_ptr& impl,
+                                       std::string contender_path,
+                                       handler_of<> handler) {
     detail::run(&detail::break_one, impl, std::move(handler), std::move(contender_path));
 }
 
-void any_line::start_insist(const impl_ptr& impl,
-                            std::string contender_path,
-                            time_limit grace,
-                            handler_of<bool> handler) {
+void contention_inspector::start_insist(const impl_ptr& impl,
+                                        std::string contender_path,
+                                        time_limit grace,
+                                        handler_of<bool> handler) {
     detail::run(&detail::insist, impl, std::move(handler), std::move(contender_path), grace);
 }
 

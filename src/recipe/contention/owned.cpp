@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/held_calls.hpp"
+#include "recipe/contention/owned.hpp"
 
 #include "driver/cancellable.hpp"
 

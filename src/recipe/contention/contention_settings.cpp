@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/contention/formats.hpp"
+#include "recipe/contention/contention_settings.hpp"
 
 namespace corozk::detail {
 
@@ -53,8 +53,16 @@ naming names_in(const format& f) {
 
 }  // namespace
 
-contention_settings settings_in_format(known_recipe what, compatibility whose) {
+contention_settings settings_in_format(known_recipe what,
+                                       const contention_rule& rule,
+                                       std::string parent,
+                                       const contender_options& options) {
+    const compatibility whose = options.compatibility;
     contention_settings settings;
+    settings.parent = std::move(parent);
+    settings.rule = &rule;
+    settings.entries = options.acl;
+    settings.release_request = options.release_request;
     for (const format& f : formats) {
         if (f.what == what && f.whose == whose)
             settings.names = names_in(f);

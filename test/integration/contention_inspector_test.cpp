@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pending_result.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/election.hpp>
 #include <corozk/recipe/lock.hpp>
 #include <corozk/recipe/priority_lock.hpp>
 #include <corozk/recipe/semaphore.hpp>
 #include <corozk/recipe/shared_lock.hpp>
 
-namespace corozk::testing::any_line_test {
+namespace corozk::testing::contention_inspector_test {
 
 using namespace corozk;
 using namespace corozk::testing;
@@ -21,7 +21,7 @@ awaitable<void> seen_and_broken(client& zk,
                                 std::string path,
                                 ownership& held,
                                 pending_result<ownership>& waiting) {
-    any_line line(zk, path);
+    contention_inspector line(zk, path);
     std::vector<contender_info> found;
     while (found.size() < 2)
         found = co_await line.contenders();
@@ -41,7 +41,7 @@ awaitable<void> seen_and_broken(client& zk,
 
 }  // namespace
 
-TEST_CASE("any_line: sees and breaks the contenders of every recipe that queues") {
+TEST_CASE("contention_inspector: sees and breaks the contenders of every recipe that queues") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         pending_result<ownership> next[5];
         lock l(zk, path + "/lock");
@@ -67,10 +67,10 @@ TEST_CASE("any_line: sees and breaks the contenders of every recipe that queues"
     });
 }
 
-TEST_CASE("any_line: asks first; a holder that hears it is not broken") {
+TEST_CASE("contention_inspector: asks first; a holder that hears it is not broken") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         lock l(zk, path);
-        any_line line(zk, path);
+        contention_inspector line(zk, path);
         ownership held = co_await l.acquire();
         pending_result<bool> asked;
         line.insist_on_release(held.path(), 20s, asked.handler());
@@ -85,23 +85,23 @@ TEST_CASE("any_line: asks first; a holder that hears it is not broken") {
     });
 }
 
-TEST_CASE("any_line: nobody there, bad paths, a closed client") {
+TEST_CASE("contention_inspector: nobody there, bad paths, a closed client") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
-        any_line line(zk, path);
+        contention_inspector line(zk, path);
         std::vector<contender_info> found = co_await line.contenders();
         CHECK(found.empty());
         auto [none] = co_await line.break_contender(path + "/x", as_tuple());
         CHECK(none == zk_errc::no_node);
-        any_line bad(zk, "nope");
+        contention_inspector bad(zk, "nope");
         auto [ec, nothing] = co_await bad.contenders(as_tuple());
         CHECK(ec == errc::bad_path);
-        any_line moved(std::move(line));
+        contention_inspector moved(std::move(line));
         auto [closed] = co_await line.break_contender(path + "/x", as_tuple());
         CHECK(closed == errc::closed);
-        any_line orphan(client(), path);
+        contention_inspector orphan(client(), path);
         auto [gone, empty] = co_await orphan.contenders(as_tuple());
         CHECK(gone == errc::closed);
     });
 }
 
-}  // namespace corozk::testing::any_line_test
+}  // namespace corozk::testing::contention_inspector_test

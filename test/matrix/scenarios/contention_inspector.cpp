@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "matrix/engine/turns.hpp"
-#include <corozk/recipe/any_line.hpp>
+#include <corozk/recipe/contention_inspector.hpp>
 #include <corozk/recipe/lock.hpp>
 
 namespace corozk::matrix {
 
-namespace any_line_scenarios {
+namespace contention_inspector_scenarios {
 
 /// Nobody is in the line.
 awaitable<void> probe(client& c, stage& s) {
-    any_line line(c, s.folder());
+    contention_inspector line(c, s.folder());
     std::vector<contender_info> all = co_await line.contenders();
     s.check(all.empty(), "the line is empty");
 }
@@ -21,7 +21,7 @@ awaitable<void> look(stage& s) {
     s.enter_owner(first, party::theirs);
     call<ownership> waits(s, "their acquire", party::theirs);
     theirs.acquire(waits.token());
-    object<any_line> line(s, s.ours(), s.folder());
+    object<contention_inspector> line(s, s.ours(), s.folder());
     co_await s.state("two are there", [&] { return s.nodes() >= 2 || waits.done(); });
     call<std::vector<contender_info>> asked(s, "contenders");
     line->contenders(asked.token());
@@ -39,7 +39,7 @@ awaitable<void> look(stage& s) {
 
 const registered it([] {
     scenario s;
-    s.recipe = "any_line";
+    s.recipe = "contention_inspector";
     s.name = "look";
     s.play = look;
     s.probe = probe;
@@ -54,6 +54,6 @@ const registered it([] {
     return s;
 }());
 
-}  // namespace any_line_scenarios
+}  // namespace contention_inspector_scenarios
 
 }  // namespace corozk::matrix
