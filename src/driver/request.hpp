@@ -19,8 +19,20 @@ namespace corozk::detail {
 /// them in any order.
 class request final : public operation {
 public:
-    request(port& p, op_code code_, std::string path_)
-        : operation(code_, std::move(path_)), port_(p) {}
+    /// @param generation_ the session to be used; 0: any
+    request(port& p, op_code code_, std::string path_, std::uint64_t generation_ = 0)
+        : operation(code_, std::move(path_)), port_(p) {
+        generation = generation_;
+    }
+
+    /// A transaction. Traces mention the path.
+    request(port& p,
+            transaction all,
+            std::uint64_t generation_ = 0,
+            std::string path_ = std::string())
+        : request(p, op_code::multi, std::move(path_), generation_) {
+        steps = std::move(all).steps();
+    }
 
     /// Queues it without waiting for the response.
     void send() noexcept {

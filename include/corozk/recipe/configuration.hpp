@@ -2,12 +2,8 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/cache.hpp>
-#include <corozk/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +17,6 @@ namespace corozk {
 namespace detail {
 class configuration_core;
 class configuration_writer;
-enum class configuration_layout : std::uint8_t;
 }  // namespace detail
 
 /**
@@ -116,8 +111,6 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * ZZZ `ready_configuration` shows the version that was read before, until that one is done.
- *
  * @par Thread safety
  * Distinct objects: safe. Shared objects: unsafe; use it on the client's executor.
  *
@@ -188,7 +181,7 @@ protected:
     basic_configuration(const client& c,
                         std::string path,
                         configuration_options options,
-                        detail::configuration_layout layout);
+                        bool versioned);
 
 private:
     static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
@@ -211,7 +204,8 @@ public:
     ready_configuration() noexcept = default;
     ready_configuration(const client& c,
                         std::string path,
-                        configuration_options options = configuration_options());
+                        configuration_options options = configuration_options())
+        : basic_configuration(c, std::move(path), std::move(options), false) {}
 };
 
 /**
@@ -229,7 +223,8 @@ public:
     versioned_configuration() noexcept = default;
     versioned_configuration(const client& c,
                             std::string path,
-                            configuration_options options = configuration_options());
+                            configuration_options options = configuration_options())
+        : basic_configuration(c, std::move(path), std::move(options), true) {}
 };
 
 }  // namespace corozk
