@@ -4,7 +4,6 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/ownership.hpp>
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
