@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string_view>
 
@@ -12,78 +11,56 @@ namespace corozk {
 
 namespace {
 
+/// A counter (`..._total`) or a gauge.
 struct figure {
     std::string_view name;
-    std::string_view type;
     std::string_view help;
-    double (*value)(const prometheus_sample&);
+    std::uint64_t client_counters::*value;
 };
 
-double of(std::uint64_t n) {
-    return static_cast<double>(n);
-}
+using counters = client_counters;
 
-// clang-format off
-constexpr std::array figures{
-    figure{"corozk_requests_total", "counter", "Requests handed to the connection.",
-           [](const prometheus_sample& s) { return of(s.counters.requests); }},
-    figure{"corozk_answers_total", "counter", "Requests answered by a server, errors included.",
-           [](const prometheus_sample& s) { return of(s.counters.answers); }},
-    figure{"corozk_connection_losses_total", "counter", "Requests whose answer never came.",
-           [](const prometheus_sample& s) { return of(s.counters.connection_losses); }},
-    figure{"corozk_notifications_total", "counter", "Watch events.",
-           [](const prometheus_sample& s) { return of(s.counters.notifications); }},
-    figure{"corozk_listings_total", "counter", "Requests for a node's children.",
-           [](const prometheus_sample& s) { return of(s.counters.listings); }},
-    figure{"corozk_connects_total", "counter", "Sessions established or resumed on a connection.",
-           [](const prometheus_sample& s) { return of(s.counters.connects); }},
-    figure{"corozk_expirations_total", "counter", "Sessions lost.",
-           [](const prometheus_sample& s) { return of(s.counters.expirations); }},
-    figure{"corozk_sent_bytes_total", "counter", "Payload sent on connections.",
-           [](const prometheus_sample& s) { return of(s.counters.bytes_sent); }},
-    figure{"corozk_received_bytes_total", "counter", "Payload received on connections.",
-           [](const prometheus_sample& s) { return of(s.counters.bytes_received); }},
-    figure{"corozk_grants_total", "counter", "Locks, permits and leaderships obtained.",
-           [](const prometheus_sample& s) { return of(s.counters.grants); }},
-    figure{"corozk_requests_in_flight", "gauge", "Requests sent and not answered.",
-           [](const prometheus_sample& s) { return of(s.counters.in_flight); }},
-    figure{"corozk_requests_queued", "gauge", "Requests that wait for a connection.",
-           [](const prometheus_sample& s) { return of(s.counters.queued); }},
-    figure{"corozk_watches", "gauge", "Watches registered.",
-           [](const prometheus_sample& s) { return of(s.counters.watches); }},
-    figure{"corozk_connected", "gauge", "Whether the session is established on a connection.",
-           [](const prometheus_sample& s) {
-               return s.status.state == session_state::connected ||
-                              s.status.state == session_state::read_only ? 1.0 : 0.0;
-           }},
-    figure{"corozk_sessions_total", "counter", "Sessions begun.",
-           [](const prometheus_sample& s) { return of(s.status.generation); }},
+constexpr figure figures[] = {
+    {"corozk_requests_total", "Requests handed to the connection.", &counters::requests},
+    {"corozk_answers_total", "Requests answered by a server, errors included.", &counters::answers},
+    {"corozk_connection_losses_total",
+     "Requests whose answer never came.",
+     &counters::connection_losses},
+    {"corozk_notifications_total", "Watch events.", &counters::notifications},
+    {"corozk_listings_total", "Requests for a node's children.", &counters::listings},
+    {"corozk_connects_total",
+     "Sessions established or resumed on a connection.",
+     &counters::connects},
+    {"corozk_expirations_total", "Sessions lost.", &counters::expirations},
+    {"corozk_sent_bytes_total", "Payload sent on connections.", &counters::bytes_sent},
+    {"corozk_received_bytes_total", "Payload received on connections.", &counters::bytes_received},
+    {"corozk_grants_total", "Locks, permits and leaderships obtained.", &counters::grants},
+    {"corozk_requests_in_flight", "Requests sent and not answered.", &counters::in_flight},
+    {"corozk_requests_queued", "Requests that wait for a connection.", &counters::queued},
+    {"corozk_watches", "Watches registered.", &counters::watches},
 };
-// clang-format on
 
 struct duration_figure {
     std::string_view name;
     std::string_view help;
-    const duration_histogram& (*value)(const prometheus_sample&);
+    duration_histogram client_counters::*value;
 };
 
-constexpr std::array duration_figures{
-    duration_figure{"corozk_request_duration_seconds",
-                    "From sending a request to its answer.",
-                    [](const prometheus_sample& s) -> const duration_histogram& {
-                        return s.counters.request_times;
-                    }},
-    duration_figure{"corozk_wait_duration_seconds",
-                    "From asking for a lock, permit or leadership to the grant.",
-                    [](const prometheus_sample& s) -> const duration_histogram& {
-                        return s.counters.wait_times;
-                    }},
-    duration_figure{"corozk_hold_duration_seconds",
-                    "From the grant of a lock, permit or leadership to its end.",
-                    [](const prometheus_sample& s) -> const duration_histogram& {
-                        return s.counters.hold_times;
-                    }},
+constexpr duration_figure duration_figures[] = {
+    {"corozk_request_duration_seconds",
+     "From sending a request to its answer.",
+     &counters::request_times},
+    {"corozk_wait_duration_seconds",
+     "From asking for a lock, permit or leadership to the grant.",
+     &counters::wait_times},
+    {"corozk_hold_duration_seconds",
+     "From the grant of a lock, permit or leadership to its end.",
+     &counters::hold_times},
 };
+
+std::uint64_t is_connected(const session_status& status) {
+    return status.state == session_state::connected || status.state == session_state::read_only;
+}
 
 double seconds(std::chrono::nanoseconds duration) {
     return std::chrono::duration<double>(duration).count();
@@ -146,18 +123,29 @@ void write_histogram(std::string& page,
 std::string prometheus_text(std::span<const prometheus_sample> samples) {
     std::string page;
     auto out = std::back_inserter(page);
-    for (const figure& f : figures) {
-        fmt::format_to(out, "# HELP {} {}\n# TYPE {} {}\n", f.name, f.help, f.name, f.type);
+    auto begin = [&](std::string_view name, std::string_view help, std::string_view type) {
+        fmt::format_to(out, "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+    };
+    auto write = [&](std::string_view name, std::string_view help, auto value_of) {
+        begin(name, help, name.ends_with("_total") ? "counter" : "gauge");
         for (const prometheus_sample& s : samples) {
             std::string labels = labels_of(s);
             std::string braces = labels.empty() ? "" : "{" + labels + "}";
-            fmt::format_to(out, "{}{} {:.17g}\n", f.name, braces, f.value(s));
+            fmt::format_to(out, "{}{} {}\n", name, braces, value_of(s));
         }
-    }
+    };
+    for (const figure& f : figures)
+        write(f.name, f.help, [&f](const prometheus_sample& s) { return s.counters.*f.value; });
+    write("corozk_connected",
+          "Whether the session is established on a connection.",
+          [](const prometheus_sample& s) { return is_connected(s.status); });
+    write("corozk_sessions_total", "Sessions begun.", [](const prometheus_sample& s) {
+        return s.status.generation;
+    });
     for (const duration_figure& f : duration_figures) {
-        fmt::format_to(out, "# HELP {} {}\n# TYPE {} histogram\n", f.name, f.help, f.name);
+        begin(f.name, f.help, "histogram");
         for (const prometheus_sample& s : samples)
-            write_histogram(page, f.name, labels_of(s), f.value(s));
+            write_histogram(page, f.name, labels_of(s), s.counters.*f.value);
     }
     return page;
 }

@@ -2,10 +2,24 @@
 #include <corozk/counters.hpp>
 #include <corozk/logger.hpp>
 #include <corozk/session_state.hpp>
+#include <corozk/tracer.hpp>
 #include <corozk/transaction.hpp>
 #include <corozk/types.hpp>
+#include <corozk/watch_types.hpp>
+
+#include <boost/describe/enum.hpp>
+#include <boost/describe/enum_to_string.hpp>
 
 namespace corozk {
+
+BOOST_DESCRIBE_ENUM(log_level, off, error, warning, info, debug)
+BOOST_DESCRIBE_ENUM(session_state, idle, connecting, connected, read_only, suspended, lost, closed)
+BOOST_DESCRIBE_ENUM(trace_kind, operation, request, tenure)
+BOOST_DESCRIBE_ENUM(watch_event_type, created, erased, data_changed, children_changed, unknown)
+
+std::atomic<tracer*> detail::installed_tracer{nullptr};
+
+tracer::~tracer() = default;
 
 acl open_acl() {
     return {acl_entry(permission::all, "world", "anyone")};
@@ -20,45 +34,31 @@ acl creator_acl() {
 }
 
 std::string_view to_string(log_level level) noexcept {
-    switch (level) {
-        case log_level::off:
-            return "off";
-        case log_level::error:
-            return "error";
-        case log_level::warning:
-            return "warning";
-        case log_level::info:
-            return "info";
-        case log_level::debug:
-            return "debug";
-    }
-    return "unknown";
+    return boost::describe::enum_to_string(level, "unknown");
 }
 
 std::string_view to_string(session_state state) noexcept {
-    switch (state) {
-        case session_state::idle:
-            return "idle";
-        case session_state::connecting:
-            return "connecting";
-        case session_state::connected:
-            return "connected";
-        case session_state::read_only:
-            return "read_only";
-        case session_state::suspended:
-            return "suspended";
-        case session_state::lost:
-            return "lost";
-        case session_state::closed:
-            return "closed";
-    }
-    return "unknown";
+    return boost::describe::enum_to_string(state, "unknown");
+}
+
+std::string_view to_string(trace_kind kind) noexcept {
+    return boost::describe::enum_to_string(kind, "unknown");
+}
+
+std::string_view to_string(watch_event_type type) noexcept {
+    return boost::describe::enum_to_string(type, "unknown");
+}
+
+transaction::step& transaction::add(step_kind kind, std::string path, std::int32_t version) {
+    step& s = steps_.emplace_back();
+    s.kind = kind;
+    s.path = std::move(path);
+    s.version = version;
+    return s;
 }
 
 transaction& transaction::create(std::string path, std::string data, create_options options) {
-    step& s = steps_.emplace_back();
-    s.kind = step_kind::create;
-    s.path = std::move(path);
+    step& s = add(step_kind::create, std::move(path));
     s.data = std::move(data);
     s.mode = options.mode;
     s.ttl = options.ttl;
@@ -68,27 +68,17 @@ transaction& transaction::create(std::string path, std::string data, create_opti
 }
 
 transaction& transaction::erase(std::string path, std::int32_t version) {
-    step& s = steps_.emplace_back();
-    s.kind = step_kind::erase;
-    s.path = std::move(path);
-    s.version = version;
+    add(step_kind::erase, std::move(path), version);
     return *this;
 }
 
 transaction& transaction::set(std::string path, std::string data, std::int32_t version) {
-    step& s = steps_.emplace_back();
-    s.kind = step_kind::set;
-    s.path = std::move(path);
-    s.data = std::move(data);
-    s.version = version;
+    add(step_kind::set, std::move(path), version).data = std::move(data);
     return *this;
 }
 
 transaction& transaction::check(std::string path, std::int32_t version) {
-    step& s = steps_.emplace_back();
-    s.kind = step_kind::check;
-    s.path = std::move(path);
-    s.version = version;
+    add(step_kind::check, std::move(path), version);
     return *this;
 }
 

@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -652,11 +651,7 @@ private:
                              create_options options,
                              acl entries,
                              handler_of<created_node>);
-    static void start_ensure_path(const impl_ptr&,
-                                  std::string path,
-                                  create_options options,
-                                  acl entries,
-                                  handler_of<>);
+    static void start_ensure_path(const impl_ptr&, std::string, create_options, acl, handler_of<>);
     static void start_get(const impl_ptr&, std::string path, handler_of<node_data>);
     static void start_watch_data(const impl_ptr&, std::string path, handler_of<watched_data>);
     static void start_set(const impl_ptr&,
@@ -667,18 +662,12 @@ private:
     static void start_exists(const impl_ptr&, std::string path, handler_of<std::optional<stat>>);
     static void start_watch_exists(const impl_ptr&, std::string path, handler_of<watched_stat>);
     static void start_children(const impl_ptr&, std::string path, handler_of<node_children>);
-    static void start_watch_children(const impl_ptr&,
-                                     std::string path,
-                                     handler_of<watched_children>);
+    static void start_watch_children(const impl_ptr&, std::string, handler_of<watched_children>);
     static void start_erase(const impl_ptr&, std::string path, std::int32_t version, handler_of<>);
     static void start_erase_tree(const impl_ptr&, std::string path, handler_of<>);
     static void start_sync(const impl_ptr&, std::string path, handler_of<>);
     static void start_get_acl(const impl_ptr&, std::string path, handler_of<node_acl>);
-    static void start_set_acl(const impl_ptr&,
-                              std::string path,
-                              acl entries,
-                              std::int32_t version,
-                              handler_of<>);
+    static void start_set_acl(const impl_ptr&, std::string, acl, std::int32_t, handler_of<>);
     static void start_commit(const impl_ptr&,
                              transaction steps,
                              handler_of<std::vector<transaction_result>>);
@@ -690,10 +679,7 @@ private:
                                  handler_of<std::vector<std::string>>);
     static void start_count_descendants(const impl_ptr&, std::string path, handler_of<std::size_t>);
     static void start_who_am_i(const impl_ptr&, handler_of<std::vector<identity>>);
-    static void start_add_auth(const impl_ptr&,
-                               std::string scheme,
-                               std::string credential,
-                               handler_of<>);
+    static void start_add_auth(const impl_ptr&, std::string, std::string, handler_of<>);
     static void start_config(const impl_ptr&, handler_of<node_data>);
     static void start_watch_config(const impl_ptr&, handler_of<watched_data>);
     static void start_reconfigure(const impl_ptr&,

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace corozk {
 
@@ -138,6 +139,19 @@ private:
     std::string path_;
 };
 
+namespace detail {
+
+/// The operation and the path that an error message mentions.
+struct call_site {
+    call_site() = default;
+    call_site(const char* operation_, std::string path_)
+        : operation(operation_), path(std::move(path_)) {}
+
+    const char* operation = "";
+    std::string path;
+};
+
+}  // namespace detail
 }  // namespace corozk
 
 namespace boost::system {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/call_site.hpp>
 #include <corozk/error.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -11,7 +10,6 @@
 
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 namespace corozk {

@@ -65,6 +65,8 @@ public:  /// @brief The kind of a step.
     std::vector<step> steps() && noexcept { return std::move(steps_); }  ///< The same.
 
 private:
+    step& add(step_kind kind, std::string path, std::int32_t version = any_version);
+
     std::vector<step> steps_;
 };
 

@@ -6,10 +6,8 @@
 #include <corozk/error.hpp>
 #include <corozk/watch_types.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace corozk {

@@ -6,7 +6,6 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace corozk::detail {

@@ -4,22 +4,6 @@
 
 namespace corozk {
 
-std::string_view to_string(watch_event_type type) noexcept {
-    switch (type) {
-        case watch_event_type::created:
-            return "created";
-        case watch_event_type::erased:
-            return "erased";
-        case watch_event_type::data_changed:
-            return "data_changed";
-        case watch_event_type::children_changed:
-            return "children_changed";
-        case watch_event_type::unknown:
-            return "unknown";
-    }
-    return "unknown";
-}
-
 namespace detail {
 
 user_watch::~user_watch() {

@@ -24,10 +24,14 @@ public:
         : operation(code_, std::move(path_)), port_(p) {
         generation = generation_;
     }
-    /// A `multi`.
-    request(port& p, const transaction& steps_, std::uint64_t generation_ = 0)
-        : request(p, op_code::multi, std::string(), generation_) {
-        steps = steps_.steps();
+
+    /// A transaction. Traces mention the path.
+    request(port& p,
+            transaction all,
+            std::uint64_t generation_ = 0,
+            std::string path_ = std::string())
+        : request(p, op_code::multi, std::move(path_), generation_) {
+        steps = std::move(all).steps();
     }
 
     /// Queues it without waiting for the response.

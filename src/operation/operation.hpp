@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,45 +49,26 @@ enum class op_code : std::uint8_t {
 
 /// The name of the client's operation.
 constexpr std::string_view to_string(op_code code) noexcept {
-    switch (code) {
-        case op_code::create:
-            return "create";
-        case op_code::erase:
-            return "erase";
-        case op_code::set:
-            return "set";
-        case op_code::get:
-            return "get";
-        case op_code::exists:
-            return "exists";
-        case op_code::children:
-            return "children";
-        case op_code::sync:
-            return "sync";
-        case op_code::get_acl:
-            return "get_acl";
-        case op_code::set_acl:
-            return "set_acl";
-        case op_code::multi:
-            return "commit";
-        case op_code::add_auth:
-            return "add_auth";
-        case op_code::get_config:
-            return "config";
-        case op_code::reconfigure:
-            return "reconfigure";
-        case op_code::remove_watches:
-            return "remove_watches";
-        case op_code::read_all:
-            return "read_all";
-        case op_code::ephemerals:
-            return "ephemerals";
-        case op_code::count_descendants:
-            return "count_descendants";
-        case op_code::who_am_i:
-            return "who_am_i";
-    }
-    return "unknown";
+    constexpr std::string_view names[] = {"create",
+                                          "erase",
+                                          "set",
+                                          "get",
+                                          "exists",
+                                          "children",
+                                          "sync",
+                                          "get_acl",
+                                          "set_acl",
+                                          "commit",
+                                          "add_auth",
+                                          "config",
+                                          "reconfigure",
+                                          "remove_watches",
+                                          "read_all",
+                                          "ephemerals",
+                                          "count_descendants",
+                                          "who_am_i"};
+    static_assert(std::size(names) == static_cast<std::size_t>(op_code::who_am_i) + 1);
+    return names[static_cast<std::size_t>(code)];
 }
 
 /// Whether it matters if the operation was applied, and how often.

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operation/path.hpp"
 
+#include <corozk/types.hpp>
+
 #include <cstddef>
 
-namespace corozk::detail {
+namespace corozk {
+
+const char* invalid_path_reason(std::string_view path) noexcept {
+    return detail::path_problem(path);
+}
+
+namespace detail {
 
 namespace {
 
@@ -126,4 +134,5 @@ std::string_view base_name(std::string_view path) noexcept {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-}  // namespace corozk::detail
+}  // namespace detail
+}  // namespace corozk

@@ -7,7 +7,6 @@
 #include <boost/intrusive/list_hook.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace corozk::detail {
 

@@ -12,6 +12,18 @@ namespace corozk::program {
 
 namespace {
 
+/// In the order of the help.
+constexpr const command_entry* all_commands[] = {&lock_entry,
+                                                 &elect_entry,
+                                                 &semaphore_entry,
+                                                 &barrier_entry,
+                                                 &queue_entry,
+                                                 &config_entry,
+                                                 &contenders_entry,
+                                                 &break_entry,
+                                                 &deadlocks_entry,
+                                                 &tree_entry};
+
 constexpr const char* about =
     "Locks, elections, queues and the other recipes of ZooKeeper, for people and scripts.";
 
@@ -53,8 +65,8 @@ private:
 
 std::string no_command_in(const std::vector<std::string>& unknown) {
     std::string names;
-    for (const command_entry& entry : all_commands())
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+    for (const command_entry* entry : all_commands)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", entry->name);
     std::string problem = "there is no command";
     if (!unknown.empty()) {
         const char* kind = unknown.front().starts_with('-') ? "option" : "command";
@@ -82,12 +94,12 @@ application::application() : app_(about, "corozk") {
         "--version",
         fmt::format("corozk {}, ZooKeeper C client {}", version(), c_client_version()));
     add_settings();
-    for (const command_entry& entry : all_commands()) {
-        CLI::App* sub = app_.add_subcommand(entry.name, entry.summary);
+    for (const command_entry* entry : all_commands) {
+        CLI::App* sub = app_.add_subcommand(entry->name, entry->summary);
         sub->fallthrough();
         sub->formatter(std::make_shared<with_usage>(
-            fmt::format("\nUsage: corozk {} [OPTIONS] {}\n", entry.name, entry.arguments)));
-        commands_.emplace(sub, entry.make(*sub));
+            fmt::format("\nUsage: corozk {} [OPTIONS] {}\n", entry->name, entry->arguments)));
+        commands_.emplace(sub, entry->make(*sub));
     }
 }
 

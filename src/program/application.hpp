@@ -35,6 +35,13 @@ private:
     std::map<const CLI::App*, std::unique_ptr<command>> commands_;
 };
 
+/// The candidates for the last of these words: `corozk --complete WORD...`, for shells. Asks the
+/// servers for paths.
+std::vector<std::string> complete(application& known, const std::vector<std::string>& words);
+
+/// The manual page in the format of man(7), generated from the help of all commands.
+std::string manual(const CLI::App& app);
+
 /// Overwrites credentials among a process's arguments, which all users of the machine can read.
 void hide_credentials(int argc, char** argv);
 

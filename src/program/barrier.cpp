@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outage.hpp"
-#include "path_and_action.hpp"
 #include "run_under.hpp"
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/double_barrier.hpp>
@@ -100,8 +99,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_barrier(CLI::App& app) {
-    return std::make_unique<barrier_command>(app);
-}
+const command_entry barrier_entry{"barrier",
+                                  "set|remove|status|wait|enter PATH [-- COMMAND...]",
+                                  "hold others back, wait, or begin and end together",
+                                  make_command<barrier_command>};
 
 }  // namespace corozk::program

@@ -83,8 +83,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_break(CLI::App& app) {
-    return std::make_unique<break_command>(app);
-}
+const command_entry break_entry{"break",
+                                "NODE | --holder PATH",
+                                "take a lock away from its holder",
+                                make_command<break_command>};
 
 }  // namespace corozk::program

@@ -2,7 +2,7 @@
 #include "child_process.hpp"
 
 #include "descendants.hpp"
-#include "exit_code.hpp"
+#include "output.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_state.hpp>

@@ -2,18 +2,14 @@
 #pragma once
 
 #include "awaiting.hpp"
-#include "exit_code.hpp"
 #include "interruption.hpp"
-#include "option_types.hpp"
+#include "options.hpp"
 #include "output.hpp"
-#include "settings.hpp"
-#include "wait_options.hpp"
 #include <corozk/client.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
-#include <span>
 
 namespace corozk::program {
 
@@ -51,6 +47,12 @@ protected:
     wait_options wait_;
 };
 
+template <class Command>
+std::unique_ptr<command> make_command(CLI::App& app) {
+    return std::make_unique<Command>(app);
+}
+
+/// What the help says of a command.
 struct command_entry {
     const char* name;
     const char* arguments;
@@ -58,18 +60,7 @@ struct command_entry {
     std::unique_ptr<command> (*make)(CLI::App&);
 };
 
-/// All commands, in the order of the help.
-std::span<const command_entry> all_commands();
-
-std::unique_ptr<command> make_lock(CLI::App& app);
-std::unique_ptr<command> make_elect(CLI::App& app);
-std::unique_ptr<command> make_semaphore(CLI::App& app);
-std::unique_ptr<command> make_barrier(CLI::App& app);
-std::unique_ptr<command> make_queue(CLI::App& app);
-std::unique_ptr<command> make_config(CLI::App& app);
-std::unique_ptr<command> make_contenders(CLI::App& app);
-std::unique_ptr<command> make_break(CLI::App& app);
-std::unique_ptr<command> make_deadlocks(CLI::App& app);
-std::unique_ptr<command> make_tree(CLI::App& app);
+extern const command_entry lock_entry, elect_entry, semaphore_entry, barrier_entry, queue_entry,
+    config_entry, contenders_entry, break_entry, deadlocks_entry, tree_entry;
 
 }  // namespace corozk::program

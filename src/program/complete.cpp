@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "complete.hpp"
-
 #include "application.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "json_text.hpp"
-#include "path_and_action.hpp"
 #include <corozk/recipe/configuration.hpp>
 
 namespace corozk::program {
@@ -148,8 +147,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_config(CLI::App& app) {
-    return std::make_unique<config_command>(app);
-}
+const command_entry config_entry{"config",
+                                 "get|publish|watch PATH [VALUE | NAME=VALUE...] [-- VALUE...]",
+                                 "read, publish or watch a configuration",
+                                 make_command<config_command>};
 
 }  // namespace corozk::program

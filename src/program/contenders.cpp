@@ -105,8 +105,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_contenders(CLI::App& app) {
-    return std::make_unique<contenders_command>(app);
-}
+const command_entry contenders_entry{"contenders",
+                                     "PATH",
+                                     "show who holds and who waits",
+                                     make_command<contenders_command>};
 
 }  // namespace corozk::program

@@ -75,8 +75,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_deadlocks(CLI::App& app) {
-    return std::make_unique<deadlocks_command>(app);
-}
+const command_entry deadlocks_entry{"deadlocks",
+                                    "PATH...",
+                                    "find clients that wait for each other",
+                                    make_command<deadlocks_command>};
 
 }  // namespace corozk::program

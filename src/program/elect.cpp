@@ -38,8 +38,9 @@ Examples
 
 }  // namespace
 
-std::unique_ptr<command> make_elect(CLI::App& app) {
-    return std::make_unique<elect_command>(app);
-}
+const command_entry elect_entry{"elect",
+                                "PATH -- COMMAND [ARGUMENT...]",
+                                "run a command while being the leader",
+                                make_command<elect_command>};
 
 }  // namespace corozk::program

@@ -96,8 +96,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_lock(CLI::App& app) {
-    return std::make_unique<lock_command>(app);
-}
+const command_entry lock_entry{"lock",
+                               "PATH -- COMMAND [ARGUMENT...]",
+                               "run a command under a lock",
+                               make_command<lock_command>};
 
 }  // namespace corozk::program

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "application.hpp"
-#include "complete.hpp"
-#include "manual.hpp"
 #include "process_state.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual.hpp"
-
-#include "option_types.hpp"
+#include "application.hpp"
 #include <corozk/version.hpp>
 
 #include <fmt/format.h>

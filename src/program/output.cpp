@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
-#include "exit_code.hpp"
 #include "interruption.hpp"
 #include "json_text.hpp"
 #include "words.hpp"

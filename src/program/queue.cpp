@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "outage.hpp"
-#include "path_and_action.hpp"
 #include "run_under.hpp"
 #include <corozk/recipe/delay_queue.hpp>
 #include <corozk/recipe/queue.hpp>
@@ -262,8 +261,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_queue(CLI::App& app) {
-    return std::make_unique<queue_command>(app);
-}
+const command_entry queue_entry{"queue",
+                                "put|take|consume|peek|size PATH [ITEM...] [-- COMMAND...]",
+                                "put items into a queue, take them, or work on them",
+                                make_command<queue_command>};
 
 }  // namespace corozk::program

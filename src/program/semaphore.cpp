@@ -74,8 +74,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_semaphore(CLI::App& app) {
-    return std::make_unique<semaphore_command>(app);
-}
+const command_entry semaphore_entry{"semaphore",
+                                    "--limit N PATH -- COMMAND [ARGUMENT...]",
+                                    "run a command with some of a limited number of permits",
+                                    make_command<semaphore_command>};
 
 }  // namespace corozk::program

@@ -113,8 +113,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<command> make_tree(CLI::App& app) {
-    return std::make_unique<tree_command>(app);
-}
+const command_entry tree_entry{"tree",
+                               "[PATH]",
+                               "show the znodes below a path",
+                               make_command<tree_command>};
 
 }  // namespace corozk::program

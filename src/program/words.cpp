@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "words.hpp"
 
-#include "json_text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,30 +67,8 @@ std::chrono::milliseconds parse_duration(const std::string& text) {
 }
 
 void check_path(const std::string& path) {
-    auto refuse = [&](const char* why) {
-        throw usage_error(fmt::format("'{}' is not a path: {}", path, why));
-    };
-    if (!path.starts_with('/'))
-        refuse("paths begin with '/'");
-    if (path.size() > 1 && path.ends_with('/'))
-        refuse("it ends with '/'");
-    if (!is_utf8(path))
-        refuse("it is not UTF-8");
-    // The rule of the servers (PathUtils.validatePath), which compare UTF-16.
-    auto byte = [&](std::size_t i) { return i < path.size() ? path[i] & 0xff : 0; };
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        int first = byte(i), second = byte(i + 1);
-        if (first < 0x20 || first == 0x7f || (first == 0xc2 && second < 0xa0))
-            refuse("it contains a control character");
-        bool last_ones = first == 0xef && second == 0xbf && byte(i + 2) >= 0xb0;
-        if (first >= 0xf0 || first == 0xee || (first == 0xef && second < 0xa4) || last_ones)
-            refuse("it contains a character that ZooKeeper does not allow");
-    }
-    std::string whole = path + "/";
-    if (path != "/" && whole.find("//") != std::string::npos)
-        refuse("it contains an empty name");
-    if (whole.find("/./") != std::string::npos || whole.find("/../") != std::string::npos)
-        refuse("'.' and '..' are not allowed");
+    if (const char* problem = invalid_path_reason(path))
+        throw usage_error(fmt::format("'{}' is not a path: it {}", path, problem));
 }
 
 void check_recipe_path(const std::string& path) {

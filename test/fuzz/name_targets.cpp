@@ -7,7 +7,7 @@
 #include "recipe/contention/release_request.hpp"
 #include "recipe/leader/election_rule.hpp"
 #include "recipe/locks/multi_lock_rule.hpp"
-#include "recipe/nodes/name_service_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 #include "recipe/priority_lock/rule.hpp"
 #include "session/hosts.hpp"
 

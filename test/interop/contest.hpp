@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contests with another party on one path, and meetings of one of us with one of them.
+// Contests with another party on one path, and single contenders of both.
 #pragma once
 
 #include "party.hpp"
@@ -19,10 +19,10 @@
 
 namespace corozk::testing {
 
-/// What is under test: gets a place at a path in a role ("read" or "write").
+/// What is under test: acquires at a path in a role ("read" or "write").
 using acquire_function = std::function<boost::asio::awaitable<ownership>(std::string role)>;
 
-/// Makes that for a client and a path.
+/// Creates that for a client and a path.
 using recipe_function = std::function<acquire_function(client& zk, std::string path)>;
 
 struct contest {
@@ -35,7 +35,7 @@ struct contest {
     int theirs = 2;
     std::vector<std::string> more;  ///< for the other party's program
     recipe_function recipe;
-    std::vector<std::string> folders;  ///< that must be empty afterwards; the path itself if none
+    std::vector<std::string> folders;  ///< must be empty afterwards; the path itself if none
 };
 
 inline client_options interop_options() {
@@ -51,7 +51,7 @@ inline boost::asio::awaitable<client> interop_client() {
     co_return co_await client::connect(executor, options);
 }
 
-/// One path, its record, and what both come to.
+/// One path and its record.
 class meeting {
 public:
     meeting() : path(fresh_path()), record_path(path + "-record"), hand(observer()) {
@@ -67,7 +67,7 @@ public:
 
     turns result() { return turns::parse(hand.data(record_path + "/turns")); }
 
-    /// How many of a party are inside.
+    /// How many contenders of a party hold.
     std::size_t inside(const std::string& who) {
         std::size_t count = 0;
         for (const std::string& name : hand.children(record_path + "/inside")) {
@@ -77,7 +77,7 @@ public:
         return count;
     }
 
-    /// Lets go who holds something.
+    /// Lets the holders release.
     void tell_to_leave() { hand.plant(record_path + "/leave"); }
 
     std::string path;
@@ -85,7 +85,7 @@ public:
     admin hand;
 };
 
-/// Runs a test's body with a client of ours. Nobody may have been inside who should not have been.
+/// Runs a test's body with a client of ours. Holders that exclude each other must not overlap.
 template <class Body>
 void meet(meeting& at, Body body) {
     boost::asio::io_context context;
@@ -130,8 +130,8 @@ inline boost::asio::awaitable<void> take_turns(std::shared_ptr<contest_side> sid
 
 }  // namespace detail
 
-/// Both parties contend until there were enough hand-overs each way. Nobody may ever have been
-/// inside who should not have been, and nothing may be left behind.
+/// Both parties contend until there were enough hand-overs each way. Two holders that exclude each
+/// other must never have overlapped, and no node may be left behind.
 inline turns contend(const contest& c) {
     meeting at;
     std::vector<std::string> arguments =

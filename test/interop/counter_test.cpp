@@ -44,7 +44,7 @@ TEST_CASE("additions of both parties are all counted") {
         options.compatibility = foreign.whose;
         options.bits = foreign.bits;
         counter ours(zk, at.path, options);
-        // Theirs makes the node, and we join in.
+        // Theirs creates the node, and ours uses it.
         std::int64_t seen = 0;
         auto they_count = [&] {
             auto stat = at.hand.stat(at.path);
@@ -62,7 +62,7 @@ TEST_CASE("additions of both parties are all counted") {
     });
 }
 
-TEST_CASE("another library goes on from the value that we wrote") {
+TEST_CASE("another library continues from the value that we wrote") {
     auto which = GENERATE(range(std::size_t(0), std::size(foreign_counters)));
     const foreign_counter& foreign = foreign_counters[which];
     CAPTURE(name_of(foreign.with), foreign.kind);
@@ -72,7 +72,7 @@ TEST_CASE("another library goes on from the value that we wrote") {
         options.compatibility = foreign.whose;
         options.bits = foreign.bits;
         counter ours(zk, at.path, options);
-        std::int64_t value = co_await ours.add(-1000);  // we make the node
+        std::int64_t value = co_await ours.add(-1000);  // creates the node
         CHECK(value == -1000);
         party theirs(
             foreign.with,

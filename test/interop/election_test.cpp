@@ -17,7 +17,7 @@ election_options options_with(party_kind which, std::string identity = our_party
     return options;
 }
 
-/// Each of our terms is acknowledged: the others must not take that node for a candidate.
+/// Each of our terms is acknowledged: the others must not mistake that node for a candidate.
 contest election_contest(party_kind with) {
     contest c;
     c.with = with;
@@ -80,7 +80,7 @@ TEST_CASE("our observers see another library's leader and the change to ours") {
         REQUIRE_FALSE(won);
         error_code changed = co_await finished(change);
         CHECK_FALSE(changed);
-        // The moment without a leader may be seen, too.
+        // The moment without a leader may be reported, too.
         if (change.value())
             CHECK(change.value().identity == our_party);
         seen = co_await ours.leader();
@@ -103,7 +103,7 @@ TEST_CASE("another library's candidate sees our leader and follows it") {
         auto they_are_candidates = [&] { return at.hand.children(at.path).size() == 3; };
         co_await theirs.until(they_are_candidates, "being a candidate");
         if (which == party_kind::curator) {
-            // Its id is written a moment after its node was made.
+            // Its id is written after its node was created.
             auto named = [&] {
                 for (const std::string& name : at.hand.children(at.path)) {
                     auto stat = at.hand.stat(at.path + "/" + name);

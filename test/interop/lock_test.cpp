@@ -96,7 +96,7 @@ TEST_CASE("another library's lock waits behind ours") {
         lock ours(zk, at.path, options_with(which));
         ownership held = co_await ours.acquire();
         party theirs(which, at.arguments({"task=hold", "kind=mutex", "identity=them"}));
-        // It watches what is ahead of it: so it waits.
+        // It waits: it watches its predecessor.
         auto they_wait = [&] { return watches_below(held.path()) == 2; };
         co_await theirs.until(they_wait, "waiting for our node");
         CHECK(at.inside(name_of(which)) == 0);
@@ -136,7 +136,7 @@ TEST_CASE("a contender of another library that is broken makes room for ours") {
         ours.acquire(acquiring.handler());
         auto both_are_there = [&] { return at.hand.children(at.path).size() == 2; };
         co_await theirs->until(both_are_there, "our contender's node");
-        theirs.reset();  // killed: its session lives on
+        theirs.reset();  // killed: its session still exists
         std::string broken = line[0].path;
         co_await ours.break_lock(broken);
         error_code acquired = co_await finished(acquiring);

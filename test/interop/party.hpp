@@ -23,7 +23,7 @@ inline const char* name_of(party_kind which) {
     return which == party_kind::curator ? "curator" : "kazoo";
 }
 
-/// Longer than any of these tests takes on a busy machine.
+/// More than any of these tests needs on a busy machine.
 inline constexpr std::chrono::milliseconds party_limit{100'000};
 
 class party {
@@ -32,7 +32,7 @@ public:
     party(party_kind which, const std::vector<std::string>& arguments) : which_(which) {
         process_options what;
         if (which == party_kind::curator) {
-            // Up sooner, and no files in /tmp.
+            // Starts faster, and leaves no files in /tmp.
             what.command = {interop_java,
                             "-XX:+UseSerialGC",
                             "-XX:TieredStopAtLevel=1",
@@ -55,7 +55,7 @@ public:
 
     const char* name() const { return name_of(which_); }
 
-    /// What it printed and complained about so far.
+    /// Its output and error output so far.
     std::string output() const {
         std::ifstream in(folder_.path() / "output");
         std::ostringstream text;
@@ -63,7 +63,7 @@ public:
         return text.str();
     }
 
-    /// The lines that it printed for us.
+    /// The lines of its output.
     std::vector<std::string> lines() const {
         std::istringstream in(output());
         std::vector<std::string> found;
@@ -74,8 +74,8 @@ public:
         return found;
     }
 
-    /// Whether it has ended, and well.
-    /// @throws std::runtime_error with all that it said, if it failed.
+    /// Whether it has ended successfully.
+    /// @throws std::runtime_error with all its output, if it failed.
     bool ended() {
         auto status = process_->exit_status();
         if (status && *status != 0) {
@@ -90,8 +90,8 @@ public:
         co_await until([this] { return ended(); }, "to end");
     }
 
-    /// Waits until something holds that the other party brings about.
-    /// @throws std::runtime_error with all that it said, if it fails, ends, or takes too long.
+    /// Waits until a condition holds that the other party brings about.
+    /// @throws std::runtime_error with all its output, if it fails, ends, or takes too long.
     template <class Predicate>
     boost::asio::awaitable<void> until(Predicate predicate, std::string what) {
         std::string problem;

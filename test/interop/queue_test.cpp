@@ -71,7 +71,7 @@ TEST_CASE("another library takes what we put, in our order") {
     meet(at, [&](client& zk) -> boost::asio::awaitable<void> {
         queue ours(zk, at.path, options_with(which));
         std::vector<std::string> items = numbered(our_party, item_count);
-        co_await ours.put(items[0]);  // the folder is ours
+        co_await ours.put(items[0]);  // ours creates the parent node
         party theirs(which, at.arguments({"task=take", "kind=queue"}));
         for (std::size_t i = 1; i < items.size() / 2; ++i)
             co_await ours.put(items[i]);
@@ -85,7 +85,7 @@ TEST_CASE("another library takes what we put, in our order") {
     });
     auto folder = at.hand.stat(at.path);
     if (which == party_kind::kazoo) {
-        // Kazoo does not expect its folders to go.
+        // Kazoo does not expect its parent nodes to be deleted.
         REQUIRE(folder);
         CHECK(folder->ephemeral_owner == 0);
     }

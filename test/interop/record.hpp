@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The third party: what happens inside, written down at the server by everybody who gets in, each
-// through a session of its own that has nothing to do with the recipe under test.
+// A record at the server of who holds when, written by every holder through a session of its own,
+// independent of the recipe under test.
 //
-//   RECORD/inside/<party>-<role>-<n>  ephemeral: somebody is inside; the role is "read" or "write"
+//   RECORD/inside/<party>-<role>-<n>  ephemeral: a holder; the role is "read" or "write"
 //   RECORD/turns                      the last party, hand-overs to us and to them, how often each
-//                                     was inside, and how often both were at the same time
-//   RECORD/violations/v-<n>           somebody was inside who should not have been
-//   RECORD/leave                      who holds something may go
+//                                     held, and how often both held at the same time
+//   RECORD/violations/v-<n>           holders overlapped that exclude each other
+//   RECORD/leave                      holders may release
 //
-// Whoever gets in leaves a marker first and looks for others then: of two that overlap, the later
-// one sees the earlier one's marker. The programs of the other parties do the same.
+// A holder first creates its marker and then looks for others: of two that overlap, the later one
+// sees the earlier one's marker. The programs of the other parties do the same.
 #pragma once
 
 #include "pending_result.hpp"
@@ -22,10 +22,10 @@
 
 namespace corozk::testing {
 
-/// What a contest has to come to.
+/// What a contest must reach.
 struct contest_goal {
     contest_goal() = default;
-    std::size_t limit = 1000;    ///< how many may be inside if nobody of them writes
+    std::size_t limit = 1000;    ///< how many may hold if none of them writes
     std::int64_t handovers = 0;  ///< from us to them, and from them to us
     std::int64_t together = 0;   ///< visits while the other party was inside, too
 };
@@ -62,7 +62,7 @@ struct turns {
 
 inline constexpr const char* our_party = "corozk";
 
-/// Makes the nodes of a record.
+/// Creates the nodes of a record.
 inline void open_record(admin& hand, const std::string& root) {
     hand.plant(root + "/inside");
     hand.plant(root + "/violations");

@@ -17,12 +17,12 @@ semaphore_options options_with(party_kind which) {
     return options;
 }
 
-/// Where the leases are.
+/// The parent node of the leases.
 std::string leases(const meeting& at, party_kind which) {
     return which == party_kind::curator ? at.path + "/leases" : at.path;
 }
 
-/// Where those stand who take or wait for one.
+/// The parent node of the clients that acquire or wait for a lease.
 std::string gate(const meeting& at, party_kind which) {
     return which == party_kind::curator ? at.path + "/locks" : at.path + "-__lock__";
 }
@@ -111,7 +111,7 @@ TEST_CASE("another library's lease counts for us") {
         };
         co_await theirs.until(queued, "our contenders' nodes");
         std::vector<contender_info> line = co_await ours.contenders();
-        CHECK(line.size() == 5);  // the first of those who wait stands in both folders
+        CHECK(line.size() == 5);  // the first waiter has a node below both parents
         CHECK(std::count_if(
                   line.begin(), line.end(), [](const contender_info& c) { return c.holds; }) == 2);
         CHECK_FALSE(second.done());
@@ -143,7 +143,7 @@ TEST_CASE("our permits count for another library") {
         ownership second = co_await ours.acquire();
         party theirs(which,
                      at.arguments({"task=hold", "kind=semaphore", "limit=2", "identity=them"}));
-        // Curator makes its lease before it counts, Kazoo afterwards.
+        // Curator creates its lease before it counts, Kazoo afterwards.
         auto they_wait = [&] {
             std::size_t there = which == party_kind::curator ? 3 : 2;
             return at.hand.children(gate(at, which)).size() == 1 &&
@@ -157,7 +157,7 @@ TEST_CASE("our permits count for another library") {
             std::vector<std::string> both{our_party, our_party};
             CHECK(onlooker.lines() == both);
         }
-        // One of us who comes later stands behind it.
+        // A later contender of ours waits behind it.
         pending_result<ownership> third;
         ours.acquire(1, third.handler());
         auto queued = [&] { return at.hand.children(gate(at, which)).size() == 2; };
@@ -196,7 +196,7 @@ TEST_CASE("we and Kazoo compare limits") {
         CHECK(ec == errc::limit_mismatch);
         co_await held.release();
     });
-    // Kazoo does not expect its folders to go.
+    // Kazoo does not expect its parent nodes to be deleted.
     auto folder = at.hand.stat(at.path);
     REQUIRE(folder);
     CHECK(folder->ephemeral_owner == 0);

@@ -78,7 +78,7 @@ TEST_CASE("our writer and Kazoo's reader take turns") {
             co_await theirs.until(it_waits, "queueing behind our writer");
             co_await book.leave(marker);
             co_await writing.release();
-            // It leaves when it has seen our node, not before.
+            // It releases after it has seen our node, not before.
             auto it_reads = [&] { return at.result().theirs == i + 1; };
             co_await theirs.until(it_reads, "reading");
             writing = co_await ours.acquire_write();
@@ -153,7 +153,7 @@ TEST_CASE("another library's writer waits for our readers") {
         co_await theirs.until(they_wait_for_first, "waiting for our other node");
         CHECK(at.inside(name_of(which)) == 0);
 
-        // Nobody comes in between: the writer is next.
+        // No other contender comes first: the writer is next.
         pending_result<ownership> third;
         ours.acquire_read(third.handler());
         co_await first.release();

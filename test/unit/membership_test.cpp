@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/nodes/membership_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -13,12 +13,12 @@ using namespace corozk::detail;
 
 namespace {
 
-member_state state(std::int64_t czxid, std::string data = {}) {
-    member_state s;
-    s.czxid = czxid;
-    s.owner = 1;
-    s.data = std::move(data);
-    return s;
+member_info member(std::string name, std::int64_t czxid, std::string data = {}) {
+    node_view node;
+    node.stat.czxid = czxid;
+    node.stat.ephemeral_owner = 1;
+    node.data = std::move(data);
+    return describe_member(name, node);
 }
 
 std::vector<std::string> names(const std::vector<member_info>& members) {
@@ -34,20 +34,20 @@ using list = std::vector<std::string>;
 
 TEST_CASE("membership: what is a member") {
     corozk::stat s;
-    CHECK_FALSE(is_member_node(s));
+    CHECK(session_of(s) == 0);
     s.ephemeral_owner = 0x1000'0123'4567'0000;
-    CHECK(is_member_node(s));
+    CHECK(session_of(s) == 0x1000'0123'4567'0000);
     s.ephemeral_owner = std::numeric_limits<std::int64_t>::min();
-    CHECK_FALSE(is_member_node(s));
+    CHECK(session_of(s) == 0);
     s.ephemeral_owner = static_cast<std::int64_t>(0xff00'0000'0000'03e8ULL);
-    CHECK_FALSE(is_member_node(s));
+    CHECK(session_of(s) == 0);
 }
 
 TEST_CASE("membership: differences") {
     member_map empty;
     member_map a;
-    a["x"] = state(1, "one");
-    a["y"] = state(2);
+    a["x"] = member("x", 1, "one");
+    a["y"] = member("y", 2);
     CHECK(compute_change(empty, empty).empty());
     CHECK(compute_change(a, a).empty());
     membership_change c = compute_change(empty, a);
@@ -57,9 +57,9 @@ TEST_CASE("membership: differences") {
     c = compute_change(a, empty);
     CHECK(names(c.left) == list{"x", "y"});
     member_map b;
-    b["w"] = state(9);
-    b["x"] = state(1, "two");  // other data
-    b["y"] = state(7);         // another incarnation
+    b["w"] = member("w", 9);
+    b["x"] = member("x", 1, "two");  // other data
+    b["y"] = member("y", 7);         // another incarnation
     c = compute_change(a, b);
     CHECK(names(c.joined) == list{"w", "y"});
     CHECK(names(c.left) == list{"y"});
@@ -82,7 +82,7 @@ TEST_CASE("membership: applying all differences in order gives the group") {
                     current.erase(name);
                     break;
                 case 1:
-                    current[name] = state(zxid);
+                    current[name] = member(name, zxid);
                     break;
                 default:
                     if (current.contains(name))
@@ -99,7 +99,7 @@ TEST_CASE("membership: applying all differences in order gives the group") {
         told = current;
         REQUIRE(applied.size() == told.size());
         for (const auto& [name, s] : told)
-            CHECK(applied.at(name) == s.czxid);
+            CHECK(applied.at(name) == s.incarnation);
     }
 }
 

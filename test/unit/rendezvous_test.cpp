@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recipe/nodes/rendezvous_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -9,7 +9,6 @@
 #include <corozk/time_limit.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <corozk/detail/asio_settings.hpp>
-#include <corozk/detail/call_site.hpp>
 #include <corozk/detail/export.hpp>
 #include <corozk/detail/traced_handler.hpp>
 #include <corozk/token.hpp>

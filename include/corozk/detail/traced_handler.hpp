@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <corozk/detail/call_site.hpp>
 #include <corozk/tracer.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>

@@ -2,15 +2,9 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
-#include <corozk/types.hpp>
 
-#include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
-#include <corozk/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -96,69 +92,67 @@ protected:
                 cache_options options = cache_options());
 
     static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<tree_state>);
-    static void start_next_node(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
-    tree_state current_tree() const;
+    static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<node_state>);
+    void read(tree_state& latest) const;
+    void read(node_state& latest) const;
+};
+
+/** @brief A cache with states of one type, `node_state` or `tree_state`. */
+template <class State>
+class cache_of : public basic_cache {
+public:
+    /** @brief The latest state. */
+    State current() const {
+        State latest;
+        read(latest);
+        return latest;
+    }
+
+    /**
+     * @brief Waits for a state with another revision than the one seen before (0: any).
+     *
+     * @par Completion signature
+     * `void(error_code, State)`
+     */
+    template <class Token = default_token>
+    auto next(std::uint64_t seen, Token&& token = Token{}) {
+        return initiate<&start>("cache.next", std::forward<Token>(token), seen);
+    }
+
+    /** @brief Same as `next(0)`. */
+    template <detail::token_not<std::uint64_t> Token = default_token>
+    auto next(Token&& token = Token{}) {
+        return next(0, std::forward<Token>(token));
+    }
+
+protected:
+    using basic_cache::basic_cache;
+
+private:
+    static void start(const impl_ptr& impl, std::uint64_t seen, handler_of<State> handler) {
+        start_next(impl, seen, std::move(handler));
+    }
 };
 
 /** @brief A cache of a single node, which need not exist. */
-class COROZK_DECL node_cache : public basic_cache {
+class COROZK_DECL node_cache : public cache_of<node_state> {
 public:
     node_cache() noexcept = default;
-    node_cache(const client& c, std::string path) : basic_cache(c, std::move(path), 0, true) {}
-
-    /** @brief The latest state. */
-    node_state current() const;
-
-    /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
-     *
-     * @par Completion signature
-     * `void(error_code, node_state)`
-     */
-    template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start_next_node>("node_cache.next", std::forward<Token>(token), seen);
-    }
-
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
-    auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
-    }
+    node_cache(const client& c, std::string path) : cache_of(c, std::move(path), 0, true) {}
 };
 
 /** @brief A cache of a node's children and their data, by name. */
-class COROZK_DECL children_cache : public basic_cache {
+class COROZK_DECL children_cache : public cache_of<tree_state> {
 public:
     children_cache() noexcept = default;
     children_cache(const client& c, std::string path, cache_options options = cache_options())
-        : basic_cache(c, std::move(path), 1, true, std::move(options)) {}
-
-    /** @brief The latest state. */
-    tree_state current() const;
-
-    /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
-     *
-     * @par Completion signature
-     * `void(error_code, tree_state)`
-     */
-    template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start_next>("children_cache.next", std::forward<Token>(token), seen);
-    }
-
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
-    auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
-    }
+        : cache_of(c, std::move(path), 1, true, std::move(options)) {}
 };
 
 /**
  * @brief A cache of a node and its descendants, by path. It has two watches per node at the server.
  */
-class COROZK_DECL tree_cache : public basic_cache {
+class COROZK_DECL tree_cache : public cache_of<tree_state> {
 public:
     /// All levels.
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
@@ -170,27 +164,7 @@ public:
                std::string path,
                std::size_t depth = unlimited,
                cache_options options = cache_options())
-        : basic_cache(c, std::move(path), depth, false, std::move(options)) {}
-
-    /** @brief The latest state. */
-    tree_state current() const { return current_tree(); }
-
-    /**
-     * @brief Waits for a state with another revision than the one seen before (0: any).
-     *
-     * @par Completion signature
-     * `void(error_code, tree_state)`
-     */
-    template <class Token = default_token>
-    auto next(std::uint64_t seen, Token&& token = Token{}) {
-        return initiate<&start_next>("tree_cache.next", std::forward<Token>(token), seen);
-    }
-
-    /** @brief Same as `next(0)`. */
-    template <detail::token_not<std::uint64_t> Token = default_token>
-    auto next(Token&& token = Token{}) {
-        return next(0, std::forward<Token>(token));
-    }
+        : cache_of(c, std::move(path), depth, false, std::move(options)) {}
 };
 
 }  // namespace corozk

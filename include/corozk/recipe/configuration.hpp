@@ -2,12 +2,8 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/cache.hpp>
-#include <corozk/types.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +17,6 @@ namespace corozk {
 namespace detail {
 class configuration_core;
 class configuration_writer;
-enum class configuration_layout : std::uint8_t;
 }  // namespace detail
 
 /**
@@ -184,7 +179,7 @@ protected:
     basic_configuration(const client& c,
                         std::string path,
                         configuration_options options,
-                        detail::configuration_layout layout);
+                        bool versioned);
 
 private:
     static void start_next(const impl_ptr&, std::uint64_t seen, handler_of<configuration_version>);
@@ -207,7 +202,8 @@ public:
     ready_configuration() noexcept = default;
     ready_configuration(const client& c,
                         std::string path,
-                        configuration_options options = configuration_options());
+                        configuration_options options = configuration_options())
+        : basic_configuration(c, std::move(path), std::move(options), false) {}
 };
 
 /**
@@ -225,7 +221,8 @@ public:
     versioned_configuration() noexcept = default;
     versioned_configuration(const client& c,
                             std::string path,
-                            configuration_options options = configuration_options());
+                            configuration_options options = configuration_options())
+        : basic_configuration(c, std::move(path), std::move(options), true) {}
 };
 
 }  // namespace corozk

@@ -3,11 +3,10 @@
 
 #include <corozk/client.hpp>
 #include <corozk/contender_info.hpp>
-#include <corozk/detail/export.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -70,10 +69,7 @@ public:
 private:
     static void start_contenders(const impl_ptr&, handler_of<std::vector<contender_info>>);
     static void start_break(const impl_ptr&, std::string contender_path, handler_of<>);
-    static void start_insist(const impl_ptr&,
-                             std::string contender_path,
-                             time_limit grace,
-                             handler_of<bool>);
+    static void start_insist(const impl_ptr&, std::string, time_limit, handler_of<bool>);
 };
 
 }  // namespace corozk

@@ -2,17 +2,10 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/membership_types.hpp>
 #include <corozk/time_limit.hpp>
-#include <corozk/types.hpp>
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,11 +179,7 @@ public:
     }
 
 private:
-    static void start_join(const impl_ptr&,
-                           std::string name,
-                           std::string data,
-                           time_limit limit,
-                           handler_of<>);
+    static void start_join(const impl_ptr&, std::string, std::string, time_limit, handler_of<>);
     static void start_set_data(const impl_ptr&, std::string data, handler_of<>);
     static void start_leave(const impl_ptr&, handler_of<>);
     static void start_members(const impl_ptr&, handler_of<std::vector<member_info>>);

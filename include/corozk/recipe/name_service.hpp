@@ -2,16 +2,10 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/name_service_types.hpp>
 #include <corozk/time_limit.hpp>
-#include <corozk/types.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -214,9 +208,7 @@ private:
                               std::string name,
                               std::optional<time_limit> wait,
                               handler_of<name_entry>);
-    static void start_list(const impl_ptr&,
-                           std::string parent,
-                           handler_of<std::vector<name_entry>>);
+    static void start_list(const impl_ptr&, std::string, handler_of<std::vector<name_entry>>);
 };
 
 }  // namespace corozk

@@ -3,14 +3,10 @@
 
 #include <corozk/client.hpp>
 #include <corozk/compatibility.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/queue_order.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/time_limit.hpp>
 #include <corozk/transaction.hpp>
-#include <corozk/types.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -2,17 +2,10 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/rendezvous_types.hpp>
 #include <corozk/time_limit.hpp>
-#include <corozk/types.hpp>
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 

@@ -2,18 +2,10 @@
 #pragma once
 
 #include <corozk/client.hpp>
-#include <corozk/detail/export.hpp>
-#include <corozk/detail/initiate.hpp>
 #include <corozk/detail/recipe_object.hpp>
-#include <corozk/error.hpp>
 #include <corozk/recipe/two_phase_commit_types.hpp>
 #include <corozk/time_limit.hpp>
-#include <corozk/types.hpp>
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -186,10 +178,7 @@ public:
     }
 
 private:
-    static void start_begin(const impl_ptr&,
-                            std::vector<std::string> sites,
-                            std::string payload,
-                            handler_of<>);
+    static void start_begin(const impl_ptr&, std::vector<std::string>, std::string, handler_of<>);
     static void start_resume(const impl_ptr&, handler_of<commit_transaction>);
     static void start_decide(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
     static void start_abort(const impl_ptr&, std::string reason, handler_of<commit_outcome>);
@@ -340,10 +329,7 @@ public:
 
 private:
     static void start_join(const impl_ptr&, time_limit limit, handler_of<commit_transaction>);
-    static void start_vote(const impl_ptr&,
-                           commit_vote wish,
-                           time_limit limit,
-                           handler_of<commit_outcome>);
+    static void start_vote(const impl_ptr&, commit_vote, time_limit, handler_of<commit_outcome>);
     static void start_wait_outcome(const impl_ptr&, time_limit limit, handler_of<commit_outcome>);
     static void start_finish(const impl_ptr&, handler_of<>);
 };

@@ -5,6 +5,24 @@
 
 namespace corozk {
 
+namespace {
+
+template <class State>
+void start(const std::shared_ptr<detail::cache_core>& impl,
+           std::uint64_t seen,
+           detail::any_handler<void(error_code, State)> handler) {
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
+    pending->ahead_of_copies();
+    detail::cache_core::call_type call;
+    call.result = std::move(pending);
+    call.seen = seen;
+    impl->next(std::move(call));
+}
+
+}  // namespace
+
 basic_cache::basic_cache(const client& c,
                          std::string path,
                          std::size_t depth,
@@ -18,39 +36,23 @@ basic_cache::basic_cache(const client& c,
 void basic_cache::start_next(const impl_ptr& impl,
                              std::uint64_t seen,
                              handler_of<tree_state> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
-    pending->ahead_of_copies();
-    detail::cache_core::call_type call;
-    call.result = std::move(pending);
-    call.seen = seen;
-    impl->next(std::move(call));
+    start(impl, seen, std::move(handler));
 }
 
-void basic_cache::start_next_node(const impl_ptr& impl,
-                                  std::uint64_t seen,
-                                  handler_of<node_state> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    auto pending = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
-    pending->ahead_of_copies();
-    detail::cache_core::call_type call;
-    call.result = std::move(pending);
-    call.seen = seen;
-    impl->next(std::move(call));
+void basic_cache::start_next(const impl_ptr& impl,
+                             std::uint64_t seen,
+                             handler_of<node_state> handler) {
+    start(impl, seen, std::move(handler));
 }
 
-tree_state basic_cache::current_tree() const {
-    return impl_ ? impl_->current() : tree_state();
+void basic_cache::read(tree_state& latest) const {
+    if (impl_)
+        latest = impl_->current();
 }
 
-node_state node_cache::current() const {
-    return impl_ ? detail::cache_core::to_node(impl_->current()) : node_state();
-}
-
-tree_state children_cache::current() const {
-    return current_tree();
+void basic_cache::read(node_state& latest) const {
+    if (impl_)
+        latest = detail::cache_core::to_node(impl_->current());
 }
 
 }  // namespace corozk

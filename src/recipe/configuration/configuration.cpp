@@ -85,17 +85,20 @@ void configuration::start_publish(const impl_ptr& writer, std::string data, hand
 basic_configuration::basic_configuration(const client& c,
                                          std::string path,
                                          configuration_options options,
-                                         detail::configuration_layout layout)
-    : recipe_object(c.implementation(), std::move(path), std::move(options), layout) {}
+                                         bool versioned)
+    : recipe_object(c.implementation(),
+                    std::move(path),
+                    std::move(options),
+                    versioned ? detail::configuration_layout::versioned
+                              : detail::configuration_layout::ready) {}
 
 configuration_version basic_configuration::current() const {
     return impl_ ? impl_->current() : configuration_version();
 }
 
-void basic_configuration::start_next(
-    const impl_ptr& impl,
-    std::uint64_t seen,
-    detail::any_handler<void(error_code, configuration_version)> handler) {
+void basic_configuration::start_next(const impl_ptr& impl,
+                                     std::uint64_t seen,
+                                     handler_of<configuration_version> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     auto call = detail::make_call(impl->get_port(), impl->wake(), std::move(handler));
@@ -105,27 +108,11 @@ void basic_configuration::start_next(
 
 void basic_configuration::start_publish(const impl_ptr& impl,
                                         configuration_parts parts,
-                                        detail::any_handler<void(error_code)> handler) {
+                                        handler_of<> handler) {
     if (!detail::usable_at_path(impl, handler))
         return;
     impl->publish(std::move(parts),
                   detail::make_call(impl->get_port(), impl->wake(), std::move(handler)));
 }
-
-ready_configuration::ready_configuration(const client& c,
-                                         std::string path,
-                                         configuration_options options)
-    : basic_configuration(c,
-                          std::move(path),
-                          std::move(options),
-                          detail::configuration_layout::ready) {}
-
-versioned_configuration::versioned_configuration(const client& c,
-                                                 std::string path,
-                                                 configuration_options options)
-    : basic_configuration(c,
-                          std::move(path),
-                          std::move(options),
-                          detail::configuration_layout::versioned) {}
 
 }  // namespace corozk

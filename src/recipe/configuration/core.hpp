@@ -3,6 +3,7 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/request.hpp"
+#include "operation/path.hpp"
 #include "recipe/configuration/rule.hpp"
 #include "recipe/toolkit/pending_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
@@ -51,7 +52,12 @@ public:
     configuration_core(port& p,
                        std::string path,
                        configuration_options options,
-                       configuration_layout layout);
+                       configuration_layout layout)
+        : recipe_core(p),
+          wake_(p),
+          path_(std::move(path)),
+          options_(std::move(options)),
+          layout_(layout) {}
 
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return detail::path_is_good(port_, "configuration", path_); }
@@ -81,8 +87,18 @@ private:
 
     // Writing.
     using name_set = std::set<std::string, std::less<>>;
-    using step_list = std::vector<transaction::step>;
     struct ready_publication;
+    /// How far steps were applied.
+    struct progress {
+        error_code error;      ///< of the first request that failed
+        bool again = false;    ///< it may be sent again
+        bool guarded = false;  ///< a check of the guard failed
+        bool changed = false;  ///< some may have been applied
+    };
+    task<progress> apply(const transaction& guard,
+                         transaction all,
+                         std::uint64_t generation,
+                         retry_policy policy);
     task<error_code> list(std::string version_path, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,
@@ -97,11 +113,13 @@ private:
     task<error_code> fill_version(std::string version_path,
                                   const configuration_parts& parts,
                                   std::uint64_t generation);
-    task<bool> remove_version(std::string version_path, const step_list& guard);
+    task<bool> remove_version(std::string version_path, const transaction& guard);
     task<> remove_old();
 
-    std::string at(std::string_view name) const;
-    std::size_t request_bytes() const;
+    std::string at(std::string_view name) const { return join_path(path_, name); }
+    create_options how(create_mode mode = create_mode::persistent) const noexcept {
+        return {.mode = mode, .acl = &options_.acl};
+    }
 
     signal wake_;
     std::string path_;

@@ -5,6 +5,8 @@
 #include "recipe/configuration/core.hpp"
 #include "recipe/toolkit/retry.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,16 +18,6 @@ namespace {
 
 constexpr std::size_t publish_overhead = 1024;
 
-transaction::step make_step(transaction::step_kind kind,
-                            std::string path,
-                            std::string data = std::string()) {
-    transaction::step step;
-    step.kind = kind;
-    step.path = std::move(path);
-    step.data = std::move(data);
-    return step;
-}
-
 /// The step that failed.
 std::size_t failed_step(const request& multi) {
     std::size_t i = 0;
@@ -33,8 +25,6 @@ std::size_t failed_step(const request& multi) {
         ++i;
     return i;
 }
-
-using kind = transaction::step_kind;
 
 }  // namespace
 
@@ -91,12 +81,11 @@ task<error_code> configuration_core::publish_ready(configuration_parts parts) {
 task<error_code> configuration_core::begin_ready(ready_publication& mine) {
     bool with_ready = true;
     for (;;) {
-        request multi(port_, op_code::multi, std::string(), mine.generation);
-        multi.steps.push_back(make_step(kind::create, at(writer_name), mine.guid));
-        multi.steps.back().mode = create_mode::ephemeral;
-        multi.steps.back().entries = options_.acl;
+        transaction steps;
+        steps.create(at(writer_name), mine.guid, how(create_mode::ephemeral));
         if (with_ready)
-            multi.steps.push_back(make_step(kind::erase, at(ready_name)));
+            steps.erase(at(ready_name));
+        request multi(port_, steps, mine.generation);
         mine.untouched = with_ready;
         error_code ec = co_await multi;
         retry attempt(port_, mine.generation, in_session_while_reachable);
@@ -148,6 +137,30 @@ task<error_code> configuration_core::list(std::string version_path,
     }
 }
 
+/// Applies steps in as many requests as they need, each behind the checks of `guard`, until one
+/// fails.
+task<configuration_core::progress> configuration_core::apply(const transaction& guard,
+                                                             transaction all,
+                                                             std::uint64_t generation,
+                                                             retry_policy policy) {
+    constexpr std::size_t comfortable = 256 * 1024;
+    const std::size_t bytes = std::min(comfortable, port_.max_request_size() / 2);
+    progress made;
+    for (auto& chunk : cut_into_requests(std::move(all).steps(), bytes)) {
+        request multi(port_, guard, generation);
+        std::move(chunk.begin(), chunk.end(), std::back_inserter(multi.steps));
+        made.error = co_await multi;
+        retry attempt(port_, generation, policy);
+        made.again = attempt.again(made.error);
+        made.changed = made.changed || !made.error || attempt.doubtful();
+        if (made.error) {
+            made.guarded = !made.again && failed_step(multi) < guard.size();
+            break;
+        }
+    }
+    co_return made;
+}
+
 /// May be repeated from the beginning after any failure.
 task<error_code> configuration_core::write_ready(const configuration_parts& parts,
                                                  ready_publication& mine) {
@@ -156,40 +169,30 @@ task<error_code> configuration_core::write_ready(const configuration_parts& part
         error_code ec = co_await list(path_, mine.generation, present);
         if (ec)
             co_return ec;
-        std::vector<transaction::step> steps;
+        transaction steps;
         // Another writer has finished since the look-up: its `ready` is deleted together with the
         // first change.
         if (present.contains(ready_name))
-            steps.push_back(make_step(kind::erase, at(ready_name)));
+            steps.erase(at(ready_name));
         for (const auto& [name, data] : parts) {
-            bool there = present.erase(name) > 0;
-            steps.push_back(make_step(there ? kind::set : kind::create, at(name), data));
-            steps.back().entries = options_.acl;
+            if (present.erase(name) > 0)
+                steps.set(at(name), data);
+            else
+                steps.create(at(name), data, how());
         }
         for (const std::string& name : present) {
             if (good_part_name(layout_, name))
-                steps.push_back(make_step(kind::erase, at(name)));
+                steps.erase(at(name));
         }
-
-        bool again = false;
-        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
-            request multi(port_, op_code::multi, std::string(), mine.generation);
-            multi.steps = std::move(chunk);
-            multi.steps.insert(multi.steps.begin(), make_step(kind::check, at(writer_name)));
-            ec = co_await multi;
-            retry attempt(port_, mine.generation, in_session_while_reachable);
-            again = attempt.again(ec);
-            if (!ec || attempt.doubtful())
-                mine.untouched = false;
-            if (!ec)
-                continue;
-            if (ec == zk_errc::no_node && failed_step(multi) == 0) {
-                co_return make_error_code(errc::ownership_lost);
-            }
-            again = again || ec == zk_errc::no_node || ec == zk_errc::node_exists;
-            break;
-        }
-        if (!again)
+        transaction guard;
+        guard.check(at(writer_name));
+        progress made =
+            co_await apply(guard, std::move(steps), mine.generation, in_session_while_reachable);
+        ec = made.error;
+        mine.untouched = mine.untouched && !made.changed;
+        if (ec == zk_errc::no_node && made.guarded)
+            co_return make_error_code(errc::ownership_lost);
+        if (!made.again && ec != zk_errc::no_node && ec != zk_errc::node_exists)
             co_return ec;
     }
 }
@@ -206,10 +209,9 @@ task<error_code> configuration_core::finish_ready(std::string guid, std::uint64_
             if (ec || writer.answer != guid)
                 co_return co_await published_as(guid);
         }
-        request multi(port_, op_code::multi, std::string(), generation);
-        multi.steps.push_back(make_step(kind::erase, at(writer_name)));
-        multi.steps.push_back(make_step(kind::create, at(ready_name), guid));
-        multi.steps.back().entries = options_.acl;
+        transaction steps;
+        steps.erase(at(writer_name)).create(at(ready_name), guid, how());
+        request multi(port_, steps, generation);
         error_code ec = co_await multi;
         if (!ec)
             co_return ec;
@@ -246,12 +248,11 @@ task<> configuration_core::release_writer(ready_publication& mine) {
         retry attempts(port_, mine.generation);
         bool again = attempts.again(ec);
         if (!ec && get.answer == mine.guid) {
-            request multi(port_, op_code::multi, std::string(), mine.generation);
-            multi.steps.push_back(make_step(kind::erase, at(writer_name)));
-            if (mine.untouched) {
-                multi.steps.push_back(make_step(kind::create, at(ready_name)));
-                multi.steps.back().entries = options_.acl;
-            }
+            transaction steps;
+            steps.erase(at(writer_name));
+            if (mine.untouched)
+                steps.create(at(ready_name), std::string(), how());
+            request multi(port_, steps, mine.generation);
             ec = co_await multi;
             again = attempts.again(ec);
             if (ec && !again && mine.untouched) {
@@ -290,14 +291,12 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     std::string name = version_name(number, guid);
     std::string version_path = join_path(at("versions"), name);
     std::string writer = join_path(version_path, version_writer_name);
-    const step_list unguarded;  // no other client makes this version current
+    const transaction unguarded;  // no other client makes this version current
     for (;;) {
-        request multi(port_, op_code::multi, std::string(), generation);
-        multi.steps.push_back(make_step(kind::create, version_path));
-        multi.steps.back().entries = options_.acl;
-        multi.steps.push_back(make_step(kind::create, writer));
-        multi.steps.back().entries = options_.acl;
-        multi.steps.back().mode = create_mode::ephemeral;
+        transaction steps;
+        steps.create(version_path, std::string(), how());
+        steps.create(writer, std::string(), how(create_mode::ephemeral));
+        request multi(port_, steps, generation);
         error_code ec = co_await multi;
         if (!ec || ec == zk_errc::node_exists)
             break;  // the name is unique
@@ -317,11 +316,13 @@ task<error_code> configuration_core::publish_versioned(configuration_parts parts
     }
     retry attempts(port_, generation);
     for (;;) {
-        request multi(port_, op_code::multi, std::string(), generation);
-        multi.steps.push_back(make_step(kind::erase, writer));
-        multi.steps.push_back(make_step(missing ? kind::create : kind::set, at("current"), name));
-        multi.steps.back().entries = options_.acl;
-        multi.steps.back().version = version;
+        transaction steps;
+        steps.erase(writer);
+        if (missing)
+            steps.create(at("current"), name, how());
+        else
+            steps.set(at("current"), name, version);
+        request multi(port_, steps, generation);
         ec = co_await multi;
         if (!ec)
             break;
@@ -356,62 +357,39 @@ task<error_code> configuration_core::fill_version(std::string version_path,
         error_code ec = co_await list(version_path, generation, present);
         if (ec)
             co_return ec;
-        std::vector<transaction::step> steps;
+        transaction steps;
         for (const auto& [name, data] : parts) {
-            if (present.contains(name))
-                continue;
-            steps.push_back(make_step(kind::create, join_path(version_path, name), data));
-            steps.back().entries = options_.acl;
+            if (!present.contains(name))
+                steps.create(join_path(version_path, name), data, how());
         }
-        bool again = false;
-        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
-            request multi(port_, op_code::multi, std::string(), generation);
-            multi.steps = std::move(chunk);
-            ec = co_await multi;
-            if (!ec)
-                continue;
-            again = retry(port_, generation, in_session_while_reachable).again(ec) ||
-                    ec == zk_errc::node_exists;
-            break;
-        }
-        if (!again)
-            co_return ec;
+        const transaction unguarded;
+        progress made =
+            co_await apply(unguarded, std::move(steps), generation, in_session_while_reachable);
+        if (!made.again && made.error != zk_errc::node_exists)
+            co_return made.error;
     }
 }
 
 /// Deletes a version and its parts while the checks of `guard` succeed. Remnants are left to the
 /// next writer.
 /// @return whether they succeeded
-task<bool> configuration_core::remove_version(std::string version_path, const step_list& guard) {
+task<bool> configuration_core::remove_version(std::string version_path, const transaction& guard) {
     for (;;) {
         request listing(port_, op_code::children, version_path);
         error_code ec = co_await listing;
-        retry attempt(port_, while_reachable);
-        if (attempt.again(ec))
+        if (retry(port_, while_reachable).again(ec))
             continue;
         if (ec)
             co_return true;
-        step_list steps;
+        transaction steps;
         for (std::size_t i = 0; i < listing.names.size(); ++i)
-            steps.push_back(make_step(kind::erase, join_path(version_path, listing.names[i])));
-        steps.push_back(make_step(kind::erase, version_path));
-
-        bool again = false;
-        for (auto& chunk : cut_into_requests(std::move(steps), request_bytes())) {
-            request multi(port_, op_code::multi, std::string());
-            multi.steps = guard;
-            multi.steps.insert(multi.steps.end(), chunk.begin(), chunk.end());
-            ec = co_await multi;
-            if (!ec)
-                continue;
-            again = attempt.again(ec);
-            if (!again && failed_step(multi) < guard.size())
-                co_return false;
-            // Another client may be deleting it, too.
-            again = again || ec == zk_errc::no_node;
-            break;
-        }
-        if (!again)
+            steps.erase(join_path(version_path, listing.names[i]));
+        steps.erase(version_path);
+        progress made = co_await apply(guard, std::move(steps), 0, while_reachable);
+        if (made.guarded)
+            co_return false;
+        // Another client may be deleting it, too.
+        if (!made.again && made.error != zk_errc::no_node)
             co_return true;
     }
 }
@@ -436,9 +414,8 @@ task<> configuration_core::remove_old() {
             in_use.push_back(name);
     }
     // A version that was being written at the time of the listing may have become current.
-    step_list still_current;
-    still_current.push_back(make_step(kind::check, at("current")));
-    still_current.back().version = get.record.version;
+    transaction still_current;
+    still_current.check(at("current"), get.record.version);
     for (const std::string& name :
          outdated_versions(listing.names.to_vector(), get.answer, in_use, options_.keep)) {
         bool held = co_await remove_version(join_path(at("versions"), name), still_current);

@@ -31,6 +31,21 @@ void configuration_core::next(std::uint64_t seen, std::unique_ptr<call_type> cal
     answer_calls();
 }
 
+void configuration_core::stop() noexcept {
+    recipe_core::stop();
+    if (copy_)
+        copy_->retire();
+    fail_all(boost::asio::error::operation_aborted);
+    wake_.set();
+}
+
+void configuration_core::fail_all(error_code ec) {
+    for (auto& [seen, call] : std::exchange(calls_, {})) {
+        if (call->waiting())
+            call->fail(ec);
+    }
+}
+
 /// Not with a version before a change by this client.
 void configuration_core::answer_calls() {
     if (latest_.revision == 0 || !copy_ || copy_->owes())

@@ -32,14 +32,11 @@ using infos = std::vector<contender_info>;
 template <class... Values>
 using call_ptr = std::shared_ptr<user_call<Values...>>;
 
-/// Runs a driver for a cancellable call, or completes it with an error.
-template <class... Values, class... Parameters, class... Arguments>
-void run(task<> (*driver)(std::shared_ptr<contention_inspector_impl>,
-                          call_ptr<Values...>,
-                          Parameters...),
-         const std::shared_ptr<contention_inspector_impl>& impl,
+/// Runs `driver(call)` for a cancellable call, or completes it with an error.
+template <class... Values, class Driver>
+void run(const std::shared_ptr<contention_inspector_impl>& impl,
          any_handler<void(error_code, Values...)> handler,
-         Arguments&&... arguments) {
+         Driver driver) {
     if (!impl || !impl->good) {
         error_code reason = impl ? errc::bad_path : errc::closed;
         auto executor = impl ? impl->owner.executor() : fallback_executor(handler);
@@ -47,24 +44,7 @@ void run(task<> (*driver)(std::shared_ptr<contention_inspector_impl>,
     }
     auto call =
         cancellable(user_call<Values...>(impl->owner, std::move(handler)), any_cancellation);
-    impl->owner.spawn(driver(impl, std::move(call), std::forward<Arguments>(arguments)...));
-}
-
-/// The recipe of this contender.
-task<error_code> recipe_of(const contention_inspector_impl& impl,
-                           const std::string& contender_path,
-                           const known_queue*& recipe) {
-    found_queue found;
-    error_code ec = co_await recognise(impl.owner, impl.path, impl.recipes, found);
-    if (ec)
-        co_return ec;
-    bool stands = std::any_of(found.contenders.begin(),
-                              found.contenders.end(),
-                              [&](const contender_info& c) { return c.path == contender_path; });
-    if (!stands)
-        co_return make_error_code(zk_errc::no_node);
-    recipe = found.recipe;
-    co_return error_code();
+    impl->owner.spawn(driver(std::move(call)));
 }
 
 task<> list(std::shared_ptr<contention_inspector_impl> impl, call_ptr<infos> call) {
@@ -75,40 +55,31 @@ task<> list(std::shared_ptr<contention_inspector_impl> impl, call_ptr<infos> cal
     call->complete(ec, std::move(found.contenders));
 }
 
-task<> break_one(std::shared_ptr<contention_inspector_impl> impl,
-                 call_ptr<> call,
-                 std::string contender_path) {
-    const known_queue* recipe = nullptr;
-    error_code ec = co_await recipe_of(*impl, contender_path, recipe);
+/// Runs an operation of the recipe of this contender: `begin(queue, inner call)`.
+template <class... Values, class Begin>
+task<> operate(std::shared_ptr<contention_inspector_impl> impl,
+               call_ptr<Values...> call,
+               std::string contender_path,
+               Begin begin) {
+    found_queue found;
+    error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
+    bool stands = std::any_of(found.contenders.begin(),
+                              found.contenders.end(),
+                              [&](const contender_info& c) { return c.path == contender_path; });
+    if (!ec && !stands)
+        ec = zk_errc::no_node;
+    signal wake(impl->owner);
+    inner_call<Values...> inner(impl->owner, wake);
     if (!ec && call->waiting()) {
-        signal wake(impl->owner);
-        inner_call<> inner(impl->owner, wake);
-        recipe->break_one(std::move(contender_path), inner);
+        begin(*found.recipe, inner);
         while (!inner.done())
             co_await wake.wait();
         ec = inner.error();
     }
-    call->complete(ec);
-}
-
-task<> insist(std::shared_ptr<contention_inspector_impl> impl,
-              call_ptr<bool> call,
-              std::string contender_path,
-              time_limit grace) {
-    const known_queue* recipe = nullptr;
-    error_code ec = co_await recipe_of(*impl, contender_path, recipe);
-    bool removed = false;
-    if (!ec && call->waiting()) {
-        signal wake(impl->owner);
-        inner_call<bool> inner(impl->owner, wake);
-        recipe->insist(std::move(contender_path), grace, inner);
-        while (!inner.done()) {
-            co_await wake.wait();
-        }
-        ec = inner.error();
-        removed = !ec && inner.value();
-    }
-    call->complete(ec, removed);
+    if constexpr (sizeof...(Values) == 0)
+        call->complete(ec);
+    else
+        call->complete(ec, !ec && inner.value());
 }
 
 }  // namespace
@@ -119,21 +90,31 @@ contention_inspector::contention_inspector(const client& c, std::string path)
     : recipe_object(c.implementation(), std::move(path), c) {}
 
 void contention_inspector::start_contenders(const impl_ptr& impl,
-                                            handler_of<std::vector<contender_info>> handler) {
-    detail::run(&detail::list, impl, std::move(handler));
+                                handler_of<std::vector<contender_info>> handler) {
+    detail::run(impl, std::move(handler), [&impl](detail::call_ptr<detail::infos> call) {
+        return detail::list(impl, std::move(call));
+    });
 }
 
-void contention_inspector::start_break(const impl_ptr& impl,
-                                       std::string contender_path,
-                                       handler_of<> handler) {
-    detail::run(&detail::break_one, impl, std::move(handler), std::move(contender_path));
+void contention_inspector::start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler) {
+    auto begin = [contender_path](detail::contention_recipe& queue, detail::inner_call<>& inner) {
+        queue.break_contender(contender_path, inner.token());
+    };
+    detail::run(impl, std::move(handler), [&](detail::call_ptr<> call) {
+        return detail::operate(impl, std::move(call), contender_path, begin);
+    });
 }
 
 void contention_inspector::start_insist(const impl_ptr& impl,
-                                        std::string contender_path,
-                                        time_limit grace,
-                                        handler_of<bool> handler) {
-    detail::run(&detail::insist, impl, std::move(handler), std::move(contender_path), grace);
+                            std::string contender_path,
+                            time_limit grace,
+                            handler_of<bool> handler) {
+    auto begin = [=](detail::contention_recipe& queue, detail::inner_call<bool>& inner) {
+        queue.insist_on_release(contender_path, grace, inner.token());
+    };
+    detail::run(impl, std::move(handler), [&](detail::call_ptr<bool> call) {
+        return detail::operate(impl, std::move(call), contender_path, begin);
+    });
 }
 
 }  // namespace corozk

@@ -6,20 +6,14 @@
 #include <corozk/client.hpp>
 #include <corozk/detail/contention_recipe.hpp>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace corozk::detail {
 
-/// A recipe that may use a path, with its inspection operations.
-struct known_queue {
-    std::function<void(inner_call<std::vector<contender_info>>&)> list;
-    std::function<void(std::string, inner_call<>&)> break_one;
-    std::function<void(std::string, time_limit, inner_call<bool>&)> insist;
-};
+/// A recipe that may use a path.
+using known_queue = std::shared_ptr<contention_recipe>;
 
 /// All recipes with contenders, in every format; the names of the nodes determine which one is
 /// used.
@@ -28,7 +22,7 @@ std::vector<known_queue> known_queues_at(const client& c, const std::string& pat
 /// The recipe that recognises most of the nodes at a path.
 struct found_queue {
     std::vector<contender_info> contenders;
-    const known_queue* recipe = nullptr;  ///< one of `recipes`; null without contenders
+    known_queue recipe;  ///< null without contenders
 };
 
 /// Lists the contenders as each of the recipes would, after a `sync`.

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "corozk/recipe/membership.hpp"
-
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/nodes/membership_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/read_children.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/membership.hpp>
 
-#include <deque>
+#include <map>
 #include <set>
 
 namespace corozk {
@@ -23,8 +21,7 @@ namespace {
 struct watched_member {
     explicit watched_member(signal& wake) : watch(wake) {}
     watch_signal watch;
-    member_state state;
-    bool is_member = false;
+    node_view node;
 };
 
 /// The ephemeral children of a node, updated while calls are pending.
@@ -51,8 +48,8 @@ public:
     member_map current() const {
         member_map members;
         for (const auto& [name, m] : members_) {
-            if (m.is_member)
-                members.emplace(name, m.state);
+            if (session_of(m.node.stat) != 0)
+                members.emplace(name, describe_member(name, m.node));
         }
         return members;
     }
@@ -106,16 +103,14 @@ private:
 
     /// Reads new members and those whose watch has fired, concurrently.
     task<error_code> read_members() {
-        std::deque<std::pair<std::string, request>> reads;
+        std::map<std::string, request> reads;
         for (auto& [name, m] : members_) {
             if (m.watch.armed())
                 continue;
-            reads.emplace_back(
-                std::piecewise_construct,
-                std::forward_as_tuple(name),
-                std::forward_as_tuple(port_, op_code::get, join_path(parent_, name)));
-            reads.back().second.attach(m.watch);
-            reads.back().second.send();
+            std::string path = join_path(parent_, name);
+            request& read = reads.try_emplace(name, port_, op_code::get, path).first->second;
+            read.attach(m.watch);
+            read.send();
         }
         error_code result;
         for (auto& [name, read] : reads) {
@@ -128,8 +123,7 @@ private:
             } else if (ec) {
                 result = ec;
             } else {
-                at->second.is_member = is_member_node(read.record);
-                at->second.state = member_state(read.record, std::move(read.answer));
+                at->second.node = node_view(read.record, std::move(read.answer));
             }
         }
         co_return result;
@@ -182,12 +176,12 @@ task<> members_driver(std::shared_ptr<membership_impl> self,
         error_code ec = co_await read_children(p, self->path, children);
         if (retry(p).again(ec))
             continue;
-        member_map found;
-        for (auto& [name, node] : children) {
-            if (is_member_node(node.stat))
-                found.emplace(name, member_state(node.stat, std::move(node.data)));
+        std::vector<member_info> found;
+        for (const auto& [name, node] : children) {
+            if (!ec && session_of(node.stat) != 0)
+                found.push_back(describe_member(name, node));
         }
-        call.complete(ec, ec ? std::vector<member_info>() : compute_change({}, found).joined);
+        call.complete(ec, std::move(found));
     }
 }
 

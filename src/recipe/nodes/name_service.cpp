@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "corozk/recipe/name_service.hpp"
-
 #include "driver/ensure_path.hpp"
 #include "driver/port.hpp"
 #include "driver/request.hpp"
 #include "operation/path.hpp"
-#include "recipe/nodes/name_service_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/background_deleter.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
@@ -178,7 +176,7 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
                any_handler<void(error_code, Values...)>& handler) {
     if (!usable(impl, handler))
         return false;
-    auto found = path_problem(impl->root) ? std::nullopt : name_path(impl->root, name);
+    auto found = name_path(impl->root, name);
     if (!found) {
         path_is_good(impl->get_port(), "name service", join_path(impl->root, name));
         refuse(impl, std::move(handler), errc::bad_path);
@@ -211,8 +209,7 @@ name_service::name_service(const client& c, std::string root, name_service_optio
 name_watch name_service::follow(std::string name) const {
     if (!impl_ || impl_->stopped())
         return name_watch();
-    auto path =
-        detail::path_problem(impl_->root) ? std::nullopt : detail::name_path(impl_->root, name);
+    auto path = detail::name_path(impl_->root, name);
     std::string node = path.value_or(std::string());
     return name_watch(
         session_,
@@ -294,11 +291,8 @@ void name_service::start_list(const impl_ptr& impl,
                               handler_of<std::vector<name_entry>> handler) {
     if (!detail::usable(impl, handler))
         return;
-    std::optional<std::string> path;
-    if (!detail::path_problem(impl->root)) {
-        path = parent.empty() ? impl->root : detail::name_path(impl->root, parent);
-    }
-    if (!path) {
+    auto path = parent.empty() ? impl->root : detail::name_path(impl->root, parent);
+    if (!path || detail::path_problem(*path)) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
     impl->get_port().spawn(detail::list_driver(impl, std::move(*path), std::move(handler)));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "corozk/recipe/rendezvous.hpp"
-
 #include "driver/port.hpp"
-#include "recipe/nodes/rendezvous_rule.hpp"
+#include "recipe/nodes/rule.hpp"
 #include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include <corozk/recipe/rendezvous.hpp>

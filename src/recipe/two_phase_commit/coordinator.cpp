@@ -13,25 +13,12 @@ namespace corozk {
 
 namespace detail {
 
-class commit_coordinator_impl final : public recipe_core {
+class commit_coordinator_impl final : public commit_party {
 public:
     commit_coordinator_impl(port& p, std::string path_, commit_options options)
-        : recipe_core(p),
-          path(std::move(path_)),
-          form(options.form),
-          mine(path, std::move(options.acl)) {}
+        : commit_party(p, std::move(path_), options), form(options.form) {}
 
-    void is(commit_header found) {
-        mine.is(found);
-        header = std::move(found);
-    }
-
-    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
-
-    const std::string path;
     const commit_form form;
-    std::optional<commit_header> header;
-    this_transaction mine;
 };
 
 namespace {
@@ -56,8 +43,7 @@ task<> begin_driver(coordinator_ptr self,
     steps.create(mine.identity, std::string(), mine.how());
     retry attempts(p);
     while (!call.over()) {
-        request create(p, op_code::multi, self->path);
-        create.steps = steps.steps();
+        request create(p, steps, 0, self->path);
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;
@@ -90,28 +76,24 @@ task<> resume_driver(coordinator_ptr self,
     signal wake(p);
     waiting_call<commit_transaction> call(*self, std::move(handler), wake);
     while (!call.over()) {
-        request read(p, op_code::get, self->path);
-        error_code ec = co_await behind_sync(p, read);
+        std::optional<commit_header> header;
+        error_code ec = co_await read_header(p, self->path, header);
         if (retry(p).again(ec))
             continue;
-        commit_transaction found;
-        auto header = parse_header(read.answer);
-        if (!ec && !header)
-            ec = errc::foreign_data;
+        outcome_slot outcome;
         if (!ec) {
             this_transaction mine = self->mine;
             mine.is(*header);
-            ec = co_await look_for_decision(p, mine, nullptr, found.outcome);
+            ec = co_await look_for_decision(p, mine, nullptr, outcome);
             if (ec == zk_errc::no_node)
                 continue;  // it was cleaned up at the same time
         }
-        if (!ec) {
-            found.form = header->form;
-            found.sites = header->sites;
-            found.payload = header->payload;
+        if (ec) {
+            call.fail(ec);
+        } else {
             self->is(std::move(*header));
+            call.complete(ec, self->describe(outcome));
         }
-        call.complete(ec, std::move(found));
     }
 }
 
@@ -122,7 +104,8 @@ task<> decide_driver(coordinator_ptr self,
     signal wake(p);
     outcome_call call(*self, std::move(handler), wake, times.deadline);
     call.set_late_error(errc::in_doubt);
-    votes_alarm due(p, wake, times.votes_due);
+    alarm due(p, wake);
+    times.start(due);
     session_signal session(p, wake);
     const this_transaction mine = self->mine;
     outcome_slot outcome;
@@ -155,12 +138,9 @@ task<> abort_driver(coordinator_ptr self,
 /// One attempt.
 task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     const std::string& path = mine.path;
-    request read(p, op_code::get, path);
-    if (error_code ec = co_await behind_sync(p, read))
+    std::optional<commit_header> header;
+    if (error_code ec = co_await read_header(p, path, header))
         co_return ec;
-    std::optional<commit_header> header = parse_header(read.answer);
-    if (!header)
-        co_return errc::foreign_data;
     if (!mine.is_known())
         mine.is(*header);
     if (mine.guid != header->guid)
@@ -195,8 +175,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     for (const std::string& child : others) {
         transaction steps = mine.steps();
         steps.erase(child);
-        erasures.emplace_back(p, op_code::multi, std::string()).steps = steps.steps();
-        erasures.back().send();
+        erasures.emplace_back(p, std::move(steps)).send();
     }
     error_code problem;
     for (request& erase : erasures) {
@@ -210,8 +189,7 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     for (const std::string& child : last)
         steps.erase(child);
     steps.erase(decision_node(path)).erase(mine.identity).erase(path);
-    request erase_all(p, op_code::multi, path);
-    erase_all.steps = steps.steps();
+    request erase_all(p, steps, 0, path);
     error_code ec = co_await erase_all;
     // Another client cleans up, too: try again with what is left.
     co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;

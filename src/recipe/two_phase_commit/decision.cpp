@@ -10,33 +10,62 @@
 
 namespace corozk::detail {
 
+commit_transaction commit_party::describe(const outcome_slot& outcome) const {
+    commit_transaction t;
+    t.form = header->form;
+    t.sites = header->sites;
+    t.payload = header->payload;
+    t.outcome = outcome;
+    return t;
+}
+
+task<error_code> read_header(port& p,
+                             const std::string& path,
+                             std::optional<commit_header>& found) {
+    request read(p, op_code::get, path);
+    error_code ec = co_await behind_sync(p, read);
+    found = ec ? std::nullopt : parse_header(read.answer);
+    co_return ec || found ? ec : make_error_code(errc::foreign_data);
+}
+
 task<error_code> learn_identity(port& p, this_transaction& mine) {
     while (!mine.is_known()) {
-        request read(p, op_code::get, mine.path);
-        error_code ec = co_await behind_sync(p, read);
+        std::optional<commit_header> header;
+        error_code ec = co_await read_header(p, mine.path, header);
         if (retry(p).again(ec))
             continue;
         if (ec)
             co_return ec;
-        std::optional<commit_header> header = parse_header(read.answer);
-        if (!header)
-            co_return errc::foreign_data;
         mine.is(*header);
     }
     co_return error_code();
 }
 
+namespace {
+
+/// Sends a read, after a sync if one without it missed what must be there.
+task<error_code> read_again(port& p, request& read, bool missed) {
+    error_code ec;
+    if (missed)
+        ec = co_await behind_sync(p, read);
+    else
+        ec = co_await read;
+    co_return ec;
+}
+
+}  // namespace
+
 task<error_code> why_missing(port& p, const this_transaction& mine) {
     for (;;) {
         const std::uint64_t generation = p.status().generation;
-        request read(p, op_code::get, mine.path);
-        error_code ec = co_await behind_sync(p, read);
+        std::optional<commit_header> header;
+        error_code ec = co_await read_header(p, mine.path, header);
+        bool read = !ec || ec == errc::foreign_data;
         bool sure = p.status().generation == generation;
-        if (retry(p).again(ec) || (!ec && !sure))
+        if (retry(p).again(ec) || (read && !sure))
             continue;
-        if (ec)
+        if (!read)
             co_return ec;
-        std::optional<commit_header> header = parse_header(read.answer);
         if (header && header->guid == mine.guid)
             co_return errc::foreign_data;
         co_return zk_errc::no_node;
@@ -52,11 +81,7 @@ task<error_code> look_for_decision(port& p,
     for (;;) {
         const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);
-        error_code ec;
-        if (missed)
-            ec = co_await behind_sync(p, read);
-        else
-            ec = co_await read;
+        error_code ec = co_await read_again(p, read, missed);
         if (retry(p).again(ec))
             continue;
         if (!ec) {
@@ -99,11 +124,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
         const std::uint64_t generation = p.status().generation;
         request look(p, op_code::exists, path);
         look.attach(watch);
-        error_code ec;
-        if (missed)
-            ec = co_await behind_sync(p, look);
-        else
-            ec = co_await look;
+        error_code ec = co_await read_again(p, look, missed);
         if (retry(p).again(ec))
             continue;
         if (ec)
@@ -122,10 +143,9 @@ task<error_code> write_abort(port& p,
                              outcome_slot& outcome) {
     commit_outcome wish(false, std::move(reason));
     for (;;) {
-        request create(p, op_code::multi, mine.path);
         transaction steps = mine.steps();
         steps.create(decision_node(mine.path), format_decision(wish, mine.guid), mine.how());
-        create.steps = steps.steps();
+        request create(p, steps, 0, mine.path);
         error_code ec = co_await create;
         if (retry(p).again(ec))
             continue;  // if it was written by this client, the next read shows that
@@ -155,7 +175,7 @@ task<error_code> await_decision(port& p,
                                 const own_site* own,
                                 signal& wake,
                                 outcome_call& call,
-                                const votes_alarm& due,
+                                const alarm& due,
                                 outcome_slot& outcome) {
     watch_signal watch(wake);
     watch_signal transaction_watch(wake);

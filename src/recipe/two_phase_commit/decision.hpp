@@ -10,7 +10,6 @@
 #include <corozk/time_limit.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,22 +24,14 @@ using outcome_call = waiting_call<commit_outcome>;
 struct decision_times {
     decision_times(time_limit limit, time_point begin);
 
-    time_point votes_due;
-    time_point deadline;
-};
-
-/// Expires when the votes are due.
-class votes_alarm {
-public:
-    votes_alarm(port& p, signal& wake, time_point due) : alarm_(p, wake) {
-        if (due != no_deadline)
-            alarm_.set(due);
+    /// Sets an alarm for the votes.
+    void start(alarm& due) const noexcept {
+        if (votes_due != no_deadline)
+            due.set(votes_due);
     }
 
-    bool rang() const noexcept { return alarm_.rang(); }
-
-private:
-    alarm alarm_;
+    time_point votes_due;
+    time_point deadline;
 };
 
 /// A transaction, as distinguished from later ones at the same path.
@@ -63,10 +54,8 @@ struct this_transaction {
         return result;
     }
 
-    create_options how() const {
-        create_options result;
-        result.acl = &entries;
-        return result;
+    create_options how(create_mode mode = create_mode::persistent) const {
+        return {.mode = mode, .acl = &entries};
     }
 
     std::string path;
@@ -87,19 +76,44 @@ struct own_site {
     std::uint64_t generation = 0;  ///< the session that owns it
 };
 
+/// What both kinds of participants know.
+class commit_party : public recipe_core {
+public:
+    commit_party(port& p, std::string path_, commit_options options)
+        : recipe_core(p), path(std::move(path_)), mine(path, std::move(options.acl)) {}
+
+    void is(commit_header found) {
+        mine.is(found);
+        header = std::move(found);
+    }
+
+    /// The transaction, which is known.
+    commit_transaction describe(const outcome_slot& outcome) const;
+
+    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
+
+    const std::string path;
+    std::optional<commit_header> header;
+    this_transaction mine;
+
+protected:
+    ~commit_party() = default;
+};
+
+/// Reads the transaction's node after a sync.
+task<error_code> read_header(port& p, const std::string& path, std::optional<commit_header>& found);
+
 /// Determines the present transaction, unless it is already known.
 task<error_code> learn_identity(port& p, this_transaction& mine);
 
 /// After a node of the transaction was found missing or to belong to another one.
 /// @return `no_node` if the transaction is over; otherwise `foreign_data`: another client has
-/// changed
-///         its nodes, and a retry would not help
+/// changed its nodes, and a retry would not help
 task<error_code> why_missing(port& p, const this_transaction& mine);
 
 /// Reads the decision, or watches for its creation.
 /// @return as `why_missing` if it belongs to the next transaction (or the previous one, on a server
-/// that
-///         lags behind: therefore read again after a sync)
+/// that lags behind: therefore read again after a sync)
 task<error_code> look_for_decision(port& p,
                                    const this_transaction& mine,
                                    watch_signal* watch,
@@ -129,7 +143,7 @@ task<error_code> await_decision(port& p,
                                 const own_site* own,
                                 signal& wake,
                                 outcome_call& call,
-                                const votes_alarm& due,
+                                const alarm& due,
                                 outcome_slot& outcome);
 
 /// Completes an operation with the outcome or an error.

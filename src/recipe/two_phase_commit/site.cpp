@@ -23,53 +23,35 @@ task<> erase_of_site(port& p, transaction erasures, std::uint64_t generation) {
     }
 }
 
-/// Deletes a site's node, the only one of this name ever in this transaction.
-task<> abandon_site(port& p,
-                    const this_transaction& mine,
-                    std::string node,
-                    std::uint64_t generation) {
-    transaction erasures = mine.steps();
-    erasures.erase(node);
-    return erase_of_site(p, std::move(erasures), generation);
-}
-
-/// Undoes a `join` whose call is over, as if the site had never joined.
-task<> undo_join(port& p,
-                 const this_transaction& mine,
-                 std::string node,
-                 std::string joined,
-                 std::uint64_t generation) {
-    transaction erasures = mine.steps();
-    erasures.erase(node, 0).erase(joined);
-    return erase_of_site(p, std::move(erasures), generation);
-}
-
 }  // namespace
 
-class commit_site_impl final : public recipe_core {
+class commit_site_impl final : public commit_party {
 public:
     commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
-        : recipe_core(p),
-          path(std::move(path_)),
+        : commit_party(p, std::move(path_), std::move(options)),
           own(std::move(name_)),
           node(site_node(path, own.name)),
-          joined(joined_node(path, own.name)),
-          mine(path, std::move(options.acl)) {}
+          joined(joined_node(path, own.name)) {}
 
     void stop() noexcept override {
         recipe_core::stop();
         if (own.has_node && !own.is_dead(get_port()))
-            get_port().spawn(abandon_site(get_port(), mine, node, own.generation));
+            get_port().spawn(abandon());
         own.has_node = false;
     }
 
-    commit_transaction describe() const {
-        commit_transaction t;
-        t.form = header->form;
-        t.sites = header->sites;
-        t.payload = header->payload;
-        t.outcome = outcome;
-        return t;
+    /// Deletes the site's node, the only one of this name ever in this transaction.
+    task<> abandon() const {
+        transaction erasures = mine.steps();
+        erasures.erase(node);
+        return erase_of_site(get_port(), std::move(erasures), own.generation);
+    }
+
+    /// Undoes a `join` whose call is over, as if the site had never joined.
+    task<> undo_join() const {
+        transaction erasures = mine.steps();
+        erasures.erase(node, 0).erase(joined);
+        return erase_of_site(get_port(), std::move(erasures), own.generation);
     }
 
     /// A site votes once. If the call ended before the outcome was known, the same vote may be
@@ -79,14 +61,9 @@ public:
         return !vote_given && !other_wish && !(voter && voter->waiting());
     }
 
-    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
-
-    const std::string path;
     own_site own;
     const std::string node;
     const std::string joined;
-    std::optional<commit_header> header;
-    this_transaction mine;
     outcome_slot outcome;  ///< set when known
     bool joining = false;
     bool vote_given = false;               ///< the server has it
@@ -109,8 +86,8 @@ task<error_code> join_steps(commit_site_impl& self,
     watch_signal node_watch(wake);
     error_code result;
     while (!call.over()) {
-        request read(p, op_code::get, self.path);
-        error_code ec = co_await behind_sync(p, read);
+        std::optional<commit_header> header;
+        error_code ec = co_await read_header(p, self.path, header);
         if (retry(p).again(ec))
             continue;
         if (ec == zk_errc::no_node) {
@@ -126,16 +103,12 @@ task<error_code> join_steps(commit_site_impl& self,
                 continue;
         }
         if (!ec) {
-            std::optional<commit_header> header = parse_header(read.answer);
-            if (!header) {
-                ec = errc::foreign_data;
-            } else if (std::find(header->sites.begin(), header->sites.end(), self.own.name) ==
-                       header->sites.end()) {
+            if (std::find(header->sites.begin(), header->sites.end(), self.own.name) ==
+                header->sites.end()) {
                 ec = errc::not_a_member;
             } else if (self.mine.guid != header->guid) {
                 perhaps_ours = false;
-                self.mine.is(*header);
-                self.header = std::move(header);
+                self.is(std::move(*header));
             }
         }
         if (!ec) {
@@ -153,14 +126,10 @@ task<error_code> join_steps(commit_site_impl& self,
         if (self.own.generation != generation)
             perhaps_ours = false;
         self.own.generation = generation;
-        request create(p, op_code::multi, self.path);
         transaction steps = self.mine.steps();
-        create_options how = self.mine.how();
-        steps.create(self.joined, std::string(), how);
-        how.mode = create_mode::ephemeral;
-        steps.create(self.node, std::string(), how);
-        create.steps = steps.steps();
-        create.generation = generation;
+        steps.create(self.joined, std::string(), self.mine.how());
+        steps.create(self.node, std::string(), self.mine.how(create_mode::ephemeral));
+        request create(p, steps, generation, self.path);
         ec = co_await create;
         if (!ec) {
             self.own.has_node = true;
@@ -227,17 +196,17 @@ task<> join_driver(site_ptr self,
     bool joined = !ec && (self->own.has_node || self->outcome);
     if (joined && !self->own.has_node && perhaps_ours) {
         // The response was lost, and the transaction was decided without this site.
-        co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
+        co_await self->undo_join();
         perhaps_ours = false;
     }
     if (joined && !call.over()) {
-        call.complete(error_code(), self->describe());
+        call.complete(error_code(), self->describe(self->outcome));
         co_return;
     }
     // The call is over or has failed: delete the site's node.
     if (self->own.has_node || perhaps_ours) {
         self->own.has_node = false;
-        co_await undo_join(p, self->mine, self->node, self->joined, self->own.generation);
+        co_await self->undo_join();
     }
     if (ec)
         call.fail(ec);
@@ -261,7 +230,6 @@ task<error_code> write_vote(commit_site_impl& self,
             co_return error_code();
         self.vote_sent = wish;
         call.set_late_error(errc::in_doubt);
-        request write(p, op_code::multi, self.path);
         transaction steps = self.mine.steps();
         steps.set(self.node, std::string(format_vote(wish)), 0);
         if (wish == commit_vote::abort) {
@@ -270,8 +238,7 @@ task<error_code> write_vote(commit_site_impl& self,
             steps.create(
                 decision_node(self.path), format_decision(abort, self.mine.guid), self.mine.how());
         }
-        write.steps = steps.steps();
-        write.generation = self.own.generation;
+        request write(p, steps, self.own.generation, self.path);
         error_code ec = co_await write;
         if (!ec || ec == zk_errc::node_exists) {  // written, or already decided
             self.vote_given = true;
@@ -301,7 +268,7 @@ task<error_code> vote_steps(commit_site_impl& self,
                             std::optional<commit_vote> wish,
                             signal& wake,
                             outcome_call& call,
-                            const votes_alarm& due) {
+                            const alarm& due) {
     port& p = self.get_port();
     this_transaction mine = self.mine;
     if (wish) {
@@ -345,12 +312,33 @@ task<> vote_driver(site_ptr self,
     bool decides = wish && self->header && self->header->form == commit_form::all_sites;
     outcome_call call(
         *self, std::move(handler), wake, decides ? times.deadline : limit.from(p.now()));
-    votes_alarm due(p, wake, decides ? times.votes_due : no_deadline);
+    alarm due(p, wake);
+    if (decides)
+        times.start(due);
     if (!wish)
         call.set_late_error(errc::in_doubt);
     session_signal session(p, wake);
     error_code ec = co_await vote_steps(*self, wish, wake, call, due);
     finish_call(call, ec, self->outcome);
+}
+
+/// Starts the driver, unless the outcome is known or the site may not vote.
+void start_waiting(const site_ptr& self,
+                   std::optional<commit_vote> wish,
+                   time_limit limit,
+                   any_handler<void(error_code, commit_outcome)> handler) {
+    if (!usable_at_path(self, handler))
+        return;
+    if (self->outcome) {
+        immediate_result<commit_outcome>(
+            self->executor(), std::move(handler), error_code(), *self->outcome);
+    } else if (wish && !self->own.has_node) {
+        refuse(self, std::move(handler), errc::not_a_member);
+    } else if (wish && !self->may_vote(*wish)) {
+        refuse(self, std::move(handler), errc::busy);
+    } else {
+        self->get_port().spawn(vote_driver(self, wish, std::move(handler), limit));
+    }
 }
 
 task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
@@ -361,8 +349,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     steps.create(done_node(self->path, self->own.name), std::string(), self->mine.how());
     retry attempts(p);
     for (;;) {
-        request create(p, op_code::multi, self->path);
-        create.steps = steps.steps();
+        request create(p, steps, 0, self->path);
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;
@@ -377,7 +364,7 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     if (self->own.has_node) {
         self->own.has_node = false;
         if (p.alive(self->own.generation))
-            co_await abandon_site(p, self->mine, self->node, self->own.generation);
+            co_await self->abandon();
     }
     call.complete(error_code());
 }
@@ -415,33 +402,13 @@ void commit_site::start_vote(const impl_ptr& impl,
                              commit_vote wish,
                              time_limit limit,
                              handler_of<commit_outcome> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    detail::port& p = impl->get_port();
-    if (impl->outcome) {
-        detail::immediate_result<commit_outcome>(
-            impl->executor(), std::move(handler), error_code(), *impl->outcome);
-    } else if (!impl->own.has_node) {
-        detail::refuse(impl, std::move(handler), errc::not_a_member);
-    } else if (!impl->may_vote(wish)) {
-        detail::refuse(impl, std::move(handler), errc::busy);
-    } else {
-        p.spawn(detail::vote_driver(impl, wish, std::move(handler), limit));
-    }
+    detail::start_waiting(impl, wish, limit, std::move(handler));
 }
 
 void commit_site::start_wait_outcome(const impl_ptr& impl,
                                      time_limit limit,
                                      handler_of<commit_outcome> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    detail::port& p = impl->get_port();
-    if (impl->outcome) {
-        detail::immediate_result<commit_outcome>(
-            impl->executor(), std::move(handler), error_code(), *impl->outcome);
-        return;
-    }
-    p.spawn(detail::vote_driver(impl, std::nullopt, std::move(handler), limit));
+    detail::start_waiting(impl, std::nullopt, limit, std::move(handler));
 }
 
 void commit_site::start_finish(const impl_ptr& impl, handler_of<> handler) {

@@ -3,7 +3,7 @@
 
 #include "driver/request.hpp"
 
-#include <tuple>
+#include <map>
 #include <utility>
 
 namespace corozk::detail {
@@ -25,9 +25,7 @@ vote_tally::vote_tally(port& p,
         votes_.emplace_back(wake);
 }
 
-task<error_code> vote_tally::run(outcome_call& call,
-                                 const votes_alarm& due,
-                                 outcome_slot& outcome) {
+task<error_code> vote_tally::run(outcome_call& call, const alarm& due, outcome_slot& outcome) {
     error_code ec;
     while (!ec && !outcome && (call.waiting() || due.rang())) {
         if (!decision_watch_.armed()) {
@@ -63,21 +61,19 @@ task<error_code> vote_tally::run(outcome_call& call,
 }
 
 task<error_code> vote_tally::read_votes(bool& again) {
-    std::deque<std::pair<std::size_t, request>> reads;
+    std::map<std::size_t, request> reads;
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         vote& v = votes_[i];
         if (v.data_watch.armed() || v.missing_watch.armed())
             continue;
         if (states_[i] == site_state::dead)
             continue;
-        reads.emplace_back(std::piecewise_construct,
-                           std::forward_as_tuple(i),
-                           std::forward_as_tuple(port_, op_code::get, node_of(i)));
-        reads.back().second.attach(v.data_watch);
-        reads.back().second.send();
+        request& read = reads.try_emplace(i, port_, op_code::get, node_of(i)).first->second;
+        read.attach(v.data_watch);
+        read.send();
     }
     error_code problem;
-    std::deque<std::pair<std::size_t, request>> missing;
+    std::map<std::size_t, request> missing;
     for (auto& [i, read] : reads) {
         vote& v = votes_[i];
         error_code ec = co_await read;
@@ -86,11 +82,10 @@ task<error_code> vote_tally::read_votes(bool& again) {
         } else if (ec == zk_errc::no_node && v.czxid != 0) {
             states_[i] = site_state::dead;
         } else if (ec == zk_errc::no_node) {
-            missing.emplace_back(std::piecewise_construct,
-                                 std::forward_as_tuple(i),
-                                 std::forward_as_tuple(port_, op_code::exists, node_of(i)));
-            missing.back().second.attach(v.missing_watch);
-            missing.back().second.send();
+            request& exists =
+                missing.try_emplace(i, port_, op_code::exists, node_of(i)).first->second;
+            exists.attach(v.missing_watch);
+            exists.send();
         } else if (ec) {
             problem = ec;
         } else if (v.czxid != 0 && v.czxid != read.record.czxid) {
@@ -146,8 +141,7 @@ task<error_code> vote_tally::write_commit(outcome_slot& outcome) {
     for (std::size_t i = 0; i < sites_.size(); ++i) {
         steps.check(node_of(i), votes_[i].version);
     }
-    request commit(port_, op_code::multi, mine_.path);
-    commit.steps = steps.steps();
+    request commit(port_, steps, 0, mine_.path);
     error_code ec = co_await commit;
     if (!ec) {
         outcome = wish;

@@ -23,7 +23,7 @@ public:
 
     /// Runs until there is an outcome or the call is over. Aborts when the votes are due, even if
     /// the call has ended at its deadline by then.
-    task<error_code> run(outcome_call& call, const votes_alarm& due, outcome_slot& outcome);
+    task<error_code> run(outcome_call& call, const alarm& due, outcome_slot& outcome);
 
 private:
     struct vote {

@@ -72,26 +72,28 @@ awaitable<void> follow_tree(stage& s) {
     }
 }
 
-/// The tree at the server, but for what foreign_children plants.
-std::map<std::string, std::string> tree_at_server(stage& s) {
+/// The selected part of the tree at the server, but for what foreign_children plants.
+std::map<std::string, std::string> tree_at_server(stage& s, const cache_options& options) {
     std::map<std::string, std::string> result;
     if (!s.exists(path(s)))
         return result;
     result[path(s)] = s.data(path(s));
-    for (const std::string& at : s.observer().tree(s.set().root + path(s)))
-        result[at] = s.observer().data(at);
+    for (const std::string& at : s.observer().tree(s.set().root + path(s))) {
+        if (!options.filter || options.filter(at))
+            result[at] = s.observer().data(at);
+    }
     return result;
 }
 
 /// Nodes that come, change, go, and come again, with their parents.
-awaitable<void> follow_changes(stage& s) {
+awaitable<void> follow_selected(stage& s, const cache_options& options) {
     std::string root = path(s);
     testing::admin& hand = s.observer();
     hand.plant(root + "/a/b", "1");
-    object<tree_cache> cache(s, s.ours(), root);
+    object<tree_cache> cache(s, s.ours(), root, tree_cache::unlimited, options);
     std::uint64_t seen = 0;
     auto follow = [&]() -> awaitable<void> {
-        const auto expected = tree_at_server(s);
+        const auto expected = tree_at_server(s, options);
         std::map<std::string, std::string> known;
         bool first = true;
         while (first || known != expected) {
@@ -120,6 +122,17 @@ awaitable<void> follow_changes(stage& s) {
     co_await s.state("gone");
     hand.plant(root + "/x", "5");
     co_await follow();
+}
+
+awaitable<void> follow_changes(stage& s) {
+    const cache_options all_nodes;
+    co_await follow_selected(s, all_nodes);
+}
+
+awaitable<void> follow_filtered(stage& s) {
+    cache_options options;
+    options.filter = [](std::string_view at) { return !at.ends_with("/c"); };
+    co_await follow_selected(s, options);
 }
 
 awaitable<void> follow_node(stage& s) {
@@ -180,13 +193,17 @@ scenario make(std::string name, awaitable<void> (*play)(stage&)) {
     return s;
 }
 
+/// Under faults at requests: `tree` is played under the others.
+scenario at_requests_only(std::string name, awaitable<void> (*play)(stage&)) {
+    scenario s = make(std::move(name), play);
+    s.only(at_requests, other_requests);
+    return s;
+}
+
 const registered all[] = {
     registered(make("tree", follow_tree)),
-    registered([] {
-        scenario s = make("changes", follow_changes);
-        s.only(at_requests, other_requests);
-        return s;
-    }()),
+    registered(at_requests_only("changes", follow_changes)),
+    registered(at_requests_only("filtered", follow_filtered)),
     registered(make("children", follow_children)),
     registered([] {
         scenario s = make("node", follow_node);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipe/nodes/rule.hpp"
+
+#include "operation/path.hpp"
+
+#include <limits>
+
+namespace corozk::detail {
+
+std::int64_t session_of(const stat& record) noexcept {
+    constexpr std::int64_t container = std::numeric_limits<std::int64_t>::min();
+    bool ttl = (static_cast<std::uint64_t>(record.ephemeral_owner) >> 56U) == 0xffU;
+    return ttl || record.ephemeral_owner == container ? 0 : record.ephemeral_owner;
+}
+
+member_info describe_member(const std::string& name, const node_view& view) {
+    member_info member(name, view.data);
+    member.session_id = view.stat.ephemeral_owner;
+    member.incarnation = view.stat.czxid;
+    return member;
+}
+
+membership_change compute_change(const member_map& known, const member_map& current) {
+    membership_change change;
+    for (const auto& [name, before] : known) {
+        auto now = current.find(name);
+        if (now == current.end() || now->second.incarnation != before.incarnation)
+            change.left.push_back(before);
+    }
+    for (const auto& [name, now] : current) {
+        auto before = known.find(name);
+        if (before == known.end() || before->second.incarnation != now.incarnation)
+            change.joined.push_back(now);
+        else if (before->second.data != now.data)
+            change.updated.push_back(now);
+    }
+    return change;
+}
+
+std::optional<std::string> name_path(std::string_view root, std::string_view name) {
+    if (path_problem(root) || name.empty() || name.front() == '/')
+        return std::nullopt;
+    std::string path = join_path(root, name);
+    if (path_problem(path))
+        return std::nullopt;
+    return path;
+}
+
+name_entry describe_name(std::string_view name, const node_view& view) {
+    name_entry entry;
+    entry.name = name;
+    if (!view.present || view.data.empty())
+        return entry;
+    entry.present = true;
+    entry.value = view.data;
+    entry.session_id = session_of(view.stat);
+    if (entry.session_id != 0)
+        entry.lifetime = name_lifetime::session;
+    return entry;
+}
+
+register_step decide_register(const node_view& found,
+                              std::string_view value,
+                              bool replace) noexcept {
+    // A parent is deleted with its last name, and a session-bound name with its session: neither
+    // can be replaced.
+    if (found.data.empty() || found.stat.ephemeral_owner != 0)
+        return register_step::taken;
+    if (found.data == value)
+        return register_step::done;
+    return replace ? register_step::replace : register_step::taken;
+}
+
+rendezvous_point describe_point(const node_view& view) {
+    rendezvous_point point;
+    if (!view.present)
+        return point;
+    point.present = true;
+    point.data = view.data;
+    point.session_id = view.stat.ephemeral_owner;
+    point.incarnation = view.stat.czxid;
+    return point;
+}
+
+}  // namespace corozk::detail
