@@ -516,7 +516,7 @@ TEST_CASE("corozk: what is wrong is said in the program's own words") {
     says({"semaphore", "-l", "1", "/", "--", "true"}, 64, "'/' is the root");
     says({"queue", "size", "/"}, 64, "'/' is the root");
     says({"barrier", "set", "/"}, 64, "'/' is the root");
-    says({"lock", "a/b", "--", "true"}, 64, "begin with '/'");
+    says({"lock", "a/b", "--", "true"}, 64, "begin it with '/'");
     says({"lock", path + "/", "--", "true"}, 64, "ends with a slash");
     says({"config", "get", path + "//x"}, 64, "an empty component");
     says({"contenders", path + "/./x"}, 64, "'.' and '..'");
