@@ -165,6 +165,13 @@ private:
 constexpr category<zk_errc> zookeeper_category_instance("corozk.zookeeper", 0x8c1f2b6ad06f1e01);
 constexpr category<errc> corozk_category_instance("corozk", 0x8c1f2b6ad06f1e02);
 
+/// Compares the category only once.
+template <class... Codes>
+bool is_any_of(const error_code& ec, Codes... codes) noexcept {
+    return ((ec.value() == static_cast<int>(codes)) || ...) &&
+           ec.category() == zookeeper_category();
+}
+
 std::string describe(std::string_view operation, std::string_view path) {
     return path.empty() ? std::string(operation) : fmt::format("{} {}", operation, path);
 }
@@ -180,18 +187,19 @@ const boost::system::error_category& corozk_category() noexcept {
 }
 
 bool is_recoverable(const error_code& ec) noexcept {
-    return ec == zk_errc::connection_loss || ec == zk_errc::operation_timeout ||
-           ec == zk_errc::session_moved || ec == zk_errc::throttled;
+    using enum zk_errc;
+    return is_any_of(ec, connection_loss, operation_timeout, session_moved, throttled);
 }
 
 bool is_session_lost(const error_code& ec) noexcept {
-    return ec == zk_errc::session_expired || ec == zk_errc::auth_failed ||
-           ec == zk_errc::invalid_state || ec == zk_errc::closing || ec == errc::closed ||
-           ec == zk_errc::session_closed_require_sasl_auth;
+    using enum zk_errc;
+    constexpr zk_errc sasl_auth = session_closed_require_sasl_auth;
+    return ec == errc::closed ||
+           is_any_of(ec, session_expired, auth_failed, invalid_state, closing, sasl_auth);
 }
 
 bool is_outcome_unknown(const error_code& ec) noexcept {
-    return ec == zk_errc::connection_loss || ec == zk_errc::operation_timeout;
+    return is_any_of(ec, zk_errc::connection_loss, zk_errc::operation_timeout);
 }
 
 error::error(const error_code& ec, std::string_view operation, std::string_view path)

@@ -15,9 +15,9 @@ namespace corozk {
 /** @brief The result of one read of a `read_set`. */
 struct read_result {
     read_result() = default;
-    error_code error;                ///< Such as `zk_errc::no_node`; the other reads are not affected.
-    std::string data;                ///< Of `get`.
-    corozk::stat stat;               ///< Of `get`.
+    error_code error;   ///< Such as `zk_errc::no_node`; the other reads are not affected.
+    std::string data;   ///< Of `get`.
+    corozk::stat stat;  ///< Of `get`.
     std::vector<std::string> names;  ///< Of `children`.
 };
 

@@ -87,7 +87,7 @@ public:
         close();
         problem_.clear();
         received_before_ = bytes_.received;
-        unauthenticated_ = false;
+        unauthenticated_ = refused_ = drained_ = false;
 #if COROZK_HAS_SASL
         name_ = name;
 #endif
@@ -146,6 +146,8 @@ public:
 
     void all_read() noexcept override {
         drained_ = true;
+        if (checked_.empty())
+            unread_ = 0;
     }
 
     void collect() override {
@@ -163,6 +165,8 @@ public:
 
     void request(std::string frame) override {
         std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
+        if (!conversation_)
+            return;
         conversation_->sent(bytes, origin::own);
         send(bytes);
     }
@@ -177,7 +181,7 @@ public:
 
     // An idle connection takes no memory for what it reads and writes.
     void wait() override {
-        if (checked_.empty())
+        if (checked_.empty() && !held_)
             incoming_.release();
         outgoing_.release();
         if (stream_)
@@ -281,7 +285,7 @@ private:
 
     /// Reads and checks frames; what the C client may read becomes `checked_`.
     void receive() {
-        while (stream_ && checked_.empty() && !held_ && stream_->input()) {
+        while (stream_ && checked_.empty() && !held_ && !refused_ && stream_->input()) {
             std::span<unsigned char> room = incoming_.room(chunk);
             std::size_t n = stream_->read(room);
             incoming_.filled(n);
@@ -301,7 +305,7 @@ private:
     }
 
     void check() {
-        while (!held_) {
+        while (!held_ && !refused_) {
             auto frame = incoming_.next();
             if (frame.empty())
                 break;
@@ -319,7 +323,7 @@ private:
                            : std::span(checked_.data(), checked_.size() + frame.size());
             ++unread_;
         }
-        if (std::string problem = incoming_.problem(); !problem.empty())
+        if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
             distrust("it sent " + problem);
     }
 
@@ -369,6 +373,7 @@ private:
     /// The server sends what no server would: what was checked before is still delivered.
     void distrust(std::string problem) {
         problem_ = std::move(problem);
+        refused_ = true;
         stream_->close();
     }
 
@@ -389,6 +394,7 @@ private:
     byte_counts bytes_;
     std::uint64_t received_before_ = 0;  ///< by earlier connections
     std::string problem_;
+    bool refused_ = false;  ///< a frame; none that follows is read
     bool unauthenticated_ = false;
 #if COROZK_HAS_SASL
     std::string name_;  ///< of the server

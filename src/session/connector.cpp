@@ -51,9 +51,22 @@ bool lacks_interface(const address& a) {
 
 }  // namespace
 
+connect_problems::problem* connect_problems::find(const std::string& where) {
+    bool known = problems_.size() < problems_kept || problems_.contains(where);
+    return known ? &problems_[where] : nullptr;
+}
+
 void connect_problems::note(const std::string& where, const std::string& what) {
-    if (texts_.size() < problems_kept || texts_.contains(where))
-        texts_[where] = what;
+    if (problem* p = find(where)) {
+        p->text = what;
+        p->presumed = false;
+    }
+}
+
+void connect_problems::presume(const std::string& where, const std::string& what) {
+    problem* p = find(where);
+    if (p && p->presumed)
+        p->text = what;
 }
 
 error_code connect_problems::reason() const noexcept {
@@ -71,8 +84,8 @@ error_code connect_problems::reason() const noexcept {
 
 std::string connect_problems::text() const {
     std::string text;
-    for (const auto& [where, what] : texts_)
-        text += (text.empty() ? " (" : "; ") + where + ": " + what;
+    for (const auto& [where, what] : problems_)
+        text += (text.empty() ? " (" : "; ") + where + ": " + what.text;
     return text.empty() ? text : text + ")";
 }
 
@@ -157,7 +170,7 @@ connector::action connector::attempt(time_point now) {
     attempt_started_ = now;
     // Until more is known.
     problems_.reached(connect_problems::reach_type::attempted);
-    problems_.note(to_text(tried_.back()), "no answer in time");
+    problems_.presume(to_text(tried_.back()), "no answer in time");
     limit_attempt();
     action result;
     result.kind = action::kind_type::attempt;
@@ -300,13 +313,13 @@ void connector::resolved(std::size_t host, const std::string& problem, addresses
 
 void connector::shaking_hands() {
     problems_.reached(connect_problems::reach_type::handshake);
-    problems_.note(to_text(tried_.back()), "it did not answer the TLS handshake in time");
+    problems_.presume(to_text(tried_.back()), "it did not answer the TLS handshake in time");
 }
 
 void connector::accepted() {
     problems_.reached(connect_problems::reach_type::accepted);
-    problems_.note(to_text(tried_.back()),
-                   "it accepted the connection, but gave no session in time");
+    problems_.presume(to_text(tried_.back()),
+                      "it accepted the connection, but gave no session in time");
 }
 
 void connector::attempt_failed(const std::string& why) {
@@ -324,7 +337,7 @@ void connector::established(milliseconds timeout, bool read_only, time_point now
     phase_ = phase_type::verifying;
     due_ = time_point::max();
     problems_.reached(connect_problems::reach_type::accepted);
-    problems_.note(to_text(tried_.back()), "it did not say in time whether the chroot exists");
+    problems_.presume(to_text(tried_.back()), "it did not say in time whether the chroot exists");
 }
 
 void connector::verified(bool read_only, time_point now) {

@@ -26,6 +26,9 @@ public:
 
     void reached(reach_type at_least) noexcept { reach_ = std::max(reach_, at_least); }
     void note(const std::string& where, const std::string& what);
+
+    /// What to say if nothing more is learnt; a problem that was noted before is kept.
+    void presume(const std::string& where, const std::string& what);
     error_code reason() const noexcept;
 
     /// " (a:2181: connection refused; b: unknown name)", or empty.
@@ -33,7 +36,13 @@ public:
 
 private:
     reach_type reach_ = reach_type::none;
-    std::map<std::string, std::string> texts_;  ///< by server or name
+    struct problem {
+        problem() = default;
+        std::string text;
+        bool presumed = true;
+    };
+    problem* find(const std::string& where);
+    std::map<std::string, problem> problems_;  ///< by server or name
 };
 
 /// The strategy for connecting: the next server and the time for it, pauses between rounds of

@@ -64,7 +64,7 @@ void put_step(jute_writer& out, const transaction::step& step, const std::string
     else if (step.kind == step_kind::set)
         op = wire_op::set_data;
     else if (step.kind == step_kind::create)
-        op = has_ttl(step.mode)                      ? wire_op::create_ttl
+        op = has_ttl(step.mode)                    ? wire_op::create_ttl
              : step.mode == create_mode::container ? wire_op::create_container
                                                    : wire_op::create;
     put_step_header(out, op, false);

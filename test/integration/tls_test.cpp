@@ -59,15 +59,27 @@ secure_server& usual_server() {
     return one;
 }
 
-/// Connects in vain. @return the log
-std::string refusal_by(const client_options& usual,
-                       error_code expected = errc::tls_failed,
-                       std::chrono::milliseconds within = 2s) {
-    client_options options = usual;
-    options.connect_timeout = within;
-    refusal r = refused(options, 60s);
-    CHECK(r.ec == expected);
-    return r.log;
+/// Tries to connect until the log says this.
+void sees(client_options options, const std::string& words) {
+    INFO(words);
+    options.connect_timeout = 0ms;
+    std::string log;
+    options.logger = logger(log_level::debug, [&](log_level, std::string_view text) {
+        log += std::string(text) + "\n";
+    });
+    boost::asio::io_context context;
+    run(
+        context,
+        [&]() -> awaitable<void> {
+            client zk(co_await boost::asio::this_coro::executor, options);
+            bool ended = false;
+            zk.connect([&](error_code) { ended = true; });
+            co_await eventually_async([&] { return log.find(words) != log.npos; }, 60s);
+            CHECK_FALSE(ended);
+            co_await zk.close(as_tuple());
+        },
+        90s);
+    run_to_idle(context);
 }
 
 }  // namespace
@@ -164,61 +176,50 @@ TEST_CASE("tls: a server that does not ask for a certificate") {
 }
 
 TEST_CASE("tls: every mismatch says what it is") {
-    using Catch::Contains;
     secure_server& secure = usual_server();
     const tls_options good = made().client();
-    with_client(
-        secure.options(good), [](client& zk) -> awaitable<void> { co_await zk.exists("/"); }, 60s);
     {
         INFO("unknown authority");
         tls_options tls = good;
         tls.ca_file = made().file("other.pem");
-        CHECK_THAT(refusal_by(secure.options(tls)), Contains("unknown authority"));
+        sees(secure.options(tls), "unknown authority");
         tls.ca_file.clear();
         tls.system_authorities = true;
-        CHECK_THAT(refusal_by(secure.options(tls)), Contains("unknown authority"));
+        sees(secure.options(tls), "unknown authority");
     }
     {
         INFO("wrong name");
         tls_options tls = good;
         tls.server_name = "zookeeper.example";
-        CHECK_THAT(refusal_by(secure.options(tls)), Contains("is not for \"zookeeper.example\""));
+        sees(secure.options(tls), "is not for \"zookeeper.example\"");
         secure_server elsewhere("elsewhere");
-        // The first handshake of a server may take long.
-        tls.server_name = "elsewhere.example";
-        with_client(
-            elsewhere.options(tls),
-            [](client& zk) -> awaitable<void> { co_await zk.exists("/"); },
-            60s);
-        CHECK_THAT(refusal_by(elsewhere.options(good)), Contains("is not for \"127.0.0.1\""));
-        CHECK_THAT(refusal_by(elsewhere.options(good, "localhost")),
-                   Contains("is not for \"localhost\""));
+        sees(elsewhere.options(good), "is not for \"127.0.0.1\"");
+        sees(elsewhere.options(good, "localhost"), "is not for \"localhost\"");
     }
     {
         INFO("expired");
         secure_server expired("expired");
-        CHECK_THAT(refusal_by(expired.options(good), errc::tls_failed, 8s), Contains("expired"));
+        sees(expired.options(good), "expired");
     }
     {
         INFO("no client certificate, and one of an unknown authority");
-        CHECK_THAT(refusal_by(secure.options(made().trusting("ca.pem"))),
-                   Contains("client's certificate"));
+        sees(secure.options(made().trusting("ca.pem")), "client's certificate");
         tls_options tls = good;
         tls.certificate_file = made().file("stranger.pem");
         tls.key_file = made().file("stranger.key");
-        CHECK_THAT(refusal_by(secure.options(tls)), Contains("client's certificate"));
+        sees(secure.options(tls), "client's certificate");
     }
     {
         INFO("a plain port");
         client_options options = secure.options(good);
         options.hosts = "127.0.0.1:" + std::to_string(secure.instance.port());
-        CHECK_THAT(refusal_by(options), Contains("without TLS"));
+        sees(options, "without TLS");
     }
     {
         INFO("the port for TLS spoken to in clear");
         client_options options = secure.options(good);
         options.tls.reset();
-        CHECK_THAT(refusal_by(options, errc::server_silent), Contains("TLS"));
+        sees(options, "TLS");
     }
 }
 

@@ -492,15 +492,6 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
     CHECK(b.machine.deadline() == time_point::max());
 }
 
-TEST_CASE("connector: with TLS nobody is asked for a quorum") {
-    client_options options("10.0.0.1");
-    options.tls.emplace();
-    bench b(options);
-    b.connect(true);
-    CHECK(b.waits());
-    CHECK(b.machine.deadline() == time_point::max());
-}
-
 TEST_CASE("connector: keeps the problems of so many servers, and forgets them when connected") {
     client_options options;
     for (int i = 1; i <= 20; ++i)

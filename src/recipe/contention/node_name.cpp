@@ -58,7 +58,9 @@ bool is_guid(std::string_view text) noexcept {
 }
 
 std::string naming::format(std::string_view guid, std::uint8_t kind, std::int32_t weight) const {
-    std::string name = before_guid;
+    std::string name;
+    name.reserve(before_guid.size() + guid.size() + infixes[kind].size() + sequence_width);
+    name.append(before_guid);
     if (dashed_guid && guid.size() == 32) {
         name.append(guid.substr(0, 8)).append("-");
         name.append(guid.substr(8, 4)).append("-");
