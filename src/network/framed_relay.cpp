@@ -151,11 +151,13 @@ public:
     }
 
     void collect() override {
+        std::size_t size = usual;
         while (stream_ && stream_->connected() && !stream_->congested()) {
-            std::span<unsigned char> room = outgoing_.room(chunk);
+            std::span<unsigned char> room = outgoing_.room(size);
             std::size_t n = inner_.read(room);
             if (n == 0)
                 return;
+            size = many;
             outgoing_.filled(n);
             send_frames();
             if (n < room.size())
@@ -179,11 +181,11 @@ public:
         return stream_ && (unread_ > 0 || held_ || stream_->input());
     }
 
-    // An idle connection takes no memory for what it reads and writes.
+    // An idle connection takes little memory for what it reads and writes.
     void wait() override {
         if (checked_.empty() && !held_)
-            incoming_.release();
-        outgoing_.release();
+            incoming_.release(usual);
+        outgoing_.release(usual);
         if (stream_)
             stream_->wait_for_input();
     }
@@ -255,8 +257,9 @@ public:
     }
 
 private:
-    /// Of a read: several frames of usual size.
-    static constexpr std::size_t chunk = 64UL * 1024;
+    /// Of a read: several frames of usual size, and what is read once these are many.
+    static constexpr std::size_t usual = 2048;
+    static constexpr std::size_t many = 32UL * 1024;
 
     void send(std::span<const unsigned char> data) {
         bytes_.sent += data.size();
@@ -285,9 +288,11 @@ private:
 
     /// Reads and checks frames; what the C client may read becomes `checked_`.
     void receive() {
+        std::size_t size = usual;
         while (stream_ && checked_.empty() && !held_ && !refused_ && stream_->input()) {
-            std::span<unsigned char> room = incoming_.room(chunk);
+            std::span<unsigned char> room = incoming_.room(size);
             std::size_t n = stream_->read(room);
+            size = many;
             incoming_.filled(n);
             bytes_.received += n;
             if (n == 0)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/stream.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -40,34 +44,30 @@ public:
         socket_.async_connect(server, done);
     }
 
-    // Waits without a buffer: an idle connection takes no memory for its input.
+    // By reading, into a small buffer: waiting without one takes two more system calls each time.
     void wait_for_input() override {
         if (waiting_ || input_ || !connected_)
             return;
         waiting_ = true;
-        socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code&) {
-            self->waiting_ = false;
-            // An error is found by reading, behind what has arrived before it.
-            self->input_ = true;
-            self->notify();
-        });
+        socket_.async_receive(boost::asio::buffer(received_),
+                              [self = shared_from_this()](const error_code& ec, std::size_t n) {
+                                  self->waiting_ = false;
+                                  self->input_ = true;
+                                  self->begin_ = 0;
+                                  self->end_ = n;
+                                  self->failed_ = ec;
+                                  self->notify();
+                              });
     }
 
     std::size_t read(std::span<unsigned char> into) override {
-        ssize_t n = 0;
-        do {
-            n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
-        } while (n < 0 && errno == EINTR);
-        if (n > 0) {
-            // Asio's wait notices whatever is left, or arrives meanwhile.
-            input_ = static_cast<std::size_t>(n) == into.size();
-            return static_cast<std::size_t>(n);
-        }
+        if (begin_ < end_)
+            return take(into);
         input_ = false;
-        if (n == 0)
-            end(connection_problem(boost::asio::error::eof));
-        else if (errno != EAGAIN)
-            end(connection_problem(error_code(errno, boost::system::system_category())));
+        if (!failed_ && end_ == received_.size())
+            return receive(into);
+        if (failed_)
+            end(connection_problem(failed_));
         return 0;
     }
 
@@ -101,6 +101,32 @@ private:
     void notify() {
         if (!closed_)
             ready_();
+    }
+
+    std::size_t take(std::span<unsigned char> into) {
+        std::size_t n = std::min(into.size(), end_ - begin_);
+        std::memcpy(into.data(), received_.data() + begin_, n);
+        begin_ += n;
+        // There may be more, or the end.
+        input_ = begin_ < end_ || end_ == received_.size() || failed_;
+        return n;
+    }
+
+    /// What did not fit into the buffer.
+    std::size_t receive(std::span<unsigned char> into) {
+        ssize_t n = 0;
+        do {
+            n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+        } while (n < 0 && errno == EINTR);
+        if (n > 0) {
+            input_ = static_cast<std::size_t>(n) == into.size();
+            return static_cast<std::size_t>(n);
+        }
+        if (n == 0)
+            end(connection_problem(boost::asio::error::eof));
+        else if (errno != EAGAIN)
+            end(connection_problem(error_code(errno, boost::system::system_category())));
+        return 0;
     }
 
     /// @return the number of bytes that need no further attention
@@ -138,6 +164,10 @@ private:
 
     tcp::socket socket_;
     callback ready_;
+    std::array<unsigned char, 2048> received_;
+    std::size_t begin_ = 0;  ///< of what was not read yet
+    std::size_t end_ = 0;
+    error_code failed_;
     std::vector<unsigned char> unsent_;
     bool waiting_ = false;
     bool closed_ = false;

@@ -53,9 +53,9 @@ public:
         return {frame, size};
     }
 
-    /// Gives back the memory unless something is left. Frames become invalid.
-    void release() noexcept {
-        if (pending() == 0)
+    /// Gives back more memory than that, unless something is left. Frames become invalid.
+    void release(std::size_t kept) noexcept {
+        if (pending() == 0 && capacity_ > kept)
             clear();
     }
 
