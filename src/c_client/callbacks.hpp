@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callbacks of the C client. They only record what has arrived in the inbox.
+// The callbacks of the C client. They only record what has arrived in the inbox: the relay has
+// checked it.
 #pragma once
 
 #include <zookeeper/zookeeper.h>
@@ -18,10 +19,5 @@ void on_multi(int rc, const void* data);
 
 /// Watch and session events: `context` is the inbox.
 void on_watch(zhandle_t*, int type, int state, const char* path, void* context);
-
-/// If a response ends early, the C client passes on, and frees, uninitialized memory of its stack.
-/// Called right before it parses responses, this fills that memory with zeroes, which are harmless
-/// and can be detected. The C client's frames need a few hundred bytes (Debian's build, 3.8.0).
-void leave_zeroes_on_the_stack() noexcept;
 
 }  // namespace corozk::detail

@@ -180,7 +180,6 @@ bool handle::interest(int& descriptor) {
 handle::progress handle::process(bool read, bool write) {
     call_scope scope(log_);
     int events = (read ? ZOOKEEPER_READ : 0) | (write ? ZOOKEEPER_WRITE : 0);
-    leave_zeroes_on_the_stack();
     errno = 0;
     int rc = zookeeper_process(zh_, events);
     if (rc == ZOK)

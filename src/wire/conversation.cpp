@@ -40,11 +40,6 @@ wire_op read_op(jute_reader& in) noexcept {
     return static_cast<wire_op>(in.int32());
 }
 
-bool is_creation(wire_op op) noexcept {
-    return op == wire_op::create || op == wire_op::create2 || op == wire_op::create_container ||
-           op == wire_op::create_ttl;
-}
-
 /// Whether a step of a transaction can have a result of this type. Which creations come with a stat
 /// is up to the server.
 bool can_result_in(wire_op step, wire_op result) noexcept {

@@ -72,7 +72,10 @@ public:
                              : std::string();
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// What waits for the rest of its frame.
+    std::span<const unsigned char> rest() const noexcept {
+        return {bytes_.get() + begin_, pending()};
+    }
     std::size_t pending() const noexcept { return end_ - begin_; }
     std::size_t capacity() const noexcept { return capacity_; }
 

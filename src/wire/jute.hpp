@@ -82,22 +82,35 @@ private:
 /// Writes the same format.
 class jute_writer {
 public:
-    jute_writer& boolean(bool value);
-    jute_writer& int32(std::int32_t value);
-    jute_writer& int64(std::int64_t value);
-    jute_writer& buffer(std::string_view value);
-    jute_writer& raw(std::string_view bytes);
+    jute_writer& boolean(bool value) { return number<std::uint8_t>(value ? 1 : 0); }
+    jute_writer& int32(std::int32_t value) { return number(static_cast<std::uint32_t>(value)); }
+    jute_writer& int64(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
+
+    jute_writer& buffer(std::string_view value) {
+        return int32(static_cast<std::int32_t>(value.size())).raw(value);
+    }
+
+    jute_writer& raw(std::string_view bytes) {
+        bytes_.append(bytes);
+        return *this;
+    }
 
     const std::string& bytes() const noexcept { return bytes_; }
 
 private:
     template <class Unsigned>
-    jute_writer& number(Unsigned value);
+    jute_writer& number(Unsigned value) {
+        char bytes[sizeof value];
+        store_big_endian(bytes, value);
+        return raw({bytes, sizeof value});
+    }
 
     std::string bytes_;
 };
 
 /// A frame: the bytes with their length in front.
-std::string framed(std::string_view body);
+inline std::string framed(std::string_view body) {
+    return jute_writer().buffer(body).bytes();
+}
 
 }  // namespace corozk::detail

@@ -4,7 +4,10 @@
 #include "wire/jute.hpp"
 #include "wire/op_code.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace corozk::detail {
@@ -24,17 +27,139 @@ struct operation_form {
 };
 
 /// The row with the number 0 is that of operations that are not known.
-const operation_form& form_of(wire_op op) noexcept;
-const operation_form& form_at(std::uint8_t number) noexcept;
-std::uint8_t number_of(const operation_form& form) noexcept;
+///
+/// As ZooKeeper 3.4 to 3.9 and ClickHouse Keeper send them. What is optional, some servers leave
+/// out, or send although it is not in ZooKeeper's definition: early Keepers send a stat with
+/// `getChildren`.
+inline constexpr operation_form operation_forms[] = {
+    {wire_op::error, "unknown operation", "", ""},
+    {wire_op::create_session, "connect", "", ""},
+    {wire_op::close_session, "closeSession", "", ""},
+    {wire_op::create, "create", "pd[iss]i", "p?S"},
+    {wire_op::remove, "delete", "pi", ""},
+    {wire_op::exists, "exists", "pb", "S"},
+    {wire_op::get_data, "getData", "pb", "dS"},
+    {wire_op::set_data, "setData", "pdi", "S"},
+    {wire_op::get_acl, "getACL", "p", "[iss]S"},
+    {wire_op::set_acl, "setACL", "p[iss]i", "?S"},
+    {wire_op::get_children, "getChildren", "pb", "[s]?S"},
+    {wire_op::sync, "sync", "p", "p"},
+    {wire_op::ping, "ping", "", ""},
+    {wire_op::get_children2, "getChildren2", "pb", "[s]S"},
+    {wire_op::check, "check", "pi", "?S"},
+    {wire_op::multi, "multi", "", ""},
+    {wire_op::create2, "create2", "pd[iss]i", "pS"},
+    {wire_op::reconfig, "reconfig", "dddl", "dS"},
+    {wire_op::check_watches, "checkWatches", "pi", ""},
+    {wire_op::remove_watches, "removeWatches", "pi", ""},
+    {wire_op::create_container, "createContainer", "pd[iss]i", "pS"},
+    {wire_op::delete_container, "deleteContainer", "p", ""},
+    {wire_op::create_ttl, "createTTL", "pd[iss]il", "pS"},
+    {wire_op::multi_read, "multiRead", "", ""},
+    {wire_op::auth, "auth", "isd", ""},
+    {wire_op::set_watches, "setWatches", "l[s][s][s]", ""},
+    {wire_op::sasl, "sasl", "d", "d"},
+    {wire_op::get_ephemerals, "getEphemerals", "s", "[p]"},
+    {wire_op::get_all_children_number, "getAllChildrenNumber", "p", "i"},
+    {wire_op::set_watches2, "setWatches2", "l[s][s][s][s][s]", ""},
+    {wire_op::add_watch, "addWatch", "pi", "?i"},
+    {wire_op::who_am_i, "whoAmI", "", "[sd]"},
+};
 
-std::string_view to_string(wire_op op) noexcept;
+inline const operation_form& form_of(wire_op op) noexcept {
+    constexpr auto first = static_cast<std::int32_t>(wire_op::close_session);
+    constexpr auto last = static_cast<std::int32_t>(wire_op::who_am_i);
+    static constexpr auto rows = [] {
+        std::array<std::uint8_t, static_cast<std::size_t>(last - first) + 1> numbers{};
+        for (std::size_t i = 1; i < std::size(operation_forms); ++i)
+            numbers[static_cast<std::size_t>(static_cast<std::int32_t>(operation_forms[i].op) -
+                                             first)] = static_cast<std::uint8_t>(i);
+        return numbers;
+    }();
+    auto code = static_cast<std::int32_t>(op);
+    bool known = code >= first && code <= last;
+    return operation_forms[known ? rows[static_cast<std::size_t>(code - first)] : 0];
+}
 
-/// Reads the fields of one record, which is a part of a transaction or not; the reader fails if
-/// they are not there. Nothing is allocated.
-void read_record(jute_reader& in, const char* fields, bool in_transaction = false) noexcept;
+inline const operation_form& form_at(std::uint8_t number) noexcept {
+    return operation_forms[number];
+}
+
+inline std::uint8_t number_of(const operation_form& form) noexcept {
+    return static_cast<std::uint8_t>(&form - operation_forms);
+}
+
+inline std::string_view to_string(wire_op op) noexcept {
+    return form_of(op).name;
+}
+
+inline bool is_creation(wire_op op) noexcept {
+    return op == wire_op::create || op == wire_op::create2 || op == wire_op::create_container ||
+           op == wire_op::create_ttl;
+}
 
 /// Whether it may stand for a node's path.
-bool is_wire_path(std::string_view text) noexcept;
+inline bool is_wire_path(std::string_view text) noexcept {
+    return !text.empty() && text.front() == '/' && text.find('\0') == std::string_view::npos;
+}
+
+/// Reads the field that `fields` begins with; the reader fails if it is not there.
+/// @return the description of what follows
+inline const char* read_field(jute_reader& in, const char* fields) noexcept {
+    constexpr std::size_t stat_size = 68;
+    switch (*fields) {
+        case 'b':
+            in.take(1);
+            break;
+        case 'i':
+            in.take(4);
+            break;
+        case 'l':
+            in.take(8);
+            break;
+        case 'S':
+            in.take(stat_size);
+            break;
+        case 's':
+            in.string();
+            break;
+        case 'd':
+            in.buffer();
+            break;
+        case 'p':
+            if (!is_wire_path(in.buffer()))
+                in.fail();
+            break;
+        case '[': {
+            // The number of entries is not believed: each takes bytes.
+            const char* entry = fields + 1;
+            std::int32_t count = in.int32();
+            if (count < 0)
+                in.fail();
+            for (std::int32_t i = 0; i < count && !in.failed(); ++i) {
+                for (fields = entry; *fields != ']';)
+                    fields = read_field(in, fields);
+            }
+            while (*fields != ']')
+                ++fields;
+            break;
+        }
+        default:
+            in.fail();
+    }
+    return fields + 1;
+}
+
+/// Reads the fields of one record, which is a part of a transaction or not. Nothing is allocated.
+inline void read_record(jute_reader& in, const char* fields, bool in_transaction = false) noexcept {
+    while (*fields != '\0') {
+        if (*fields != '?')
+            fields = read_field(in, fields);
+        else if (in_transaction || in.empty())
+            return;
+        else
+            ++fields;
+    }
+}
 
 }  // namespace corozk::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that cannot be read to their end: an error, and no memory for what was only announced.
+// Responses that do not fit what was requested: the connection ends, and nothing of them is believed.
 #include "client_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/wire_lie.hpp>
@@ -88,7 +88,6 @@ TEST_CASE("children that were announced and do not come: an error, and the clien
     auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/a");
         co_await zk.create(path + "/b");
-        // An entry takes 8 bytes in the C client: 400 MiB at last.
         for (std::uint32_t count : {1'000u, 1'000'000u, 50'000'000u}) {
             INFO("announced: " << count);
             long before = most_memory_so_far();
@@ -196,26 +195,26 @@ TEST_CASE("a list with a negative number of entries: an error") {
     with_proxy(body);
 }
 
-TEST_CASE(
-    "a read with nothing in its answer: as if the server had said so, and the client goes on") {
+TEST_CASE("a read with nothing in its answer: an error, and the client goes on") {
     auto body = [](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         co_await zk.create(path + "/node");
         for (int i = 0; i < 3; ++i) {
             {
                 spoilt answer(proxy, tell(wire_lie::header_only));
                 auto [ec, record] = co_await zk.exists(path, as_tuple());
-                CHECK_FALSE(ec);
+                CHECK(ec == zk_errc::connection_loss);
+                CHECK_FALSE(record);
             }
             {
                 spoilt answer(proxy, tell(wire_lie::header_only));
                 auto [ec, listed] = co_await zk.children(path, as_tuple());
-                CHECK_FALSE(ec);
+                CHECK(ec == zk_errc::connection_loss);
                 CHECK(listed.names.empty());
             }
             {
                 spoilt answer(proxy, tell(wire_lie::header_only));
                 auto [ec, rights] = co_await zk.get_acl(path, as_tuple());
-                CHECK_FALSE(ec);
+                CHECK(ec == zk_errc::connection_loss);
                 CHECK(rights.entries.empty());
             }
             auto [ec, listed] = co_await zk.children(path, as_tuple());
@@ -224,6 +223,57 @@ TEST_CASE(
         }
     };
     with_proxy(body);
+}
+
+TEST_CASE("a frame that no server sends: the log says what is wrong with it") {
+    std::string logged;
+    client_options options = quiet_options("");
+    options.logger = logger(log_level::info, [&logged](log_level, std::string_view text) {
+        logged += std::string(text) + "\n";
+    });
+    auto body = [&logged](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        const std::pair<wire_lie, const char*> lies[] = {
+            {wire_lie::header_only, "response to getData: it is malformed"},
+            {wire_lie::answered_twice, "response: none is awaited"},
+            {wire_lie::another_xid, "response to getData: its xid is "},
+            {wire_lie::three_bytes, "frame: it is shorter than a header"},
+            {wire_lie::length_of_2_gib, "a frame with a length of 2147483647"},
+            {wire_lie::event_that_ends_early, "event: it is malformed"},
+        };
+        for (const auto& [lie, reason] : lies) {
+            INFO("lie: " << to_string(lie));
+            logged.clear();
+            std::uint64_t connects = zk.counters().connects;
+            {
+                spoilt answer(proxy, tell(lie));
+                co_await zk.get(path, as_tuple());
+                auto again = [&] { return zk.counters().connects > connects; };
+                co_await eventually_async(again);
+            }
+            CHECK_THAT(logged, Catch::Contains(" lost: it sent "));
+            CHECK_THAT(logged, Catch::Contains(reason));
+        }
+    };
+    with_proxy(body, options);
+}
+
+TEST_CASE("a connect response that no server sends: the log says what is wrong with it") {
+    fault_proxy proxy(the_server().port());
+    spoilt answer(proxy, liar(wire_lie::no_session, 1, 1, lie_span::from_then));
+    client_options options(rooted(proxy.hosts()));
+    options.connect_timeout = std::chrono::milliseconds(500);
+    std::string logged;
+    options.logger = logger(log_level::warning, [&logged](log_level, std::string_view text) {
+        logged += std::string(text) + "\n";
+    });
+    boost::asio::io_context context;
+    run(context, [&]() -> awaitable<void> {
+        client zk(context.get_executor(), options);
+        auto [ec] = co_await zk.connect(as_tuple());
+        CHECK(ec);
+    });
+    CHECK_THAT(logged, Catch::Contains("it sent what no server may send"));
+    CHECK_THAT(logged, Catch::Contains("response to connect: no session"));
 }
 
 TEST_CASE("nodes without data, and those that no transaction has made, are read as they are") {

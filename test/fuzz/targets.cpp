@@ -20,6 +20,8 @@ const std::vector<target>& all_targets() {
         {"configuration", configurations},
         {"election", elections},
         {"release_request", release_requests},
+        {"conversation", conversations},
+        {"frame_stream", frame_streams},
     };
     return all;
 }

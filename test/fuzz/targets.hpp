@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads text that others have written: names, paths, host lists, and every node format.
+// What reads what others have written: names, paths, host lists, every node format, and frames.
 #pragma once
 
 #include <string_view>

@@ -34,6 +34,7 @@ using testing::admin;
 using testing::frame_info;
 
 constexpr long memory_limit_kb = 400L * 1024;
+constexpr rlim_t address_space_limit = 1UL * 1024 * 1024 * 1024;
 
 // What a client asks a server that lies all the time, within ten seconds. Whoever asks again without
 // any pause gets many times as far.
@@ -277,6 +278,11 @@ private:
 
 int run_child(const wire_case& what, std::uint16_t server_port) {
     testing::report_crashes();
+#ifndef COROZK_SANITIZED
+    // What is only reserved counts, too.
+    const rlimit limit{address_space_limit, address_space_limit};
+    ::setrlimit(RLIMIT_AS, &limit);
+#endif
     try {
         performance p(what, server_port);
         return p();

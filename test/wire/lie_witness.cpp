@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view occasion_word = "chances ";
 
-std::string line_about(testing::op_code op) {
-    return "lied to at " + std::string(to_string(op)) + "\n";
-}
-
 }  // namespace
 
 lie_witness::lie_witness(testing::liar tells) : tells_(std::move(tells)) {}
@@ -30,7 +26,7 @@ std::string lie_witness::operator()(const testing::frame_info& frame, std::strin
     testing::op_code op = frame.op;
     std::string sent = tells_(frame, std::move(bytes));
     if (tells_.lies() != before && lied_at_.insert(op).second)
-        std::cout << line_about(op) << std::flush;
+        std::cout << "lied to at " << to_string(op) << std::endl;
     return sent;
 }
 
@@ -56,10 +52,6 @@ occasion_counts occasions_in(const std::string& output) {
             counts[*occasion] = count;
     }
     return counts;
-}
-
-bool lied_at(testing::op_code op, const std::string& output) {
-    return output.find(line_about(op)) != output.npos;
 }
 
 }  // namespace corozk::wire

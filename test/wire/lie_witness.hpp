@@ -35,7 +35,4 @@ private:
 /// What `describe_occasions` has said, somewhere in a child's output.
 occasion_counts occasions_in(const std::string& output);
 
-/// Whether a child has said that it was lied to in an answer to this operation.
-bool lied_at(testing::op_code op, const std::string& output);
-
 }  // namespace corozk::wire

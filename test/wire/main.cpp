@@ -3,10 +3,8 @@
 // in a process of its own. Prints a table: attack x scenario.
 #include "case_choice.hpp"
 #include "child.hpp"
-#include "crash_place.hpp"
 #include "lie_witness.hpp"
 #include "option_words.hpp"
-#include "permitted_end.hpp"
 #include "scenarios.hpp"
 #include <corozk/testing/process_guard.hpp>
 #include <corozk/testing/server.hpp>
@@ -20,7 +18,6 @@
 #include <iostream>
 #include <map>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -33,8 +30,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* usage = R"(usage: test_wire [OPTION]...
 Runs clients against a server whose answers are spoilt on their way, and below nodes of other
-programs. Prints a table: cases run, failures, and how many processes ended inside the C client
-where nobody else can help it (the README of this folder says where).
+programs. Prints a table: cases run, and failures.
   --full           every attack on every scenario at every frame
   --persistent     only servers that go on lying, from a frame on
   --seed N         chooses frames and bytes (1)
@@ -46,7 +42,6 @@ where nobody else can help it (the README of this folder says where).
 
 struct verdict {
     bool good = false;
-    bool decided_by_c_client = false;  ///< it has ended the process where nobody else can help it
     std::string text;
 };
 
@@ -61,11 +56,8 @@ public:
     int one(const std::string& text) {
         wire_case c = wire_case::parse(text);
         verdict v = run(c, 0);
-        if (v.decided_by_c_client)
-            v.text += "ended in the C client, which alone decides\n";
-        bool accepted = v.good || v.decided_by_c_client;
-        std::cout << v.text << (accepted ? "good\n" : "FAILED\n");
-        return accepted ? EXIT_SUCCESS : EXIT_FAILURE;
+        std::cout << v.text << (v.good ? "good\n" : "FAILED\n");
+        return v.good ? EXIT_SUCCESS : EXIT_FAILURE;
     }
 
     int all() {
@@ -110,9 +102,6 @@ private:
         verdict v;
         v.text = text.str();
         v.good = ended && status == went_well;
-        if (!v.good)
-            v.text = with_function_names(v.text, self_);
-        v.decided_by_c_client = !v.good && ended && is_permitted_end(c, v.text);
         v.text += "exit status " + std::to_string(status) + (ended ? "\n" : ", killed\n");
         return v;
     }
@@ -144,25 +133,17 @@ private:
         ++here.run;
         if (v.good)
             return;
-        if (v.decided_by_c_client) {
-            ++here.in_c_client;
-            here.where.insert(place_in_c_client(v.text));
-            return;
-        }
         ++here.failed;
         fail(c, v);
     }
 
     void print() const {
         std::cout << std::left << std::setw(42) << "attack" << std::right << std::setw(8) << "cases"
-                  << std::setw(8) << "failed" << std::setw(14) << "in C client"
+                  << std::setw(8) << "failed"
                   << "\n";
         for (const auto& [attack, c] : cells_) {
             std::cout << std::left << std::setw(42) << attack << std::right << std::setw(8) << c.run
-                      << std::setw(8) << c.failed << std::setw(14) << c.in_c_client;
-            for (const std::string& at : c.where)
-                std::cout << "  " << at;
-            std::cout << "\n";
+                      << std::setw(8) << c.failed << "\n";
         }
         std::cout << done_ << " cases, " << failed_ << " failed; seed " << wanted_.seed << "\n";
     }
@@ -170,8 +151,6 @@ private:
     struct cell {
         std::size_t run = 0;
         std::size_t failed = 0;
-        std::size_t in_c_client = 0;
-        std::set<std::string> where;
     };
 
     std::string self_;

@@ -29,11 +29,29 @@ awaitable<void> operations(client& c, std::string folder) {
     co_await c.children(folder);
 }
 
+/// Requests that the C client does not know.
+awaitable<void> own_requests(client& c, std::string folder) {
+    std::string node = folder + "/node";
+    co_await c.ensure_path(folder);
+    co_await c.create(node, "1");
+    read_set reads;
+    reads.get(node).children(folder).get(folder + "/none");
+    co_await c.read_all(reads);
+    create_options container;
+    container.mode = create_mode::container;
+    transaction steps;
+    steps.create(folder + "/container", "", container).set(node, "2").check(node);
+    co_await c.commit(steps);
+    co_await c.ephemerals("/");
+    co_await c.count_descendants(folder);
+    co_await c.who_am_i();
+}
+
 }  // namespace
 
 const std::vector<scenario>& all_scenarios() {
     static const std::vector<scenario> all = [] {
-        std::vector<scenario> collected{{"operations", operations}};
+        std::vector<scenario> collected{{"operations", operations}, {"own_requests", own_requests}};
         for (const std::vector<scenario>* some : {&line_scenarios(),
                                                   &inspection_scenarios(),
                                                   &queue_scenarios(),

@@ -14,9 +14,9 @@
 namespace corozk::testing {
 namespace {
 
-constexpr int start_attempts = 3;
-constexpr auto poll_interval = std::chrono::milliseconds{20};
-constexpr auto answer_limit = std::chrono::milliseconds{500};
+constexpr int ensemble_attempts = 3;
+constexpr auto member_interval = std::chrono::milliseconds{20};
+constexpr auto member_answer_limit = std::chrono::milliseconds{500};
 
 }  // namespace
 
@@ -34,7 +34,7 @@ ensemble::ensemble(ensemble_options options) : options_{std::move(options)} {
                 std::any_of(members_.begin(), members_.end(), [](const auto& member) {
                     return member->address_taken();
                 });
-            if (attempt == start_attempts || !taken) {
+            if (attempt == ensemble_attempts || !taken) {
                 throw;
             }
         }
@@ -78,7 +78,7 @@ std::string ensemble::mode(std::size_t index) const {
         return {};
     }
     try {
-        return server_mode(members_[index]->port(), answer_limit);
+        return server_mode(members_[index]->port(), member_answer_limit);
     } catch (const std::system_error&) {
     } catch (const timeout_error&) {
     }
@@ -118,7 +118,7 @@ void ensemble::wait_for_quorum() {
         if (std::chrono::steady_clock::now() > deadline) {
             throw server_error{"the ensemble has no quorum" + logs()};
         }
-        std::this_thread::sleep_for(poll_interval);
+        std::this_thread::sleep_for(member_interval);
     }
 }
 

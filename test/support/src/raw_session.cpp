@@ -4,13 +4,12 @@
 
 #include "corozk/testing/error.hpp"
 #include "corozk/testing/turn_clock.hpp"
-#include "frame_splitter.hpp"
 #include "jute.hpp"
 #include "tcp_socket.hpp"
+#include "wire/frame_splitter.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <system_error>
 
 namespace corozk::testing {
@@ -79,22 +78,34 @@ public:
     /** The next frame without its length. */
     std::string receive(detail::deadline until) {
         for (;;) {
-            if (auto frame = splitter_.next()) {
-                return frame->substr(sizeof(std::int32_t));
+            if (const auto frame = splitter_.next(); !frame.empty()) {
+                return {frame.begin() + sizeof(std::int32_t), frame.end()};
+            }
+            if (std::string problem = splitter_.problem(); !problem.empty()) {
+                lose("the server sent " + problem);
             }
             std::size_t got = 0;
-            guarded([&] { got = socket_.receive(chunk_.data(), chunk_.size(), until); });
+            const auto room = splitter_.room(read_size);
+            guarded([&] {
+                got = socket_.receive(reinterpret_cast<char*>(room.data()), room.size(), until);
+            });
             if (got == 0) {
-                socket_.close();
-                throw zookeeper_error{zk_code::connection_loss, "the server closed the connection"};
+                lose("the server closed the connection");
             }
-            splitter_.feed({chunk_.data(), got});
+            splitter_.filled(got);
         }
     }
 
     bool alive() const noexcept { return socket_.is_open() && !socket_.peer_gone(); }
 
 private:
+    static constexpr std::size_t read_size = 65'536;
+
+    [[noreturn]] void lose(const std::string& why) {
+        socket_.close();
+        throw zookeeper_error{zk_code::connection_loss, why};
+    }
+
     template <class Action>
     void guarded(Action action) {
         if (!socket_.is_open()) {
@@ -103,14 +114,12 @@ private:
         try {
             action();
         } catch (const std::system_error& error) {
-            socket_.close();
-            throw zookeeper_error{zk_code::connection_loss, error.what()};
+            lose(error.what());
         }
     }
 
     detail::tcp_socket socket_;
-    detail::frame_splitter splitter_;
-    std::array<char, 65'536> chunk_{};
+    corozk::detail::frame_splitter splitter_;
 };
 
 raw_session::raw_session(std::uint16_t port, raw_session_options options)
@@ -304,7 +313,7 @@ std::vector<std::string> raw_session::children(std::string_view path, bool watch
     const std::string answer = call(op_code::get_children, path, path_and_flag(path, watch));
     jute_reader reader{answer};
     std::vector<std::string> names;
-    for (auto left = reader.int32(); left > 0; --left) {
+    for (auto left = reader.int32(); left > 0 && !reader.failed(); --left) {
         names.emplace_back(reader.buffer());
     }
     return names;
@@ -315,7 +324,7 @@ std::vector<acl_entry> raw_session::get_acl(std::string_view path) {
     const std::string answer = call(op_code::get_acl, path, request.buffer(path).bytes());
     jute_reader reader{answer};
     std::vector<acl_entry> acl;
-    for (auto left = reader.int32(); left > 0; --left) {
+    for (auto left = reader.int32(); left > 0 && !reader.failed(); --left) {
         acl_entry entry;
         entry.permissions = reader.int32();
         entry.scheme = reader.buffer();

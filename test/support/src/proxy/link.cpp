@@ -82,8 +82,7 @@ void link::read(direction way) {
     }
     one.reading = true;
     source(way).async_read_some(
-        asio::buffer(one.chunk),
-        [self = shared_from_this(), way](const error_code& error, std::size_t count) {
+        one.room(), [self = shared_from_this(), way](const error_code& error, std::size_t count) {
             self->on_read(way, error, count);
         });
 }
@@ -105,8 +104,8 @@ void link::on_read(direction way, const error_code& error, std::size_t count) {
         on_end(way, error != asio::error::eof);
         return;
     }
-    one.splitter.feed({one.chunk.data(), count});
-    while (auto bytes = one.splitter.next()) {
+    one.stream.filled(count);
+    while (auto bytes = one.stream.next()) {
         one.queued += bytes->size();
         one.inbox.push_back({.bytes = *std::move(bytes), .decided = {}});
     }
@@ -257,8 +256,7 @@ void link::drain_client() {
         close_client();
     } else if (!std::exchange(one.reading, true)) {
         client_.async_read_some(
-            asio::buffer(one.chunk),
-            [self = shared_from_this()](const error_code& error, std::size_t count) {
+            one.room(), [self = shared_from_this()](const error_code& error, std::size_t count) {
                 self->on_read(direction::to_server, error, count);
             });
     }

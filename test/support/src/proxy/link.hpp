@@ -3,10 +3,11 @@
 #pragma once
 
 #include "corozk/testing/fault_proxy.hpp"
-#include "frame_splitter.hpp"
+#include "frame_stream.hpp"
 #include "journal.hpp"
 #include "rule_book.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -101,11 +102,16 @@ private:
     struct half {
         explicit half(const boost::asio::any_io_executor& executor) : timer{executor} {}
 
-        frame_splitter splitter;
+        /** For the next read. */
+        boost::asio::mutable_buffer room() {
+            const auto free = stream.room(16'384);
+            return {free.data(), free.size()};
+        }
+
+        frame_stream stream;
         std::deque<arrived> inbox;
         std::deque<departing> outbox;
         std::size_t queued = 0;  // bytes in both
-        std::array<char, 16'384> chunk{};
         boost::asio::steady_timer timer;
         std::optional<rule_id> held_by;
         bool pumping = false;

@@ -29,7 +29,7 @@ frame_info link::classify(direction way, const std::string& bytes) {
     info.connection = id_;
     info.size = bytes.size();
     info.payload = payload_of(bytes);
-    if (one.splitter.unframed()) {
+    if (one.stream.unframed()) {
         info.kind = frame_kind::raw;
     } else if (!std::exchange(one.first_seen, true)) {
         info.kind = frame_kind::connect;

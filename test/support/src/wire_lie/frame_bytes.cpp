@@ -2,23 +2,19 @@
 
 #include "frame_bytes.hpp"
 
-#include "jute.hpp"
+#include "wire/jute.hpp"
 
 namespace corozk::testing::detail {
 
 void put32(std::string& bytes, std::size_t at, std::int32_t value) {
-    jute_writer number;
-    number.int32(value);
-    if (bytes.size() >= at + 4) {
-        bytes.replace(at, 4, number.bytes());
+    if (bytes.size() >= at + sizeof value) {
+        corozk::detail::store_big_endian(&bytes[at], static_cast<std::uint32_t>(value));
     }
 }
 
 void put64(std::string& bytes, std::size_t at, std::int64_t value) {
-    jute_writer number;
-    number.int64(value);
-    if (bytes.size() >= at + 8) {
-        bytes.replace(at, 8, number.bytes());
+    if (bytes.size() >= at + sizeof value) {
+        corozk::detail::store_big_endian(&bytes[at], static_cast<std::uint64_t>(value));
     }
 }
 

@@ -57,6 +57,9 @@ std::string spoilt_frame(wire_lie lie, std::string bytes, std::mt19937_64& rando
     const std::string_view payload = std::string_view{bytes}.substr(length_size);
     if (const auto error = false_error(lie)) {
         put32(bytes, error_at, *error);
+        if (random() % 2 != 0) {  // as servers do; or with the body of success
+            return framed(payload.substr(0, header_size));
+        }
         return bytes;
     }
     switch (lie) {

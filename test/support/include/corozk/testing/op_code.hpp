@@ -45,7 +45,7 @@ enum class op_code : std::int32_t {
 /**
  * @brief The operation's name as ZooKeeper's own sources spell it ("create", "getData", ...).
  *
- * An unknown code gives "unknown". Never throws.
+ * An unknown code gives "unknown operation". Never throws.
  */
 std::string_view to_string(op_code op) noexcept;
 

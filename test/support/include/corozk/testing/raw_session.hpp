@@ -88,8 +88,8 @@ struct raw_reply {
 /**
  * @brief A ZooKeeper session over a blocking socket, without any client library.
  *
- * The independent observer of the tests. It encodes the protocol itself, so what it sees does not
- * depend on the code under test. It has no thread and sends no pings of its own: a session that is
+ * The independent observer of the tests. It encodes requests and decodes responses by itself; of the
+ * code under test it shares numbers, strings and frames. It has no thread and sends no pings of its own: a session that is
  * left alone for longer than its timeout expires.
  *
  * Every operation blocks for at most the operation timeout. Errors: zookeeper_error with the
