@@ -90,13 +90,15 @@ contention_inspector::contention_inspector(const client& c, std::string path)
     : recipe_object(c.implementation(), std::move(path), c) {}
 
 void contention_inspector::start_contenders(const impl_ptr& impl,
-                                handler_of<std::vector<contender_info>> handler) {
+                                            handler_of<std::vector<contender_info>> handler) {
     detail::run(impl, std::move(handler), [&impl](detail::call_ptr<detail::infos> call) {
         return detail::list(impl, std::move(call));
     });
 }
 
-void contention_inspector::start_break(const impl_ptr& impl, std::string contender_path, handler_of<> handler) {
+void contention_inspector::start_break(const impl_ptr& impl,
+                                       std::string contender_path,
+                                       handler_of<> handler) {
     auto begin = [contender_path](detail::contention_recipe& queue, detail::inner_call<>& inner) {
         queue.break_contender(contender_path, inner.token());
     };
@@ -106,9 +108,9 @@ void contention_inspector::start_break(const impl_ptr& impl, std::string contend
 }
 
 void contention_inspector::start_insist(const impl_ptr& impl,
-                            std::string contender_path,
-                            time_limit grace,
-                            handler_of<bool> handler) {
+                                        std::string contender_path,
+                                        time_limit grace,
+                                        handler_of<bool> handler) {
     auto begin = [=](detail::contention_recipe& queue, detail::inner_call<bool>& inner) {
         queue.insist_on_release(contender_path, grace, inner.token());
     };
