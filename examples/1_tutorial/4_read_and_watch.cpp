@@ -29,6 +29,12 @@ asio::awaitable<void> work(std::string hosts) {
     auto results = co_await client.commit(steps);
     std::cout << "now version " << results.back().stat.version << '\n';
 
+    // Both at one point in time.
+    zk::read_set reads;
+    reads.get(node.path).children("/");
+    auto state = co_await client.read_all(reads);
+    std::cout << state[0].data << ", " << state[1].names.size() << " children of the root\n";
+
     auto event = co_await changed.next();
     std::cout << event.path << ": " << zk::to_string(event.type)
               << ", so read again: " << (co_await client.get(event.path)).data << '\n';
