@@ -34,7 +34,8 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  * has been deleted.
  *
  * @par Executor, thread safety, lifetime
- * As `client`. May outlive the recipe object.
+ * As `client`, but when it is destroyed a pending `commit` or `read` continues. May outlive the
+ * recipe object.
  */
 class COROZK_DECL ownership {
 public:

@@ -215,18 +215,20 @@ void application::check_command_line() const {
 }
 
 void hide_credentials(int argc, char** argv) {
-    constexpr std::string_view name = "--auth";
+    constexpr std::string_view secrets[] = {"--auth", "--tls-key-password"};
     for (int i = 1; i < argc; ++i) {
         std::string_view word(argv[i]);
         if (word == "--")
             return;
-        char* secret = nullptr;
-        if (word == name && i + 1 < argc)
-            secret = argv[++i];
-        else if (word.starts_with("--auth="))
-            secret = argv[i] + name.size() + 1;
-        if (secret)
-            std::memset(secret, '*', std::strlen(secret));
+        for (std::string_view name : secrets) {
+            char* secret = nullptr;
+            if (word == name && i + 1 < argc)
+                secret = argv[++i];
+            else if (word.starts_with(name) && word.substr(name.size()).starts_with("="))
+                secret = argv[i] + name.size() + 1;
+            if (secret)
+                std::memset(secret, '*', std::strlen(secret));
+        }
     }
 }
 

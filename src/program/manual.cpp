@@ -79,7 +79,10 @@ std::string manual(const CLI::App& app) {
         ".SH ENVIRONMENT\n"
         ".TP\n\\fBCOROZK_HOSTS\\fR\nthe servers, unless \\-\\-hosts is given\n"
         ".TP\n\\fBCOROZK_AUTH_FILE\\fR, \\fBCOROZK_AUTH\\fR\ncredentials, unless "
-        "\\-\\-auth\\-file or \\-\\-auth is given\n";
+        "\\-\\-auth\\-file or \\-\\-auth is given\n"
+        ".TP\n\\fBCOROZK_TLS_CA\\fR, \\fBCOROZK_TLS_CERT\\fR, \\fBCOROZK_TLS_KEY\\fR, "
+        "\\fBCOROZK_TLS_KEY_PASSWORD\\fR, \\fBCOROZK_TLS_SERVER_NAME\\fR\nunless the options of "
+        "these names are given\n";
     return text;
 }
 

@@ -15,8 +15,11 @@ client_options to_client_options(const settings& s) {
     options.session_timeout = s.session_timeout;
     options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
     options.auth = s.auth;
-    if (!s.tls.ca_file.empty() || !s.tls.certificate_file.empty() || s.tls.system_authorities)
-        options.tls = s.tls;
+    // Any of them: nothing is sent in clear text where TLS was meant.
+    const tls_options& tls = s.tls;
+    if (tls.system_authorities || !tls.ca_file.empty() || !tls.certificate_file.empty() ||
+        !tls.key_file.empty() || !tls.key_password.empty() || !tls.server_name.empty())
+        options.tls = tls;
     if (!s.sasl.user.empty() || !s.sasl.password_file.empty())
         options.sasl = s.sasl;
     auto write = [out = output(s.json)](log_level level, std::string_view line) {

@@ -111,8 +111,6 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * ZZZ `ready_configuration` shows the version that was read before, until that one is done.
- *
  * @par Executor, thread safety, lifetime
  * As `client`. When it is destroyed, a `publish` in progress is completed in the background.
  */

@@ -35,6 +35,9 @@ public:
     /// Made by `multi_lock`.
     explicit multi_ownership(std::vector<multi_part> parts) noexcept : parts_(std::move(parts)) {}
 
+    multi_ownership(multi_ownership&&) noexcept = default;
+    multi_ownership& operator=(multi_ownership&&) noexcept = default;
+
     using executor_type = boost::asio::any_io_executor;
 
     executor_type get_executor() const noexcept;

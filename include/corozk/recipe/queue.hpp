@@ -84,7 +84,8 @@ struct queue_item {
  * item is available again. The destructor releases it in the background.
  *
  * @par Executor, thread safety, lifetime
- * As `client`. May outlive the queue object.
+ * As `client`, but when it is destroyed a pending `acknowledge` or `release` continues. May outlive
+ * the queue object.
  */
 class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:

@@ -16,7 +16,7 @@ namespace corozk::detail {
 //     follows a sync.
 //   * A `set` whose response was lost recognises its node by the guid in it.
 //   * A `remove` whose response was lost deletes only the node it read before (czxid), not a
-//     barrier that has been set since (toolkit/delete_exact).
+//     barrier that has been set since (`erase_one` in toolkit/background_deleter).
 
 enum class barrier_step : std::uint8_t {
     proceed,  ///< no barrier

@@ -45,7 +45,7 @@ membership_change compute_change(const member_map& known, const member_map& curr
 //   * Registration is idempotent: it is repeated after a lost response, and a name that already has
 //     the value counts as registered.
 //   * `unregister` deletes the node that existed when it started, and no later one
-//     (toolkit/delete_exact).
+//     (`erase_one` in toolkit/background_deleter).
 
 /// The path of a name's node; nothing if the name or the root is invalid.
 std::optional<std::string> name_path(std::string_view root, std::string_view name);

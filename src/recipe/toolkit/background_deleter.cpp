@@ -117,6 +117,13 @@ task<> background_deleter::erase_late_nodes() {
         // One listing for all due nodes below this parent.
         name_list names;
         error_code ec = co_await list_all(port_, first.parent, first.generation, names);
+        if (ec && ec != zk_errc::no_node && !is_session_lost(ec)) {
+            port_.report(log_level::warning,
+                         "cannot look for nodes that were created late below ",
+                         first.parent,
+                         ": ",
+                         ec.message());
+        }
         std::set<std::string, std::less<>> stems;
         std::erase_if(late_, [&](const late_node& n) {
             bool covered = n.parent == first.parent && n.generation == first.generation &&
