@@ -134,7 +134,8 @@ struct client_options {
     /// The destination of log messages.
     corozk::logger logger;
 
-    /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes.
+    /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes. Responses
+    /// may be larger; one of more than 64 MiB ends the connection.
     std::size_t max_request_size = 1'048'575;
 };
 

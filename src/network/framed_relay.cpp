@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
+#include <limits>
 #include <optional>
 #include <span>
 #include <sys/socket.h>
@@ -391,7 +392,7 @@ private:
     inner_socket inner_;              ///< to the C client
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
-    frame_splitter outgoing_;
+    frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
     std::span<unsigned char> checked_;  ///< of `incoming_`, not passed on yet
     std::size_t unread_ = 0;            ///< checked frames that the C client has not read
     std::optional<reception> held_;     ///< until the C client has read all that came before
