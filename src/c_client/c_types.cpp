@@ -52,6 +52,8 @@ int to_c_mode(create_mode mode) noexcept {
 handle_state to_handle_state(int s) noexcept {
     if (s == ZOO_CONNECTED_STATE)
         return handle_state::connected;
+    if (s == ZOO_READONLY_STATE)
+        return handle_state::read_only;
     if (s == ZOO_CONNECTING_STATE)
         return handle_state::connecting;
     if (s == ZOO_ASSOCIATING_STATE)

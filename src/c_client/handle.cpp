@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <mutex>
+#include <poll.h>
 #include <sys/time.h>
 #include <utility>
 
@@ -92,7 +93,7 @@ std::unique_ptr<handle> handle::make(const client_options& options,
                                 static_cast<int>(options.session_timeout.count()),
                                 nullptr,
                                 &inbox,
-                                ZOO_NO_LOG_CLIENTENV,
+                                ZOO_NO_LOG_CLIENTENV | (options.allow_read_only ? ZOO_READONLY : 0),
                                 &on_log);
     if (!made->zh_) {
         error = error_code(errno, boost::system::generic_category());
@@ -128,7 +129,8 @@ handle_state handle::state() const noexcept {
 }
 
 bool handle::connected() const noexcept {
-    return state() == handle_state::connected;
+    handle_state s = state();
+    return s == handle_state::connected || s == handle_state::read_only;
 }
 
 bool handle::open() const noexcept {
@@ -136,6 +138,7 @@ bool handle::open() const noexcept {
         case handle_state::connecting:
         case handle_state::associating:
         case handle_state::connected:
+        case handle_state::read_only:
             return true;
         default:
             return false;
@@ -157,10 +160,17 @@ int handle::open_socket() {
         interest(descriptor);
     if (descriptor >= 0)
         close_on_exec(descriptor);
+    descriptor_ = descriptor;
     return descriptor;
 }
 
 bool handle::wants_to_write() {
+    if (state() == handle_state::read_only) {
+        // zookeeper_interest would look for a server with a quorum (see `quorum_question`). Without
+        // it, data is taken to be unsent if the socket cannot be written to.
+        pollfd room{descriptor_, POLLOUT, 0};
+        return ::poll(&room, 1, 0) == 0;
+    }
     call_scope scope(log_);
     int descriptor = -1;
     return interest(descriptor);

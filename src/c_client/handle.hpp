@@ -25,6 +25,7 @@ enum class handle_state : std::uint8_t {
     connecting,   ///< TCP connection being established
     associating,  ///< session requested
     connected,
+    read_only,
     expired,
     auth_failed,
 };
@@ -109,7 +110,8 @@ private:
     std::vector<arrival>& inbox_;
     log_function log_;
     _zhandle* zh_ = nullptr;
-    int failure_ = 0;  ///< errno of the last connection
+    int descriptor_ = -1;  ///< its socket
+    int failure_ = 0;      ///< errno of the last connection
 };
 
 /// Destroys a handle without requests inside on a thread of the executor's context: destroying the

@@ -9,6 +9,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -66,6 +67,13 @@ public:
             ::close(std::exchange(descriptor_, -1));
     }
 
+    /// The C client reads the end, even while the child of a fork has this descriptor, too.
+    void end() noexcept {
+        if (open())
+            ::shutdown(descriptor_, SHUT_RDWR);
+        close();
+    }
+
 private:
     int descriptor_ = -1;
 };
@@ -94,7 +102,7 @@ public:
 #endif
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
-        conversation_.emplace(0, options_.allow_read_only);
+        conversation_.emplace(seen_);
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.
@@ -136,7 +144,7 @@ public:
         // The C client reads the end of the connection.
         bool over = stream_ && stream_->ended() && inner_.open();
         if (over)
-            inner_.close();
+            inner_.end();
         return over;
     }
 
@@ -174,12 +182,21 @@ public:
         send(bytes);
     }
 
+    void begin_session() noexcept override {
+        seen_ = 0;
+    }
+
+    bool carries() const noexcept override {
+        return stream_ && stream_->connected() && !stream_->congested() && inner_.open();
+    }
+
     bool congested() const noexcept override {
         return stream_ && stream_->congested();
     }
 
     bool input() const noexcept override {
-        return stream_ && (unread_ > 0 || held_ || stream_->input());
+        return stream_ &&
+               (unread_ > 0 || held_ || stream_->input() || (stream_->ended() && inner_.open()));
     }
 
     // An idle connection takes little memory for what it reads and writes.
@@ -195,13 +212,19 @@ public:
         return stream_ && stream_->shaking_hands();
     }
 
-    void send_close_request() override {
+    bool send_close_request() override {
         collect();
+        held_.reset();
+        checked_ = {};
+        unread_ = 0;
+        incoming_.clear();
         // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
             0, 0, 0, 8, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xf5};
-        if (stream_)
-            send(packet);
+        if (!stream_ || !stream_->connected())
+            return false;
+        send(packet);
+        return true;
     }
 
     bool hung_up() override {
@@ -218,7 +241,9 @@ public:
             stream_->close();
         }
         stream_.reset();
-        inner_.close();
+        inner_.end();
+        if (conversation_)
+            seen_ = std::max(seen_, conversation_->last_zxid());
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
@@ -235,10 +260,6 @@ public:
         return unauthenticated_;
     }
 
-    bool read_only() const noexcept override {
-        return conversation_ && conversation_->read_only();
-    }
-
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
     }
@@ -248,8 +269,10 @@ public:
     }
 
     void leave_to_parent() noexcept override {
-        if (stream_)
+        if (stream_) {
             stream_->leave_to_parent();
+            stream_->close();
+        }
         inner_.close();
     }
 
@@ -324,6 +347,8 @@ private:
                 held_ = std::move(what);
                 break;
             }
+            if (!checked_.empty() && checked_.data() + checked_.size() != frame.data())
+                return distrust("it sent more than was asked during authentication");
             checked_ = checked_.empty()
                            ? frame
                            : std::span(checked_.data(), checked_.size() + frame.size());
@@ -397,6 +422,7 @@ private:
     std::size_t unread_ = 0;            ///< checked frames that the C client has not read
     std::optional<reception> held_;     ///< until the C client has read all that came before
     bool drained_ = false;              ///< the C client has read all that was passed on
+    std::int64_t seen_ = 0;             ///< the last zxid of earlier connections of this session
     byte_counts bytes_;
     std::uint64_t received_before_ = 0;  ///< by earlier connections
     std::string problem_;

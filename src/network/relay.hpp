@@ -41,6 +41,9 @@ public:
     relay& operator=(const relay&) = delete;
     virtual ~relay() = default;
 
+    /// What was seen in an earlier session does not matter any more.
+    virtual void begin_session() noexcept = 0;
+
     /// Connects to a server, with TLS if the options say so.
     /// @param name the server's name in the host list
     virtual void connect(const endpoint& server, const std::string& name) = 0;
@@ -72,6 +75,9 @@ public:
     /// Sends a request that does not come from the C client, after those that do.
     virtual void request(std::string frame) = 0;
 
+    /// Whether `collect` sends what there is.
+    virtual bool carries() const noexcept = 0;
+
     /// Whether `collect` sends nothing because the server reads nothing.
     virtual bool congested() const noexcept = 0;
 
@@ -82,15 +88,13 @@ public:
     virtual void wait() = 0;
 
     /// Sends the request that ends the session. Afterwards input is discarded.
-    virtual void send_close_request() = 0;
+    /// @return false if there is no connection
+    virtual bool send_close_request() = 0;
 
     /// @return whether the server has closed the connection
     virtual bool hung_up() = 0;
 
     virtual void close() = 0;
-
-    /// Whether the server of this connection is cut off from its quorum.
-    virtual bool read_only() const noexcept = 0;
 
     /// Whether SASL authentication has failed.
     virtual bool unauthenticated() const noexcept = 0;

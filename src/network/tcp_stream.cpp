@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "network/stream.hpp"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -24,50 +22,57 @@ using boost::system::error_code;
 class tcp_stream final : public stream, public std::enable_shared_from_this<tcp_stream> {
 public:
     tcp_stream(const boost::asio::any_io_executor& executor, callback ready)
-        : socket_(executor), ready_(std::move(ready)) {}
+        : socket_(executor), writable_(executor), ready_(std::move(ready)) {}
 
     void connect(const endpoint& server) override {
         error_code failed;
         open_socket(socket_, server, failed);
-        auto done = [self = shared_from_this()](const error_code& ec) {
-            if (ec) {
-                self->end(ec.message());
-            } else {
-                error_code ignored;
-                self->socket_.set_option(tcp::no_delay(true), ignored);
-                self->connected_ = true;
-            }
-            self->notify();
-        };
-        if (failed)
-            return boost::asio::post(socket_.get_executor(), [done, failed] { done(failed); });
-        socket_.async_connect(server, done);
+        if (!failed && ::connect(socket_.native_handle(), server.data(), addrlen(server)) != 0 &&
+            errno != EINPROGRESS)
+            failed.assign(errno, boost::system::system_category());
+        if (failed) {
+            return boost::asio::post(socket_.get_executor(), [self = shared_from_this(), failed] {
+                self->finish_connecting(failed);
+            });
+        }
+        wait_writable([self = shared_from_this()](error_code ec) {
+            int problem = 0;
+            socklen_t size = sizeof problem;
+            if (!ec &&
+                ::getsockopt(
+                    self->socket_.native_handle(), SOL_SOCKET, SO_ERROR, &problem, &size) == 0)
+                ec.assign(problem, boost::system::system_category());
+            self->finish_connecting(ec);
+        });
     }
 
-    // By reading, into a small buffer: waiting without one takes two more system calls each time.
+    // Without a buffer: an idle connection takes no memory, and in the child of a fork the reactor
+    // reads nothing that belongs to the parent.
     void wait_for_input() override {
         if (waiting_ || input_ || !connected_)
             return;
         waiting_ = true;
-        socket_.async_receive(boost::asio::buffer(received_),
-                              [self = shared_from_this()](const error_code& ec, std::size_t n) {
-                                  self->waiting_ = false;
-                                  self->input_ = true;
-                                  self->begin_ = 0;
-                                  self->end_ = n;
-                                  self->failed_ = ec;
-                                  self->notify();
-                              });
+        socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](const error_code&) {
+            self->waiting_ = false;
+            // An error is found by reading, behind what has arrived before it.
+            self->input_ = true;
+            self->notify();
+        });
     }
 
     std::size_t read(std::span<unsigned char> into) override {
-        if (begin_ < end_)
-            return take(into);
-        input_ = false;
-        if (!failed_ && end_ == received_.size())
-            return receive(into);
-        if (failed_)
-            end(connection_problem(failed_));
+        ssize_t n = 0;
+        do {
+            n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+        } while (n < 0 && errno == EINTR);
+        // A wait notices whatever is left, or arrives meanwhile.
+        input_ = n > 0 && static_cast<std::size_t>(n) == into.size();
+        if (n > 0)
+            return static_cast<std::size_t>(n);
+        if (n == 0)
+            end(connection_problem(boost::asio::error::eof));
+        else if (errno != EAGAIN)
+            end(connection_problem(error_code(errno, boost::system::system_category())));
         return 0;
     }
 
@@ -89,12 +94,15 @@ public:
         end({});
         error_code ignored;
         socket_.close(ignored);
+        writable_.close(ignored);
     }
 
     void leave_to_parent() noexcept override {
         // A closed descriptor cannot be found in the reactor shared with the parent.
         if (socket_.is_open())
             ::close(socket_.native_handle());
+        if (writable_.is_open())
+            ::close(writable_.native_handle());
     }
 
 private:
@@ -103,30 +111,43 @@ private:
             ready_();
     }
 
-    std::size_t take(std::span<unsigned char> into) {
-        std::size_t n = std::min(into.size(), end_ - begin_);
-        std::memcpy(into.data(), received_.data() + begin_, n);
-        begin_ += n;
-        // There may be more, or the end.
-        input_ = begin_ < end_ || end_ == received_.size() || failed_;
-        return n;
+    static socklen_t addrlen(const endpoint& server) {
+        return static_cast<socklen_t>(server.size());
     }
 
-    /// What did not fit into the buffer.
-    std::size_t receive(std::span<unsigned char> into) {
-        ssize_t n = 0;
-        do {
-            n = ::recv(socket_.native_handle(), into.data(), into.size(), MSG_DONTWAIT);
-        } while (n < 0 && errno == EINTR);
-        if (n > 0) {
-            input_ = static_cast<std::size_t>(n) == into.size();
-            return static_cast<std::size_t>(n);
+    void finish_connecting(const error_code& failed) {
+        if (failed) {
+            end(failed.message());
+        } else {
+            error_code ignored;
+            socket_.set_option(tcp::no_delay(true), ignored);
+            connected_ = true;
         }
-        if (n == 0)
-            end(connection_problem(boost::asio::error::eof));
-        else if (errno != EAGAIN)
-            end(connection_problem(error_code(errno, boost::system::system_category())));
-        return 0;
+        notify();
+    }
+
+    /// On another descriptor: one that was once waited on for writing would cause a spurious wake-up
+    /// with each wait for input.
+    template <class Function>
+    void wait_writable(Function then) {
+        error_code failed;
+        int duplicate = ::fcntl(socket_.native_handle(), F_DUPFD_CLOEXEC, 0);
+        if (duplicate < 0)
+            failed.assign(errno, boost::system::system_category());
+        else if (writable_.assign(duplicate, failed); failed)
+            ::close(duplicate);
+        if (failed) {
+            boost::asio::post(socket_.get_executor(), [then, failed] { then(failed); });
+            return;
+        }
+        writable_.async_wait(boost::asio::posix::stream_descriptor::wait_write,
+                             [self = shared_from_this(), then](const error_code& ec) {
+                                 if (self->closed_)
+                                     return;
+                                 error_code ignored;
+                                 self->writable_.close(ignored);
+                                 then(ec);
+                             });
     }
 
     /// @return the number of bytes that need no further attention
@@ -148,26 +169,22 @@ private:
     }
 
     void wait_for_room() {
-        socket_.async_wait(tcp::socket::wait_write,
-                           [self = shared_from_this()](const error_code& ec) {
-                               if (ec)
-                                   return;
-                               std::vector<unsigned char>& unsent = self->unsent_;
-                               auto sent = static_cast<std::ptrdiff_t>(self->send(unsent));
-                               unsent.erase(unsent.begin(), unsent.begin() + sent);
-                               if (!unsent.empty())
-                                   return self->wait_for_room();
-                               unsent.shrink_to_fit();
-                               self->notify();
-                           });
+        wait_writable([self = shared_from_this()](const error_code& ec) {
+            if (ec)
+                return;
+            std::vector<unsigned char>& unsent = self->unsent_;
+            auto sent = static_cast<std::ptrdiff_t>(self->send(unsent));
+            unsent.erase(unsent.begin(), unsent.begin() + sent);
+            if (!unsent.empty())
+                return self->wait_for_room();
+            unsent.shrink_to_fit();
+            self->notify();
+        });
     }
 
     tcp::socket socket_;
+    boost::asio::posix::stream_descriptor writable_;
     callback ready_;
-    std::array<unsigned char, 2048> received_;
-    std::size_t begin_ = 0;  ///< of what was not read yet
-    std::size_t end_ = 0;
-    error_code failed_;
     std::vector<unsigned char> unsent_;
     bool waiting_ = false;
     bool closed_ = false;

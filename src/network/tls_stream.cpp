@@ -131,7 +131,10 @@ public:
             bool closed =
                 failed_ == boost::asio::error::eof || failed_ == ssl::error::stream_truncated;
             // With TLS 1.3 the server checks the client's certificate after our handshake.
-            end(closed ? connection_problem(boost::asio::error::eof) : handshake_problem(failed_));
+            bool by_tls = failed_.category() == boost::asio::error::get_ssl_category();
+            end(closed    ? connection_problem(boost::asio::error::eof)
+                : !by_tls ? connection_problem(failed_)
+                          : handshake_problem(failed_));
         } else if (!input_ && failed_) {
             input_ = true;
         }
@@ -194,6 +197,9 @@ private:
     }
 
     bool verify(bool accepted, ssl::verify_context& chain) {
+        // That of the user's context was replaced by this one. It can only refuse more.
+        if (auto users = SSL_CTX_get_verify_callback(context_->native_handle()))
+            accepted = users(accepted ? 1 : 0, chain.native_handle()) == 1 && accepted;
         if (!accepted) {
             refusal_ = certificate_problem(X509_STORE_CTX_get_error(chain.native_handle()));
         } else if (!ssl::host_name_verification(name_)(true, chain)) {

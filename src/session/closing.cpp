@@ -73,7 +73,10 @@ void session::go_on_closing() {
         case closing_steps::action::wait:
             break;
         case closing_steps::action::send_close_request:
-            link_.send_close_request();
+            if (!link_.send_close_request()) {
+                closing_.fail();
+                finish_closing();
+            }
             break;
         case closing_steps::action::finish:
             finish_closing();

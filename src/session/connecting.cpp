@@ -291,6 +291,11 @@ void session::stop_looking() noexcept {
 void session::heartbeat() {
     const time_point current = now();
     const operation* under_way = liveness_.heartbeat;
+    // While read-only the C client does not check timeouts (see `handle::wants_to_write`).
+    if (under_way && under_way->state == operation::progress::sent && link_.read_only() &&
+        current - under_way->sent_at >= connector_.timeout() / 3) {
+        link_.client()->abort();
+    }
     // Before the C client's own pings, whose responses it does not report.
     if (under_way || current - liveness_.last_sent < connector_.timeout() * 3 / 10)
         return;

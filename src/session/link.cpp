@@ -38,7 +38,7 @@ bool link::submit(operation& op, const std::string& chroot) {
 
 bool link::clear() {
     relay_->collect();
-    return !relay_->congested() && !finish_writing();
+    return !finish_writing() && relay_->carries();
 }
 
 void link::close() {
@@ -99,7 +99,7 @@ bool link::finish_writing() {
     bool left = client_->wants_to_write();
     if (!std::exchange(flushed_, false))
         relay_->collect();
-    while (left && client_->open() && !relay_->congested()) {
+    while (left && client_->open() && relay_->carries()) {
         client_->process(false, true);
         relay_->collect();
         left = client_->wants_to_write();
@@ -120,9 +120,10 @@ std::string link::problem() const {
     return client_->failure().message();
 }
 
-void link::send_close_request() {
-    relay_->send_close_request();
+bool link::send_close_request() {
+    bool sent = relay_->send_close_request();
     relay_->wait();
+    return sent;
 }
 
 bool link::leave_to_parent() noexcept {

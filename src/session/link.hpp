@@ -28,6 +28,7 @@ public:
     /// For a new session.
     void use(std::unique_ptr<handle> client) noexcept {
         client_ = std::move(client);
+        relay_->begin_session();
         fresh_ = true;
     }
     bool connected() const noexcept { return client_ && client_->connected(); }
@@ -37,7 +38,7 @@ public:
     bool established() noexcept { return std::exchange(fresh_, false); }
 
     /// Whether the server of this connection is cut off from its quorum.
-    bool read_only() const noexcept { return relay_->read_only(); }
+    bool read_only() const noexcept { return is(handle_state::read_only); }
 
     /// Whether SASL authentication has failed.
     bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
@@ -59,6 +60,9 @@ public:
     /// Passes a request to the C client, or, if it does not know it, to the relay.
     /// @return false, with `op.error` set, if the C client rejects it
     bool submit(operation& op, const std::string& chroot);
+
+    /// Whether the server reads nothing at present.
+    bool congested() const noexcept { return relay_->congested(); }
 
     /// Whether requests of the relay may be sent: all those of the C client were.
     bool clear();
@@ -86,7 +90,8 @@ public:
     std::string problem() const;
 
     /// Sends the request that ends the session; wait for `hung_up` afterwards.
-    void send_close_request();
+    /// @return false if there is no connection
+    bool send_close_request();
 
     /// Reads and discards. @return whether the server has closed the connection
     bool hung_up() { return relay_->hung_up(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/own_request.hpp"
 
+#include "c_client/c_types.hpp"
 #include "wire/jute.hpp"
 
 #include <algorithm>
@@ -29,10 +30,6 @@ std::string without(const std::string& chroot, std::string_view path) {
         return std::string(path);
     path.remove_prefix(chroot.size());
     return path.empty() ? "/" : std::string(path);
-}
-
-error_code to_error(std::int32_t number) noexcept {
-    return number == 0 ? error_code() : make_error_code(static_cast<zk_errc>(number));
 }
 
 // --- requests --------------------------------------------------------------------------------
@@ -217,7 +214,7 @@ std::string to_frame(const operation& op, const std::string& chroot) {
 }
 
 void take_response(operation& op, const reception& response, const std::string& chroot) {
-    op.error = to_error(response.error);
+    op.error = to_answer_error(response.error);
     jute_reader in(response.body);
     if (op.error)
         return;

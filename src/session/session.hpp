@@ -51,6 +51,9 @@ public:
     /// suspended: a session past its deadline is lost.
     const session_status& look();
 
+    /// In the child of a fork, the connection is left to the parent.
+    void heed_fork();
+
     /// The client object was destroyed: close without waiting.
     void release() noexcept;
 
@@ -130,7 +133,6 @@ private:
     void finish_closing();
     void complete_close_calls();
     void retire_client();
-    void heed_fork();
 
     void set_state(session_state state, error_code reason = {});
     void refuse(operation& op, error_code reason) noexcept;

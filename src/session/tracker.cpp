@@ -28,6 +28,20 @@ public:
     }
 
 private:
+    void notify_fork(boost::asio::execution_context::fork_event event) override {
+        if (event != boost::asio::execution_context::fork_child)
+            return;
+        std::vector<std::weak_ptr<session>> sessions;
+        {
+            std::lock_guard lock(mutex_);
+            sessions = sessions_;
+        }
+        for (const auto& weak : sessions) {
+            if (auto s = weak.lock())
+                s->heed_fork();
+        }
+    }
+
     void shutdown() noexcept override {
         std::vector<std::weak_ptr<session>> sessions;
         {

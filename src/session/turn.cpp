@@ -155,6 +155,7 @@ void session::dispatch_answer(operation& op) {
 void session::dispatch_session_event(handle_state state) {
     switch (state) {
         case handle_state::connected:
+        case handle_state::read_only:
             return established();
         case handle_state::expired:
             return session_over();
@@ -213,7 +214,8 @@ void session::run_handlers() {
 }
 
 bool session::can_send() const noexcept {
-    return traffic_.can_send() && connector_.open() && link_.connected();
+    return traffic_.can_send() && connector_.open() && link_.connected() &&
+           !(link_.congested() && unknown_to_c_client(traffic_.next_queued()));
 }
 
 void session::send_queued() {
@@ -254,7 +256,9 @@ void session::send_queued() {
     // Sending failed inside the C client, which still has requests of the dead connection.
     if (!link_.client()->open()) {
         link_.client()->abort();
-        connection_down();
+        // Otherwise the event that the C client has recorded is dispatched next.
+        if (!traffic_.has_arrivals())
+            connection_down();
     }
 }
 

@@ -65,6 +65,7 @@ reception& refuse_response(reception& result, std::string_view why) {
 void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64_t tag) {
     if (phase_ == phase::new_)
         return connect(frame);
+    asked_ = asked_ || from == origin::c_client;
     jute_reader in{payload_of(frame)};
     const std::int32_t xid = in.int32();
     const wire_op op = read_op(in);
@@ -90,9 +91,6 @@ void conversation::connect(std::span<unsigned char> frame) noexcept {
     const std::int64_t zxid = in.int64();
     in.int32();  // timeout
     session_ = in.int64();
-    in.string();  // password
-    if (in.rest().size() == 1)
-        frame.back() = allow_read_only_ ? 1 : 0;
     last_zxid_ = std::max(last_zxid_, zxid);
     if (!in.failed())
         store_big_endian(frame.data() + zxid_at, static_cast<std::uint64_t>(last_zxid_));
@@ -140,7 +138,7 @@ reception conversation::received(std::span<unsigned char> frame) {
         return refuse(result, "frame", "nothing was asked yet");
     if (phase_ == phase::connecting) {
         phase_ = phase::connected;
-        connected(frame, in, result);
+        connected(in, result);
         return result;
     }
     if (in.rest().size() < header_size)
@@ -151,14 +149,16 @@ reception conversation::received(std::span<unsigned char> frame) {
     result.body = result.error == 0 || xid == event_xid ? in.rest() : std::string_view();
     if (result.zxid < -1)
         return refuse(result, "frame", "its zxid is negative");
-    if (xid == event_xid)
+    if (xid == event_xid && !asked_)
+        refuse(result, "event", "nothing was asked yet");
+    else if (xid == event_xid)
         event(in, result);
     else
         response(xid, frame, in, result);
     return result;
 }
 
-void conversation::connected(std::span<unsigned char> frame, jute_reader in, reception& result) {
+void conversation::connected(jute_reader in, reception& result) {
     result.op = wire_op::create_session;
     result.what = reception::kind::forward;
     result.body = in.rest();
@@ -169,8 +169,6 @@ void conversation::connected(std::span<unsigned char> frame, jute_reader in, rec
     const std::size_t read_only_flag = in.rest().size();  // old servers and Keepers do not send it
     const bool expired = session_ != 0 && session != session_;
     expired_ = expired;
-    if (read_only_flag == 1)
-        read_only_ = std::exchange(frame.back(), static_cast<unsigned char>(0)) != 0;
     if (!in.failed() && version != 0) {
         // ClickHouse Keeper says so when it has no leader.
         refuse_response(result, "protocol version " + std::to_string(version));

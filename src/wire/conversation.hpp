@@ -46,9 +46,7 @@ struct reception {
 class conversation {
 public:
     /// @param last_zxid what the session has seen before: a connect request claims no less.
-    /// @param allow_read_only accepts a session of a server without a quorum
-    explicit conversation(std::int64_t last_zxid = 0, bool allow_read_only = false) noexcept
-        : last_zxid_{last_zxid}, allow_read_only_{allow_read_only} {}
+    explicit conversation(std::int64_t last_zxid = 0) noexcept : last_zxid_{last_zxid} {}
 
     /// A frame is about to be sent; changes it in place. The first one is the connect request.
     /// Requests of our own may have any xid, and must not be pings or credentials (`auth`), whose
@@ -71,10 +69,6 @@ public:
     /// Whether the server says that the session has expired.
     bool expired() const noexcept { return expired_; }
 
-    /// Whether the server has no quorum and serves reads only. The C client is not told: it would
-    /// block the loop to look for another server.
-    bool read_only() const noexcept { return read_only_; }
-
 private:
     struct request {
         std::uint64_t tag;    // the C client's xid, or the tag of our own
@@ -86,7 +80,7 @@ private:
     void connect(std::span<unsigned char> frame) noexcept;
     std::uint32_t note_steps(jute_reader& in);
     std::uint32_t* awaited_by_kind(std::int32_t xid) noexcept;
-    void connected(std::span<unsigned char> frame, jute_reader in, reception& result);
+    void connected(jute_reader in, reception& result);
     void event(jute_reader in, reception& result) const;
     void response(std::int32_t xid, std::span<unsigned char> frame, jute_reader in, reception&);
     const char* read_results(jute_reader& in, const request& asked) const noexcept;
@@ -103,8 +97,7 @@ private:
     std::uint32_t auths_ = 0;
     std::uint32_t set_watches_ = 0;
     phase phase_ = phase::new_;
-    bool allow_read_only_;
-    bool read_only_ = false;
+    bool asked_ = false;  ///< the C client has sent a request
     bool expired_ = false;
 };
 

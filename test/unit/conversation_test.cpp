@@ -366,8 +366,12 @@ TEST_CASE("conversation: pings, credentials and watches set again come in any or
 }
 
 TEST_CASE("conversation: events") {
+    const std::string any_request = request(5, wire_op::exists, text("/a") + "\0"s);
     talk t;
     t.connected();
+    CHECK(t.receive(event(1, 3, "/a")).problem == "event: nothing was asked yet");
+    t = talk();
+    t.connected().send(any_request);
     for (std::int32_t type = 1; type <= 4; ++type) {
         reception r = t.receive(event(type, 3, "/a/b"));
         CHECK(r.what == kind::event);
@@ -375,8 +379,10 @@ TEST_CASE("conversation: events") {
         CHECK(r.path == "/a/b");
     }
     CHECK(t.about.last_zxid() == 0);
-    auto problem = [](const std::string& frame) {
-        return talk().connected().receive(frame).problem;
+    auto problem = [&](const std::string& frame) {
+        talk other;
+        other.connected().send(any_request);
+        return other.receive(frame).problem;
     };
     CHECK(problem(event(-1, -112, "")) == "event: type -1");
     CHECK(problem(event(77, 3, "/a")) == "event: type 77");

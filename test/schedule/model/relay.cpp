@@ -82,10 +82,11 @@ public:
         socket_->async_wait(boost::asio::posix::stream_descriptor::wait_read, ready);
     }
 
-    void send_close_request() override {
+    bool send_close_request() override {
         state_->input = false;
         if (socket_)
             ::send(socket_->native_handle(), "close", 5, MSG_NOSIGNAL | MSG_DONTWAIT);
+        return socket_.has_value();
     }
 
     bool hung_up() override {
@@ -106,7 +107,8 @@ public:
         connected_ = false;
     }
 
-    bool read_only() const noexcept override { return false; }
+    void begin_session() noexcept override {}
+    bool carries() const noexcept override { return true; }
     bool unauthenticated() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
