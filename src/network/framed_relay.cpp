@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "network/inner_socket.hpp"
 #include "network/relay.hpp"
 #include "network/stream.hpp"
 #include "wire/conversation.hpp"
@@ -11,14 +12,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <fcntl.h>
 #include <limits>
 #include <optional>
 #include <span>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -26,67 +23,13 @@ namespace corozk::detail {
 
 namespace {
 
-/// The relay's end of the pair of sockets whose other end is the C client's.
-class inner_socket {
-public:
-    inner_socket() = default;
-    inner_socket(const inner_socket&) = delete;
-    inner_socket& operator=(const inner_socket&) = delete;
-    ~inner_socket() { close(); }
-
-    bool open() const noexcept { return descriptor_ >= 0; }
-
-    /// Makes a pair and puts its other end in the place of `descriptor`.
-    bool replace(int descriptor) noexcept {
-        close();
-        int pair[2];
-        if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0)
-            return false;
-        bool replaced = ::dup3(pair[1], descriptor, O_CLOEXEC) == descriptor;
-        ::close(pair[1]);
-        descriptor_ = pair[0];
-        if (!replaced)
-            close();
-        return replaced;
-    }
-
-    /// @return the number of bytes, 0 if there are none
-    std::size_t read(std::span<unsigned char> into) noexcept {
-        ssize_t n = open() ? ::recv(descriptor_, into.data(), into.size(), 0) : 0;
-        return n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-
-    /// @return the number of bytes for which there was room
-    std::size_t write(std::span<const unsigned char> data) noexcept {
-        ssize_t n = open() ? ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL) : 0;
-        return n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-
-    void close() noexcept {
-        if (open())
-            ::close(std::exchange(descriptor_, -1));
-    }
-
-    /// The C client reads the end, even while the child of a fork has this descriptor, too.
-    void end() noexcept {
-        if (open())
-            ::shutdown(descriptor_, SHUT_RDWR);
-        close();
-    }
-
-private:
-    int descriptor_ = -1;
-};
-
 class framed_relay final : public relay {
 public:
     framed_relay(const boost::asio::any_io_executor& executor,
                  const client_options& options,
                  callback ready,
                  response_handler own_response)
-        : executor_(executor),
-          options_(options),
-          ready_(std::move(ready)),
+        : ready_(std::move(ready)),
           own_response_(std::move(own_response)),
           streams_(executor, options) {}
 
@@ -95,18 +38,16 @@ public:
     void connect(const endpoint& server, const std::string& name) override {
         close();
         problem_.clear();
-        received_before_ = bytes_.received;
-        unauthenticated_ = refused_ = drained_ = false;
-#if COROZK_HAS_SASL
-        name_ = name;
-#endif
+        refused_ = false;
+        sasl_ = {};
+        sasl_.server = name;
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
         conversation_.emplace(seen_);
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.
-        boost::asio::post(executor_, [this, alive = std::weak_ptr(alive_)] {
+        boost::asio::post(streams_.executor(), [this, alive = std::weak_ptr(alive_)] {
             if (alive.lock())
                 ready_();
         });
@@ -129,35 +70,24 @@ public:
     }
 
     bool deliver() override {
-        if (unread_ > 0 && !drained_)
+        if (delivery_.readable())
             return true;
-        if (checked_.empty()) {
+        if (!delivery_.waits_for_memory()) {
             respond();
             receive();
         }
-        if (!checked_.empty()) {
-            std::size_t n = inner_.write(checked_);
-            checked_ = checked_.subspan(n);
-            drained_ = false;
-            return n > 0;
-        }
+        if (delivery_.go_on())
+            return true;
         // The C client reads the end of the connection.
-        bool over = stream_ && stream_->ended() && inner_.open();
+        bool over = stream_ && stream_->ended() && inner_.open() && !delivery_.waits_for_memory();
         if (over)
             inner_.end();
         return over;
     }
 
-    void packet_read() noexcept override {
-        if (unread_ > 0)
-            --unread_;
-    }
+    void packet_read() noexcept override { delivery_.packet_read(); }
 
-    void all_read() noexcept override {
-        drained_ = true;
-        if (checked_.empty())
-            unread_ = 0;
-    }
+    void all_read() noexcept override { delivery_.nothing_left(); }
 
     void collect() override {
         std::size_t size = usual;
@@ -182,41 +112,34 @@ public:
         send(bytes);
     }
 
-    void begin_session() noexcept override {
-        seen_ = 0;
-    }
+    void begin_session() noexcept override { seen_ = 0; }
 
     bool carries() const noexcept override {
         return stream_ && stream_->connected() && !stream_->congested() && inner_.open();
     }
 
-    bool congested() const noexcept override {
-        return stream_ && stream_->congested();
-    }
+    bool congested() const noexcept override { return stream_ && stream_->congested(); }
 
     bool input() const noexcept override {
-        return stream_ &&
-               (unread_ > 0 || held_ || stream_->input() || (stream_->ended() && inner_.open()));
+        return stream_ && (!delivery_.all_read() || held_ || stream_->input() ||
+                           (stream_->ended() && inner_.open()));
     }
 
     // An idle connection takes little memory for what it reads and writes.
     void wait() override {
-        if (checked_.empty() && !held_)
+        if (!delivery_.waits_for_memory() && !held_)
             incoming_.release(usual);
         outgoing_.release(usual);
         if (stream_)
             stream_->wait_for_input();
     }
 
-    bool shaking_hands() const noexcept override {
-        return stream_ && stream_->shaking_hands();
-    }
+    bool shaking_hands() const noexcept override { return stream_ && stream_->shaking_hands(); }
 
     bool send_close_request() override {
         collect();
         held_.reset();
-        checked_ = {};
-        unread_ = 0;
+        delivery_.clear();
         incoming_.clear();
         // Length 8, xid 0 (the response is ignored), operation -11 (closeSession).
         static constexpr std::array<unsigned char, 12> packet{
@@ -247,26 +170,17 @@ public:
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
-        checked_ = {};
-        unread_ = 0;
+        delivery_.clear();
         held_.reset();
-#if COROZK_HAS_SASL
-        sasl_.reset();
-        session_ = {};
-#endif
     }
 
-    bool unauthenticated() const noexcept override {
-        return unauthenticated_;
-    }
+    bool unauthenticated() const noexcept override { return sasl_.failed; }
 
     const std::string& problem() const noexcept override {
         return problem_.empty() && stream_ ? stream_->problem() : problem_;
     }
 
-    byte_counts bytes() const noexcept override {
-        return bytes_;
-    }
+    byte_counts bytes() const noexcept override { return bytes_; }
 
     void leave_to_parent() noexcept override {
         if (stream_) {
@@ -276,9 +190,7 @@ public:
         inner_.close();
     }
 
-    void abandon() noexcept override {
-        close();
-    }
+    void abandon() noexcept override { close(); }
 
 private:
     /// Of a read: several frames of usual size, and what is read once these are many.
@@ -304,7 +216,7 @@ private:
 
     /// Passes on the response to a request that is not the C client's, after those that are.
     void respond() {
-        while (held_ && checked_.empty() && unread_ == 0) {
+        while (held_ && delivery_.all_read()) {
             own_response_(*std::exchange(held_, std::nullopt));
             check();
         }
@@ -313,7 +225,7 @@ private:
     /// Reads and checks frames; what the C client may read becomes `checked_`.
     void receive() {
         std::size_t size = usual;
-        while (stream_ && checked_.empty() && !held_ && !refused_ && stream_->input()) {
+        while (stream_ && delivery_.all_read() && !held_ && !refused_ && stream_->input()) {
             std::span<unsigned char> room = incoming_.room(size);
             std::size_t n = stream_->read(room);
             size = many;
@@ -327,7 +239,7 @@ private:
     }
 
     void explain_end() {
-        if (stream_->ended() && bytes_.received == received_before_ && !options_.tls)
+        if (stream_->ended() && !conversation_->established() && !streams_.options().tls)
             problem_ = stream_->problem() +
                        " without a response (it may have no quorum, or this "
                        "may be a port for TLS)";
@@ -347,12 +259,8 @@ private:
                 held_ = std::move(what);
                 break;
             }
-            if (!checked_.empty() && checked_.data() + checked_.size() != frame.data())
+            if (!delivery_.add(frame))
                 return distrust("it sent more than was asked during authentication");
-            checked_ = checked_.empty()
-                           ? frame
-                           : std::span(checked_.data(), checked_.size() + frame.size());
-            ++unread_;
         }
         if (std::string problem = incoming_.problem(); !refused_ && !problem.empty())
             distrust("it sent " + problem);
@@ -362,37 +270,39 @@ private:
     /// Between the connect response, which is held back, and everything else.
     /// @return whether the frame is not for the C client, or not yet
     bool authenticate(std::span<unsigned char> frame, const reception& what) {
-        if (options_.sasl && what.op == wire_op::create_session && !conversation_->expired()) {
-            session_.assign(frame.begin(), frame.end());
-            sasl_ = std::make_unique<sasl_exchange>(*options_.sasl, name_);
-            go_on(sasl_->start());
+        const auto& options = streams_.options().sasl;
+        if (options && what.op == wire_op::create_session && !conversation_->expired()) {
+            sasl_.session.assign(frame.begin(), frame.end());
+            sasl_.exchange = std::make_unique<sasl_exchange>(*options, sasl_.server);
+            go_on(sasl_.exchange->start());
             return true;
         }
-        if (!sasl_ || what.what != reception::kind::own)
+        if (!sasl_.exchange || what.what != reception::kind::own)
             return false;
         jute_reader body(what.body);
         if (what.error != 0)
             fail_authentication("the server refuses it");
         else
-            go_on(sasl_->step(body.buffer()));
+            go_on(sasl_.exchange->step(body.buffer()));
         return true;
     }
 
     void go_on(sasl_exchange::progress what) {
         if (what == sasl_exchange::progress::failed)
-            return fail_authentication(sasl_->problem());
+            return fail_authentication(sasl_.exchange->problem());
         if (what == sasl_exchange::progress::send) {
             jute_writer request;
-            request.int32(0).int32(static_cast<std::int32_t>(wire_op::sasl)).buffer(sasl_->token());
+            request.int32(0)
+                .int32(static_cast<std::int32_t>(wire_op::sasl))
+                .buffer(sasl_.exchange->token());
             return this->request(framed(request.bytes()));
         }
-        sasl_.reset();
-        checked_ = session_;
-        ++unread_;
+        sasl_.exchange.reset();
+        delivery_.add(sasl_.session);
     }
 
     void fail_authentication(const std::string& why) {
-        unauthenticated_ = true;
+        sasl_.failed = true;
         distrust("SASL: " + why);
     }
 #else
@@ -408,31 +318,31 @@ private:
         stream_->close();
     }
 
-    boost::asio::any_io_executor executor_;
-    const client_options& options_;
+    /// The authentication of a connection, before the session is used.
+    struct authentication {
+        std::string server;
+#if COROZK_HAS_SASL
+        std::unique_ptr<sasl_exchange> exchange;
+#endif
+        std::vector<unsigned char> session;  ///< the connect response, held back meanwhile
+        bool failed = false;
+    };
+
     callback ready_;
     response_handler own_response_;
     stream_factory streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
+    delivery delivery_{inner_};
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
-    std::span<unsigned char> checked_;  ///< of `incoming_`, not passed on yet
-    std::size_t unread_ = 0;            ///< checked frames that the C client has not read
-    std::optional<reception> held_;     ///< until the C client has read all that came before
-    bool drained_ = false;              ///< the C client has read all that was passed on
-    std::int64_t seen_ = 0;             ///< the last zxid of earlier connections of this session
+    std::optional<reception> held_;  ///< until the C client has read all that came before
+    std::int64_t seen_ = 0;          ///< the last zxid of earlier connections of this session
     byte_counts bytes_;
-    std::uint64_t received_before_ = 0;  ///< by earlier connections
     std::string problem_;
     bool refused_ = false;  ///< a frame; none that follows is read
-    bool unauthenticated_ = false;
-#if COROZK_HAS_SASL
-    std::string name_;  ///< of the server
-    std::unique_ptr<sasl_exchange> sasl_;
-    std::vector<unsigned char> session_;  ///< the connect response, during authentication
-#endif
+    authentication sasl_;
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
 

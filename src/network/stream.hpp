@@ -107,6 +107,9 @@ public:
                                  stream::callback ready,
                                  std::string& problem);
 
+    const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+    const client_options& options() const noexcept { return options_; }
+
 private:
     boost::asio::any_io_executor executor_;
     const client_options& options_;

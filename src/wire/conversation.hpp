@@ -66,6 +66,9 @@ public:
     /// of the same transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
 
+    /// Whether the server has responded to the connect request.
+    bool established() const noexcept { return phase_ == phase::connected; }
+
     /// Whether the server says that the session has expired.
     bool expired() const noexcept { return expired_; }
 
