@@ -123,11 +123,6 @@ constexpr auto to_record_if_any = [](operation& op) {
 
 constexpr const char* config_path = "/zookeeper/config";
 
-bool has_ttl(create_mode mode) noexcept {
-    return mode == create_mode::persistent_with_ttl ||
-           mode == create_mode::persistent_sequential_with_ttl;
-}
-
 /// A client that is being connected by the static `client::connect`.
 struct connecting {
     connecting(session_ptr s, any_handler<void(error_code, client)> handler)

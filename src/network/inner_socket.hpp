@@ -74,7 +74,8 @@ public:
     bool add(std::span<unsigned char> frame) noexcept {
         if (!unsent_.empty() && unsent_.data() + unsent_.size() != frame.data())
             return false;
-        unsent_ = unsent_.empty() ? bytes(frame) : bytes(unsent_.data(), unsent_.size() + frame.size());
+        unsent_ =
+            unsent_.empty() ? bytes(frame) : bytes(unsent_.data(), unsent_.size() + frame.size());
         ++unread_;
         return true;
     }

@@ -2,6 +2,7 @@
 #include "session/own_request.hpp"
 
 #include "c_client/c_types.hpp"
+#include "operation/step_path.hpp"
 #include "wire/jute.hpp"
 
 #include <algorithm>
@@ -13,11 +14,6 @@ namespace corozk::detail {
 namespace {
 
 using step_kind = transaction::step_kind;
-
-bool has_ttl(create_mode mode) noexcept {
-    return mode == create_mode::persistent_with_ttl ||
-           mode == create_mode::persistent_sequential_with_ttl;
-}
 
 std::string below(const std::string& chroot, const std::string& path) {
     if (chroot.empty())
