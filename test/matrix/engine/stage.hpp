@@ -6,6 +6,7 @@
 #include "scenario.hpp"
 #include <corozk/testing/admin.hpp>
 #include <corozk/testing/eventually.hpp>
+#include <corozk/testing/zookeeper_error.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -15,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -107,6 +109,16 @@ public:
     bool exists(const std::string& path) { return stat(path).has_value(); }
     std::string data(const std::string& path) {
         return observed([&] { return observer().data(setting_.root + path); });
+    }
+    /// Of a node that the fault may delete at any moment.
+    std::optional<std::string> data_if_there(const std::string& path) {
+        try {
+            return data(path);
+        } catch (const testing::zookeeper_error& error) {
+            if (error.code() != testing::zk_code::no_node)
+                throw;
+            return std::nullopt;
+        }
     }
     std::vector<std::string> children(const std::string& path) {
         return observed([&] { return observer().children(setting_.root + path); });

@@ -189,8 +189,9 @@ awaitable<void> asked_to_release(stage& s) {
             "their request: " + ec.message());
     if (ec && s.disturbed())
         throw scenario_over();
-    if (!ec && s.exists(path))
-        s.check(s.data(path) == "me\nunlock", "the request is in the node");
+    auto data = s.data_if_there(path);
+    if (!ec && data)
+        s.check(data == "me\nunlock", "the request is in the node");
     co_await requested.result();
     co_await s.state("asked");
     call<> released(s, "release");

@@ -329,6 +329,11 @@ TEST_CASE("notifications are held, and lost with the connection") {
         s.hand.set("/rule", "1");
         CHECK(connection_lost([&] { s.zk->next_notification(10s); }));
     }
+    SECTION("lost, and with it the answer behind it") {
+        s.proxy.arm(at_notification(), swallow_reply_and_cut());
+        CHECK(connection_lost([&] { s.zk->set("/rule", "1"); }));
+        CHECK(s.hand.data("/rule") == "1");
+    }
     CHECK_THROWS_AS(s.proxy.arm(at_notification(), hold_request()), std::invalid_argument);
 }
 

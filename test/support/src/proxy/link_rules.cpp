@@ -167,6 +167,9 @@ void link::pass_reply(arrived frame) {
             case kind::swallow_reply_and_cut:
                 state_.log.record(info, frame_fate::swallowed);
                 cut_behind_answers(rule->what);
+                // Nothing that the server sent behind a lost event reaches the client: a session
+                // whose zxid is newer than the event never gets it again.
+                settle(info.kind == frame_kind::notification);
                 return;
             case kind::cut_after_reply:
                 forward(direction::to_client, info, std::move(frame.bytes));
