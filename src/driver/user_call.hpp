@@ -28,17 +28,11 @@ public:
         p.watch_over(*this);
     }
 
-    user_call(user_call&& other) noexcept { *this = std::move(other); }
+    user_call(user_call&& other) noexcept { swap(other); }
 
     user_call& operator=(user_call&& other) noexcept {
-        port_ = other.port_;
-        deadline_ = other.deadline_;
-        ahead_of_copies_ = other.ahead_of_copies_;
-        handler_ = std::move(other.handler_);
-        other.unlink();
-        unlink();
-        if (waiting())
-            port_->watch_over(*this);
+        user_call taken(std::move(other));
+        swap(taken);
         return *this;
     }
 
@@ -82,6 +76,21 @@ public:
     void fail(error_code ec) { complete(ec, Values()...); }
 
 private:
+    void swap(user_call& other) noexcept {
+        std::swap(port_, other.port_);
+        handler_.swap(other.handler_);  // Boost 1.81's move assignment never returns
+        std::swap(deadline_, other.deadline_);
+        std::swap(ahead_of_copies_, other.ahead_of_copies_);
+        relink();
+        other.relink();
+    }
+
+    void relink() noexcept {
+        unlink();
+        if (waiting())
+            port_->watch_over(*this);
+    }
+
     handler_type take() noexcept {
         unlink();
         handler_type handler = std::move(handler_);
