@@ -39,10 +39,10 @@ public:
         auto result = std::move(result_);
         handler_type handler = free();
         auto target = boost::asio::get_associated_executor(handler, executor);
-        boost::asio::dispatch(
-            target, [handler = std::move(handler), result = std::move(result)]() mutable {
-                std::apply(std::move(handler), std::move(result));
-            });
+        boost::asio::dispatch(target,
+                              [handler = std::move(handler), result = std::move(result)]() mutable {
+                                  std::apply(std::move(handler), std::move(result));
+                              });
     }
 
     void drop() noexcept override { handler_type last = free(); }
@@ -86,8 +86,7 @@ void immediate_result(const boost::asio::any_io_executor& executor,
 #if BOOST_VERSION >= 108200
     auto at_once = boost::asio::get_associated_immediate_executor(handler, executor);
 #endif
-    completion result =
-        bound_result<Values...>::make(std::move(handler), ec, std::move(values)...);
+    completion result = bound_result<Values...>::make(std::move(handler), ec, std::move(values)...);
 #if BOOST_VERSION >= 108200
     boost::asio::dispatch(at_once, [executor, result = std::move(result)]() mutable {
         result.release()->call(executor);
