@@ -3,6 +3,7 @@
 // connection; and those that take a time limit.
 #pragma once
 
+#include "tracked_handlers.hpp"
 #include <corozk.hpp>
 
 #include <chrono>
@@ -19,11 +20,11 @@ namespace corozk::testing {
 class early_operations {
     auto answered(std::string operation) {
         waiting_.insert(operation);
-        return [this, operation](error_code ec, auto&&...) {
+        return handlers_.track(operation, [this, operation](error_code ec) {
             ++ended_;
             waiting_.erase(waiting_.find(operation));
             answers_.emplace(operation, ec);
-        };
+        });
     }
 
 public:
@@ -96,6 +97,7 @@ public:
     std::size_t ended() const { return ended_; }
     /// By the names of the operations.
     const std::map<std::string, error_code>& answers() const { return answers_; }
+    tracked_handlers& handlers() { return handlers_; }
 
 private:
     std::string at(const std::string& name) const { return path_ + "/" + name; }
@@ -209,6 +211,7 @@ private:
     std::vector<std::shared_ptr<void>> objects_;
     std::map<std::string, error_code> answers_;
     std::multiset<std::string> waiting_;
+    tracked_handlers handlers_;
     std::size_t ended_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // What every operation of every recipe answers, asked about one path.
 #pragma once
 
+#include "tracked_handlers.hpp"
 #include <corozk.hpp>
 
 #include <chrono>
@@ -33,15 +34,16 @@ public:
     bool complete() const { return calls_ == asked_; }
     /// By the names of the operations.
     const std::map<std::string, error_code>& answers() const { return answers_; }
+    const tracked_handlers& handlers() const { return handlers_; }
     std::size_t asked() const { return asked_; }
 
 private:
     auto answered(std::string operation) {
         ++asked_;
-        return [this, operation](error_code ec, auto&&...) {
+        return handlers_.track(operation, [this, operation](error_code ec) {
             ++calls_;
             answers_.emplace(operation, ec);
-        };
+        });
     }
 
     template <class Object, class... Arguments>
@@ -163,6 +165,7 @@ private:
     std::string path_;
     std::vector<std::shared_ptr<void>> objects_;
     std::map<std::string, error_code> answers_;
+    tracked_handlers handlers_;
     std::size_t asked_ = 0;
     std::size_t calls_ = 0;
 };

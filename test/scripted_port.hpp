@@ -127,7 +127,7 @@ private:
             }
             detail::completion next = std::move(completions_.front());
             completions_.pop_front();
-            std::move(next)();
+            next.release()->call(executor());
         }
     }
 

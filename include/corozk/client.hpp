@@ -103,10 +103,12 @@ struct watched_children {
  * @par Executor and thread safety
  * Distinct clients: safe. Use a client, its watches and its recipes on its executor only; if
  * several threads run the context, give it a strand. Completion handlers run on their associated
- * executor (by default the client's), never within the initiating function. Responses that arrive
- * together are dispatched in one iteration of the event loop; if several handlers throw in it,
- * `io_context::run` throws `boost::asio::multiple_exceptions`. In the child of a fork the client is
- * closed; the session remains the parent's.
+ * executor (by default the client's), never within the initiating function. A handler and its
+ * result are stored in memory of the handler's associated allocator, which is freed before the
+ * handler is called. Responses that arrive together are dispatched in one iteration of the event
+ * loop; if several handlers throw in it, `io_context::run` throws
+ * `boost::asio::multiple_exceptions`. In the child of a fork the client is closed; the session
+ * remains the parent's.
  *
  * @par Lifetime
  * A client may be destroyed in any state. Operations not yet sent complete with `errc::closed`,

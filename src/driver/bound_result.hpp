@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "driver/port.hpp"
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 
@@ -15,23 +16,63 @@
 #include <boost/asio/associated_immediate_executor.hpp>
 #endif
 
+#include <memory>
+#include <new>
+#include <tuple>
 #include <utility>
 
 namespace corozk::detail {
 
-/// Binds a handler to its result; the returned function dispatches it to its associated executor.
+/// A handler bound to its result. As Asio demands, its memory is free again when the handler is
+/// called.
 template <class... Values>
-auto bound_result(const boost::asio::any_io_executor& executor,
-                  any_handler<void(error_code, Values...)> handler,
-                  error_code ec,
-                  Values... values) {
-    return [executor, handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
+class bound_result final : public bound_handler {
+public:
+    using handler_type = any_handler<void(error_code, Values...)>;
+
+    static completion make(handler_type handler, error_code ec, Values... values) {
+        bound_result* place = memory(handler).allocate(1);
+        return completion(new (place) bound_result(std::move(handler), ec, std::move(values)...));
+    }
+
+    void call(const boost::asio::any_io_executor& executor) override {
+        auto result = std::move(result_);
+        handler_type handler = free();
         auto target = boost::asio::get_associated_executor(handler, executor);
-        boost::asio::dispatch(
-            target, [handler = std::move(handler), ec, ... values = std::move(values)]() mutable {
-                std::move(handler)(ec, std::move(values)...);
-            });
-    };
+        boost::asio::dispatch(target,
+                              [handler = std::move(handler), result = std::move(result)]() mutable {
+                                  std::apply(std::move(handler), std::move(result));
+                              });
+    }
+
+    void drop() noexcept override { handler_type last = free(); }
+
+private:
+    bound_result(handler_type handler, error_code ec, Values... values)
+        : handler_(std::move(handler)), result_(ec, std::move(values)...) {}
+    ~bound_result() = default;
+
+    static auto memory(const handler_type& handler) noexcept {
+        using traits = std::allocator_traits<typename handler_type::allocator_type>;
+        return typename traits::template rebind_alloc<bound_result>(handler.get_allocator());
+    }
+
+    handler_type free() noexcept {
+        handler_type handler = std::move(handler_);
+        this->~bound_result();
+        memory(handler).deallocate(this, 1);
+        return handler;
+    }
+
+    handler_type handler_;
+    std::tuple<error_code, Values...> result_;
+};
+
+/// Calls a handler soon, never from within the caller.
+inline void post_handler(const boost::asio::any_io_executor& executor, completion handler) {
+    boost::asio::post(executor, [executor, handler = std::move(handler)]() mutable {
+        handler.release()->call(executor);
+    });
 }
 
 /// Completes an operation from within its initiating function. A handler with an immediate executor
@@ -44,11 +85,14 @@ void immediate_result(const boost::asio::any_io_executor& executor,
                       Values... values) {
 #if BOOST_VERSION >= 108200
     auto at_once = boost::asio::get_associated_immediate_executor(handler, executor);
-    boost::asio::dispatch(
-        at_once, bound_result<Values...>(executor, std::move(handler), ec, std::move(values)...));
+#endif
+    completion result = bound_result<Values...>::make(std::move(handler), ec, std::move(values)...);
+#if BOOST_VERSION >= 108200
+    boost::asio::dispatch(at_once, [executor, result = std::move(result)]() mutable {
+        result.release()->call(executor);
+    });
 #else
-    boost::asio::post(
-        executor, bound_result<Values...>(executor, std::move(handler), ec, std::move(values)...));
+    post_handler(executor, std::move(result));
 #endif
 }
 

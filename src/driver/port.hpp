@@ -7,7 +7,6 @@
 #include <corozk/logger.hpp>
 #include <corozk/session_state.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/intrusive/list.hpp>
@@ -87,7 +86,7 @@ protected:
     ~driver_root() = default;
 };
 
-/// A pending user call. When an io_context is destroyed, handlers own coroutines that own objects
+/// A pending user call, see `user_call`. When an io_context is destroyed, handlers own coroutines that own objects
 /// that own calls; the port breaks these cycles.
 class unfinished_call : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -120,8 +119,24 @@ protected:
     ~copy_hook() = default;
 };
 
-/// A user's handler with its result; see `bound_result`.
-using completion = boost::asio::any_completion_handler<void()>;
+/// A user's handler with its result, in memory of the handler's allocator; see `bound_result`. Frees
+/// itself in both functions.
+class bound_handler : public boost::intrusive::list_base_hook<> {
+public:
+    /// Calls the handler on its associated executor, by default on this one.
+    virtual void call(const boost::asio::any_io_executor& executor) = 0;
+
+    /// Destroys the handler without calling it.
+    virtual void drop() noexcept = 0;
+
+protected:
+    ~bound_handler() = default;
+};
+
+struct drop_handler {
+    void operator()(bound_handler* h) const noexcept { h->drop(); }
+};
+using completion = std::unique_ptr<bound_handler, drop_handler>;
 
 /// The interface between recipes and a session. `session` implements it on top of the C client, and
 /// `test/scripted_port.hpp` with a script of responses, to test a shipped driver step by step.

@@ -7,7 +7,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
 
-#include <memory>
 #include <utility>
 
 namespace corozk::detail {
@@ -18,32 +17,39 @@ using boost::asio::cancellation_type;
 /// first completion counts. The handler is dropped without being called only together with the
 /// session: if the session or, as part of its destruction, the pending call is destroyed.
 template <class... Values>
-class user_call {
+class user_call final : private unfinished_call {
 public:
     using handler_type = any_handler<void(error_code, Values...)>;
 
     user_call() = default;
 
-    user_call(port& p, handler_type handler)
-        : state_(std::make_unique<call_state>(p, std::move(handler))) {}
+    /// The port outlives all pending calls.
+    user_call(port& p, handler_type handler) : port_(&p), handler_(std::move(handler)) {
+        p.watch_over(*this);
+    }
 
-    user_call(user_call&&) noexcept = default;
-    user_call& operator=(user_call&&) noexcept = default;
+    user_call(user_call&& other) noexcept { swap(other); }
+
+    user_call& operator=(user_call&& other) noexcept {
+        user_call taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
 
     /// Whether the handler has not been completed yet.
-    bool waiting() const noexcept { return state_ && state_->handler; }
+    bool waiting() const noexcept { return static_cast<bool>(handler_); }
 
     /// The result must not wait for local copies (see `local_copy`), or is read from them.
-    void ahead_of_copies() noexcept { state_->ahead_of_copies = true; }
+    void ahead_of_copies() noexcept { ahead_of_copies_ = true; }
 
     /// Limits how long completion waits for local copies.
-    void set_deadline(time_point deadline) noexcept { state_->deadline = deadline; }
+    void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
 
     /// Calls `f(cancellation_type)`, which may call `complete`, when the user cancels. Objects that
     /// `f` refers to must live until the call is completed.
     template <class Function>
     void on_cancel(Function f) {
-        auto slot = boost::asio::get_associated_cancellation_slot(state_->handler);
+        auto slot = boost::asio::get_associated_cancellation_slot(handler_);
         if (slot.is_connected()) {
             slot.assign([f = std::move(f)](cancellation_type type) mutable { f(type); });
         }
@@ -52,14 +58,14 @@ public:
     void complete(error_code ec, Values... values) {
         if (!waiting())
             return;
-        handler_type handler = state_->take();
+        port& owner = *port_;
+        const bool wait = !ec && !ahead_of_copies_ && owner.copies_owe();
+        const time_point deadline = deadline_;
+        handler_type handler = take();
         // This has destroyed the slot's function, which may be the caller: do not touch it.
-        port& owner = state_->owner;
-        const bool wait = !ec && !state_->ahead_of_copies && owner.copies_owe();
-        const time_point deadline = state_->deadline;
         auto slot = boost::asio::get_associated_cancellation_slot(handler);
         completion result =
-            bound_result<Values...>(owner.executor(), std::move(handler), ec, std::move(values)...);
+            bound_result<Values...>::make(std::move(handler), ec, std::move(values)...);
         if (wait)
             owner.complete_after_copies(std::move(result), slot, deadline);
         else
@@ -70,29 +76,39 @@ public:
     void fail(error_code ec) { complete(ec, Values()...); }
 
 private:
-    struct call_state final : unfinished_call {
-        call_state(port& p, handler_type h) : owner(p), handler(std::move(h)) {
-            p.watch_over(*this);
-        }
+    void swap(user_call& other) noexcept {
+        std::swap(port_, other.port_);
+        handler_.swap(other.handler_);  // Boost 1.81's move assignment never returns
+        std::swap(deadline_, other.deadline_);
+        std::swap(ahead_of_copies_, other.ahead_of_copies_);
+        relink();
+        other.relink();
+    }
 
-        handler_type take() noexcept {
-            auto slot = boost::asio::get_associated_cancellation_slot(handler);
-            if (slot.is_connected())
-                slot.clear();
-            return std::exchange(handler, nullptr);
-        }
-        void drop() noexcept override {
-            if (handler)
-                handler_type last = take();
-        }
+    void relink() noexcept {
+        unlink();
+        if (waiting())
+            port_->watch_over(*this);
+    }
 
-        port& owner;  ///< outlives all pending calls
-        handler_type handler;
-        time_point deadline = time_point::max();
-        bool ahead_of_copies = false;
-    };
+    handler_type take() noexcept {
+        unlink();
+        handler_type handler = std::move(handler_);
+        auto slot = boost::asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected())
+            slot.clear();
+        return handler;
+    }
 
-    std::unique_ptr<call_state> state_;
+    void drop() noexcept override {
+        if (waiting())
+            handler_type last = take();
+    }
+
+    port* port_ = nullptr;
+    handler_type handler_;
+    time_point deadline_ = time_point::max();
+    bool ahead_of_copies_ = false;
 };
 
 }  // namespace corozk::detail

@@ -4,7 +4,6 @@
 #include "driver/port.hpp"
 
 #include <cstdint>
-#include <list>
 #include <utility>
 
 namespace corozk::detail {
@@ -75,15 +74,18 @@ public:
         return d;
     }
 
-    void add(completion handler) { handlers_.push_back(std::move(handler)); }
+    void add(completion handler) noexcept { handlers_.push_back(*handler.release()); }
     bool has_handlers() const noexcept { return !handlers_.empty(); }
-    completion take_handler() {
-        completion next = std::move(handlers_.front());
+    completion take_handler() noexcept {
+        bound_handler& next = handlers_.front();
         handlers_.pop_front();
         ++handled_;
-        return next;
+        return completion(&next);
     }
-    std::list<completion> take_handlers() { return std::exchange(handlers_, {}); }
+    void drop_handlers() noexcept {
+        while (has_handlers())
+            completion last = take_handler();
+    }
 
     /// @return whether this many handlers have run since it last returned true
     bool handled(std::size_t many) noexcept {
@@ -96,7 +98,7 @@ private:
     state_type state_ = state_type::idle;
     bool posted_ = false;
     boost::intrusive::list<deferred, boost::intrusive::constant_time_size<false>> deferred_;
-    std::list<completion> handlers_;
+    boost::intrusive::list<bound_handler, boost::intrusive::constant_time_size<false>> handlers_;
     std::size_t handled_ = 0;
 };
 

@@ -58,8 +58,8 @@ void session::abandon() noexcept {
         // Handlers may own coroutines that own the session: move them out before destroying them.
         auto calls = std::move(calls_);
         auto waiting = board_.take_calls();
-        auto handlers = agenda_.take_handlers();
     }
+    agenda_.drop_handlers();
     destroy_drivers();
     watches_.drop_all(errc::closed);
     watches_.notify_dropped(std::numeric_limits<std::size_t>::max(), nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One iteration of the loop: dispatch responses and events, send queued requests, wait.
+#include "driver/bound_result.hpp"
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
 #include "session/own_request.hpp"
@@ -189,7 +190,7 @@ void session::complete(completion handler) {
     if (agenda_.running())
         agenda_.add(std::move(handler));
     else
-        boost::asio::post(executor_, std::move(handler));
+        post_handler(executor_, std::move(handler));
 }
 
 /// Requests that users start in response are sent in the same turn, without waiting for other
@@ -201,7 +202,7 @@ void session::run_handlers() {
     allowance time;
     try {
         while (agenda_.has_handlers() && !agenda_.stopped()) {
-            agenda_.take_handler()();
+            agenda_.take_handler().release()->call(executor_);
             if (time.spent())
                 break;
         }

@@ -9,7 +9,6 @@
 #include <corozk/recipe/membership.hpp>
 #include <corozk/recipe/name_service.hpp>
 
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -303,60 +302,6 @@ TEST_CASE("token: it follows the arguments that are given, whatever could be giv
         co_await zk.sync("/");
         CHECK((co_await zk.get(path + "/a")).data == "last");
         CHECK((co_await zk.children(path + "/p")).names.empty());
-    });
-}
-
-/// Counts the blocks that it has given and not got back, and all that it has given.
-template <class T>
-struct counting_allocator {
-    using value_type = T;
-
-    explicit counting_allocator(std::shared_ptr<std::pair<int, int>> live_and_all)
-        : counts(std::move(live_and_all)) {}
-    template <class U>
-    counting_allocator(const counting_allocator<U>& other) : counts(other.counts) {}
-    template <class U>
-    bool operator==(const counting_allocator<U>& other) const {
-        return counts == other.counts;
-    }
-
-    T* allocate(std::size_t n) {
-        ++counts->first;
-        ++counts->second;
-        return std::allocator<T>().allocate(n);
-    }
-    void deallocate(T* block, std::size_t n) {
-        --counts->first;
-        std::allocator<T>().deallocate(block, n);
-    }
-
-    std::shared_ptr<std::pair<int, int>> counts;
-};
-
-TEST_CASE("token: a handler is kept in memory of its own allocator, free when it is called") {
-    with_client([](client& zk, std::string path) -> awaitable<void> {
-        auto counts = std::make_shared<std::pair<int, int>>();
-        counting_allocator<void> allocator(counts);
-        int called = 0;
-        auto handler = [&](error_code, auto&&...) {
-            ++called;
-            CHECK(counts->first == 0);
-        };
-        auto token = boost::asio::bind_allocator(allocator, handler);
-        lock guarded(zk, path + "/lock");
-        zk.get(path, token);
-        co_await eventually_async([&] { return called == 1; });
-        zk.get("bad", token);
-        co_await eventually_async([&] { return called == 2; });
-        guarded.acquire(token);
-        co_await eventually_async([&] { return called == 3; });
-        CHECK(counts->second == 3);
-        watch changed = (co_await zk.watch_data(path)).changed;
-        changed.next(token);
-        CHECK(counts->first == 1);
-        changed = watch();
-        co_await eventually_async([&] { return called == 4; });
-        CHECK(counts->first == 0);
     });
 }
 

@@ -177,6 +177,11 @@ TEST_CASE("agenda: handlers and deferred work, each once and in order") {
     struct work final : deferred {
         void run() noexcept override {}
     } first, second;
+    struct counted final : bound_handler {
+        void call(const boost::asio::any_io_executor&) override {}
+        void drop() noexcept override { ++dropped; }
+        int dropped = 0;
+    } handlers[3];
     agenda a;
     a.defer(first);
     a.defer(second);
@@ -184,15 +189,17 @@ TEST_CASE("agenda: handlers and deferred work, each once and in order") {
     CHECK(&a.take_deferred() == &first);
     CHECK(&a.take_deferred() == &second);
     CHECK_FALSE(a.has_deferred());
-    for (int i = 0; i < 3; ++i)
-        a.add({});
+    for (auto& h : handlers)
+        a.add(completion(&h));
     CHECK_FALSE(a.handled(2));
-    a.take_handler();
-    a.take_handler();
+    CHECK(a.take_handler().release() == &handlers[0]);
+    CHECK(a.take_handler().release() == &handlers[1]);
     CHECK(a.handled(2));
     CHECK_FALSE(a.handled(2));
-    CHECK(a.take_handlers().size() == 1);
+    a.drop_handlers();
     CHECK_FALSE(a.has_handlers());
+    CHECK(handlers[0].dropped == 0);
+    CHECK(handlers[2].dropped == 1);
 }
 
 }  // namespace corozk::testing::session_parts_test

@@ -12,6 +12,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/system_executor.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -45,13 +46,13 @@ struct last_signature<First, Others...> : last_signature<Others...> {};
 template <class... Parameters>
 auto signature_of(void (*)(Parameters...)) -> last_signature<Parameters...>;
 
-/// Erases the type of a handler and traces the operation.
+/// Erases the type of a handler and traces the operation. Erased once only: an erased handler's
+/// allocator must not be used after the handler's destruction, which another erasure around it does.
 template <class Signature, class Handler>
 any_handler<Signature> erased(Handler&& handler, const call_site& where) {
-    any_handler<Signature> result(std::forward<Handler>(handler));
-    if (tracer* to = current_tracer())
-        return traced<Signature>(std::move(result), where, *to);
-    return result;
+    tracer* to = current_tracer();
+    std::uint64_t span = to ? start_span(*to, where) : 0;
+    return traced_handler<std::decay_t<Handler>>{std::forward<Handler>(handler), to, span};
 }
 
 /// The object of an operation: its implementation, and the owner that keeps this usable and has the

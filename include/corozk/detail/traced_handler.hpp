@@ -3,7 +3,6 @@
 
 #include <corozk/tracer.hpp>
 
-#include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/associator.hpp>
 
 #include <cstdint>
@@ -11,32 +10,27 @@
 
 namespace corozk::detail {
 
-/// A completion handler that reports the end to a tracer first. Otherwise equivalent to `inner`.
+/// A completion handler that reports the end to a tracer first, if there is one. Otherwise
+/// equivalent to `inner`.
 template <class Handler>
 struct traced_handler {
     Handler inner;
     tracer* to;
-    std::uint64_t span;
+    std::uint64_t span;  ///< 0 if it is not traced
 
     template <class... Values>
     void operator()(error_code ec, Values... values) {
-        to->finished(span, ec);
+        if (span != 0)
+            to->finished(span, ec);
         std::move(inner)(ec, std::move(values)...);
     }
 };
 
-/// Reports the start to the tracer, and the end when the handler is called.
-template <class Signature>
-boost::asio::any_completion_handler<Signature>
-traced(boost::asio::any_completion_handler<Signature> handler, const call_site& where, tracer& to) {
+inline std::uint64_t start_span(tracer& to, const call_site& where) noexcept {
     trace_point what;
     what.name = where.operation;
     what.path = where.path;
-    std::uint64_t span = to.started(what);
-    if (span == 0)
-        return handler;
-    return traced_handler<boost::asio::any_completion_handler<Signature>>{
-        std::move(handler), &to, span};
+    return to.started(what);
 }
 
 }  // namespace corozk::detail

@@ -113,11 +113,12 @@ bool queue_consumer::parent_seen(const stat& record) {
 
 /// Unless the callers that were served call again at once.
 void queue_consumer::doubt_parent_soon() {
-    port_.complete([weak = weak_from_this()] {
+    auto behind_them = [weak = weak_from_this()](error_code) {
         auto self = std::static_pointer_cast<queue_consumer>(weak.lock());
         if (self && !self->running())
             self->index_.doubt_parent();
-    });
+    };
+    port_.complete(bound_result<>::make(std::move(behind_them), error_code()));
 }
 
 /// Not after the public object was destroyed: objects that the clock uses may not exist any more.
