@@ -17,7 +17,6 @@ namespace {
 
 // Bounds of one turn, so that the user's coroutines can run.
 constexpr int rounds_per_turn = 4;
-constexpr std::size_t packets_per_turn = 256;
 constexpr std::size_t deferred_per_turn = 512;
 constexpr std::size_t sends_per_turn = 512;
 constexpr std::size_t sends_per_flush = 64;

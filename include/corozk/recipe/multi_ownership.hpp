@@ -131,8 +131,8 @@ private:
     };
     using part_references = std::vector<part_reference>;
 
-    auto references() const {
-        return detail::callee(get_executor(), part_references(parts_.begin(), parts_.end()));
+    detail::callee<boost::asio::any_io_executor, part_references> references() const {
+        return {get_executor(), part_references(parts_.begin(), parts_.end())};
     }
     detail::call_site site_of(const char* operation) const {
         return detail::call_site(operation, parts_.empty() ? std::string() : parts_.front().path);
