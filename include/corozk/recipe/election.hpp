@@ -211,33 +211,19 @@ private:
                                                    Body body) {
         using stored =
             std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
-        const char* operation = "election.run";
+        const detail::call_site where("election.run", std::move(path));
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
-            auto acquiring = detail::initiate<&start_acquire>(
-                detail::call_site(operation, path), callee(s, impl), tuple, claim());
-            auto [ec, term] = co_await std::move(acquiring);
-            if (worth_another_term(ec))
-                continue;
-            if (ec)
-                throw error(ec, operation, path);
+            auto acquiring =
+                detail::initiate<&start_acquire>(where, callee(s, impl), tuple, claim());
+            auto [reason, term] = co_await std::move(acquiring);
             std::optional<stored> result;
-            std::exception_ptr failure;
-            error_code reason =
-                co_await detail::run_until_lost<stored>(body, term, result, failure);
-            boost::asio::cancellation_state state =
-                co_await boost::asio::this_coro::cancellation_state;
-            bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
-            if (reason && !cancelled) {
-                if (worth_another_term(reason))
-                    continue;
-                throw error(reason, operation, path);
-            }
-            // On exceptions, the destructor of `term` resigns.
-            if (failure)
-                std::rethrow_exception(failure);
-            if (cancelled)
-                throw error(boost::asio::error::operation_aborted, operation, path);
+            if (!reason)
+                reason = co_await detail::run_until_lost<stored>(body, term, result, where);
+            if (worth_another_term(reason))
+                continue;
+            if (reason)
+                throw error(reason, where.operation, where.path);
             // The body has succeeded, even if the leadership was lost first.
             co_await term.release(tuple);
             if constexpr (std::is_void_v<Value>) {
