@@ -135,8 +135,7 @@ public:
     /**
      * @brief Creates a client on the handler's executor and establishes its session.
      *
-     * @par Completion signature
-     * `void(error_code, client)`
+     * @completes `void(error_code, client)`
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
@@ -156,8 +155,7 @@ public:
     /**
      * @brief Establishes the session. If there is or was one, waits until the client is connected.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
@@ -176,8 +174,7 @@ public:
      * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
      *        with `errc::closed`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::session_left_to_expire`: not confirmed by the server within
@@ -198,8 +195,7 @@ public:
     /**
      * @brief Waits until the status differs from the one passed, so that no change is missed.
      *
-     * @par Completion signature
-     * `void(error_code, session_status)`
+     * @completes `void(error_code, session_status)`
      *
      * @par Errors
      * `errc::closed`: the client is closed, and `seen` is that state: there will be no more
@@ -229,8 +225,7 @@ public:
     /**
      * @brief Creates a node.
      *
-     * @par Completion signature
-     * `void(error_code, created_node)`
+     * @completes `void(error_code, created_node)`
      *
      * @par Errors
      * `zk_errc::node_exists`, `no_node` (the parent), `no_auth`, `no_children_for_ephemerals`,
@@ -267,8 +262,7 @@ public:
     /**
      * @brief Creates a persistent node and its ancestors, unless they exist.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto ensure_path(std::string path, create_options options, Token&& token = Token{}) {
@@ -290,8 +284,7 @@ public:
     /**
      * @brief Reads a node.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      */
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
@@ -301,8 +294,7 @@ public:
     /**
      * @brief Reads a node and sets a watch for changes of its data and its deletion.
      *
-     * @par Completion signature
-     * `void(error_code, watched_data)`
+     * @completes `void(error_code, watched_data)`
      */
     template <class Token = default_token>
     auto watch_data(std::string path, Token&& token = Token{}) {
@@ -313,8 +305,7 @@ public:
     /**
      * @brief Replaces a node's data, if its version matches.
      *
-     * @par Completion signature
-     * `void(error_code, stat)`
+     * @completes `void(error_code, stat)`
      */
     template <class Token = default_token>
     auto set(std::string path, std::string data, std::int32_t version, Token&& token = Token{}) {
@@ -331,8 +322,7 @@ public:
     /**
      * @brief Checks whether a node exists; a missing node is not an error.
      *
-     * @par Completion signature
-     * `void(error_code, std::optional<stat>)`
+     * @completes `void(error_code, std::optional<stat>)`
      */
     template <class Token = default_token>
     auto exists(std::string path, Token&& token = Token{}) {
@@ -342,8 +332,7 @@ public:
     /**
      * @brief Checks whether a node exists and sets a watch, which also fires if it is created.
      *
-     * @par Completion signature
-     * `void(error_code, watched_stat)`
+     * @completes `void(error_code, watched_stat)`
      */
     template <class Token = default_token>
     auto watch_exists(std::string path, Token&& token = Token{}) {
@@ -354,8 +343,7 @@ public:
     /**
      * @brief Lists a node's children.
      *
-     * @par Completion signature
-     * `void(error_code, node_children)`
+     * @completes `void(error_code, node_children)`
      */
     template <class Token = default_token>
     auto children(std::string path, Token&& token = Token{}) {
@@ -367,8 +355,7 @@ public:
      * @brief Lists a node's children and sets a watch for changes of the list and the node's
      *        deletion.
      *
-     * @par Completion signature
-     * `void(error_code, watched_children)`
+     * @completes `void(error_code, watched_children)`
      */
     template <class Token = default_token>
     auto watch_children(std::string path, Token&& token = Token{}) {
@@ -379,8 +366,7 @@ public:
     /**
      * @brief Deletes a node without children, if its version matches.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto erase(std::string path, std::int32_t version, Token&& token = Token{}) {
@@ -399,8 +385,7 @@ public:
      *
      * Not atomic. Descendants that are created in the meantime are deleted, too.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `zk_errc::no_node`: the node does not exist. After any other error part of the subtree may
@@ -419,8 +404,7 @@ public:
      * @brief Waits until this session's server has caught up with the leader, so that later reads
      *        see everything that was written before.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto sync(std::string path, Token&& token = Token{}) {
@@ -436,8 +420,7 @@ public:
     /**
      * @brief Reads a node's access control list.
      *
-     * @par Completion signature
-     * `void(error_code, node_acl)`
+     * @completes `void(error_code, node_acl)`
      */
     template <class Token = default_token>
     auto get_acl(std::string path, Token&& token = Token{}) {
@@ -448,8 +431,7 @@ public:
     /**
      * @brief Replaces a node's access control list, if its `aversion` matches.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto set_acl(std::string path, acl entries, std::int32_t version, Token&& token = Token{}) {
@@ -471,9 +453,8 @@ public:
     /**
      * @brief Reads several nodes at one point in time, in one request.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<read_result>)`: one result per read, in order. A node that does
-     * not exist is an error of its result only.
+     * @completes `void(error_code, std::vector<read_result>)`: one result per read, in order. A
+     * node that does not exist is an error of its result only.
      *
      * @par Errors
      * `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper 3.6.
@@ -487,8 +468,7 @@ public:
     /**
      * @brief The paths of this session's ephemeral nodes at and below a path (ZooKeeper 3.6).
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<std::string>)`
+     * @completes `void(error_code, std::vector<std::string>)`
      */
     template <class Token = default_token>
     auto ephemerals(std::string path, Token&& token = Token{}) {
@@ -499,8 +479,7 @@ public:
     /**
      * @brief Counts all descendants of a node (ZooKeeper 3.6).
      *
-     * @par Completion signature
-     * `void(error_code, std::size_t)`
+     * @completes `void(error_code, std::size_t)`
      */
     template <class Token = default_token>
     auto count_descendants(std::string path, Token&& token = Token{}) {
@@ -512,8 +491,7 @@ public:
      * @brief As whom the server knows this client: its address, and what it has authenticated as
      *        (ZooKeeper 3.7).
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<identity>)`
+     * @completes `void(error_code, std::vector<identity>)`
      */
     template <class Token = default_token>
     auto who_am_i(Token&& token = Token{}) {
@@ -523,9 +501,8 @@ public:
     /**
      * @brief Applies a transaction atomically.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`. The error is that of the step that
-     * failed, which the results identify (use `as_tuple` to get them).
+     * @completes `void(error_code, std::vector<transaction_result>)`. The error is that of the step
+     * that failed, which the results identify (use `as_tuple` to get them).
      *
      * @par Errors
      * `errc::too_large`: the transaction exceeds `client_options::max_request_size`; nothing is
@@ -542,8 +519,7 @@ public:
      *
      * A wrong "digest" credential is not an error: it merely grants no permissions.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `zk_errc::auth_failed`: the server does not support the scheme or rejected the credential. It
@@ -561,8 +537,7 @@ public:
     /**
      * @brief Reads the ensemble's configuration.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      */
     template <class Token = default_token>
     auto config(Token&& token = Token{}) {
@@ -572,8 +547,7 @@ public:
     /**
      * @brief Reads the ensemble's configuration and sets a watch for its changes.
      *
-     * @par Completion signature
-     * `void(error_code, watched_data)`
+     * @completes `void(error_code, watched_data)`
      */
     template <class Token = default_token>
     auto watch_config(Token&& token = Token{}) {
@@ -585,8 +559,7 @@ public:
      * @brief Changes the ensemble's members, incrementally (`joining`, `leaving`) or as a whole
      *        (`members`), if the configuration's version matches.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`, with the new configuration.
+     * @completes `void(error_code, node_data)`, with the new configuration.
      *
      * @par Errors
      * `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`, `no_auth`.

@@ -73,8 +73,7 @@ public:
     /**
      * @brief Waits until it is lost.
      *
-     * @par Completion signature
-     * `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
+     * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
      * @par Errors
@@ -94,8 +93,7 @@ public:
      * Completes at once if the request was written before, even before the grant. The owner decides
      * whether to release, but the requester may delete the node after a grace period.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
@@ -118,8 +116,7 @@ public:
      * The object is empty afterwards. The node is deleted even if the connection is lost, the
      * operation is cancelled, or the returned awaitable is never awaited.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may already
@@ -146,8 +143,7 @@ public:
      * contains a unique id: only a client that deletes the node and creates one of the same name
      * goes undetected.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
+     * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
      * `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended; nothing
@@ -162,8 +158,7 @@ public:
     /**
      * @brief Reads a node after a sync, so that writes by previous owners are seen.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      *
      * @par Errors
      * As `client::get`; `errc::ownership_lost` if nothing is owned.

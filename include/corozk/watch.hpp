@@ -46,8 +46,7 @@ public:
     /**
      * @brief Waits for the event.
      *
-     * @par Completion signature
-     * `void(error_code, watch_event)`
+     * @completes `void(error_code, watch_event)`
      *
      * @par Errors
      * `zk_errc::session_expired`: the session was lost. `errc::closed`: the client was closed.

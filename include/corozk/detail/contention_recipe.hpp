@@ -27,8 +27,7 @@ public:
     /**
      * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<contender_info>)`
+     * @completes `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
@@ -46,8 +45,7 @@ public:
      * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
      *        or stops waiting, with `errc::ownership_lost`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this recipe.
@@ -68,8 +66,7 @@ public:
      *
      * The request is appended to the data of the node.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the request was written.
+     * @completes `void(error_code)`, after the request was written.
      *
      * @par Errors
      * As `break_contender`.
@@ -89,9 +86,8 @@ public:
      * @brief As `request_release`, then waits until the node has been deleted, and deletes it after
      *        the grace period, as `break_contender`. Beware: the owner may still be working.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: true if the node had to be deleted, also if the response to that
-     * was lost and the node no longer exists.
+     * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
+     * to that was lost and the node no longer exists.
      *
      * @par Cancellation
      * Terminal, partial, total: completes at once; requests and deletions are not undone.

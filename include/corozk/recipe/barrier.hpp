@@ -57,9 +57,8 @@ public:
     /**
      * @brief Sets the barrier. Missing parents are created.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: true if this call has set it, also if the response was lost; false
-     * if it was already set.
+     * @completes `void(error_code, bool)`: true if this call has set it, also if the response was
+     * lost; false if it was already set.
      *
      * @par Errors
      * `errc::bad_path`, `zk_errc::no_auth`, and those of every operation (see `client`).
@@ -74,8 +73,7 @@ public:
      *
      * If the response is lost and the barrier has been set again, the new one is not removed.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: false if there was no barrier.
+     * @completes `void(error_code, bool)`: false if there was no barrier.
      *
      * @par Errors
      * `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`, `zk_errc::no_auth`,
@@ -89,8 +87,7 @@ public:
     /**
      * @brief Checks whether the barrier is set.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`
+     * @completes `void(error_code, bool)`
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {
@@ -100,8 +97,7 @@ public:
     /**
      * @brief Waits until the barrier does not exist.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::closed`, `errc::bad_path`, `zk_errc::no_auth`.

@@ -40,8 +40,7 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * Everything is read twice, after a `sync`. A deadlock is reported if all its edges exist both
  * times, so edges of different moments never add up to one, and a real one is always found.
  *
- * @par Completion signature
- * `void(error_code, wait_graph)`
+ * @completes `void(error_code, wait_graph)`
  *
  * @par Errors
  * `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,

@@ -77,8 +77,7 @@ public:
      * If the session is lost before the round starts, the member enters again in the next session.
      * It counts once, even while the server still has the lost session.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * - `errc::busy`: it is already inside, entering or leaving.
@@ -108,8 +107,7 @@ public:
     /**
      * @brief Waits until all members of the round have left or died.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * - `errc::not_a_member`: it is not inside.

@@ -112,8 +112,7 @@ public:
      * @par Preconditions
      * `term` was acquired from an `election` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`: not a
@@ -156,8 +155,7 @@ public:
     /**
      * @brief Gets the current leader.
      *
-     * @par Completion signature
-     * `void(error_code, election_leader)`
+     * @completes `void(error_code, election_leader)`
      *
      * @par Errors
      * As `contenders`.
@@ -176,8 +174,7 @@ public:
      * The cost does not depend on the number of candidates: only the leader's node is watched, or
      * the parent while there is no leader. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, election_leader)`
+     * @completes `void(error_code, election_leader)`
      *
      * @par Errors
      * `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.

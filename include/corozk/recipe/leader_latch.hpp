@@ -79,8 +79,7 @@ public:
     /**
      * @brief Waits until it leads.
      *
-     * @par Completion signature
-     * `void(error_code, std::int64_t)`, with the term's fencing token.
+     * @completes `void(error_code, std::int64_t)`, with the term's fencing token.
      *
      * @par Errors
      * `errc::not_a_member`: not started, or being closed. The reason if it can never lead:
@@ -114,8 +113,7 @@ public:
      *
      * Intermediate states may be skipped; terms are distinguished by revision and fencing token.
      *
-     * @par Completion signature
-     * `void(error_code, latch_status)`
+     * @completes `void(error_code, latch_status)`
      *
      * @par Errors
      * `errc::closed`: the client was closed.
@@ -134,8 +132,7 @@ public:
      *
      * The new candidacy begins before the leadership ends.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the server has confirmed the end of the term.
+     * @completes `void(error_code)`, after the server has confirmed the end of the term.
      *
      * @par Errors
      * `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`: the term
@@ -152,8 +149,7 @@ public:
     /**
      * @brief Resigns and ends the candidacy.
      *
-     * @par Completion signature
-     * `void(error_code)`, after its node was deleted or the session has ended.
+     * @completes `void(error_code)`, after its node was deleted or the session has ended.
      *
      * @par Cancellation
      * Terminal, partial, total: stops waiting; it closes anyway.

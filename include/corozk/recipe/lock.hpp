@@ -38,8 +38,7 @@ public:
     /**
      * @brief Acquires the lock.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
+     * @completes `void(error_code, ownership)`
      *
      * @par Errors
      * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client

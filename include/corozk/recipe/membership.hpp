@@ -77,8 +77,7 @@ public:
      *
      * @param name unique within the group; if empty, 32 random hexadecimal digits
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was created.
+     * @completes `void(error_code)`, after the node was created.
      *
      * @par Errors
      * - `errc::busy`: the object is already a member, joining or leaving.
@@ -120,8 +119,7 @@ public:
     /**
      * @brief Replaces the member's data, for this session and later ones.
      *
-     * @par Completion signature
-     * `void(error_code)`, after it was written.
+     * @completes `void(error_code)`, after it was written.
      *
      * @par Errors
      * `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data, such as
@@ -136,8 +134,7 @@ public:
     /**
      * @brief Leaves the group.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was deleted or its session has ended.
+     * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
      * @par Errors
      * `errc::not_a_member`, `errc::closed`.
@@ -150,8 +147,7 @@ public:
     /**
      * @brief Gets the members, sorted by name; none if the parent node does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<member_info>)`
+     * @completes `void(error_code, std::vector<member_info>)`
      *
      * @par Errors
      * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
@@ -166,8 +162,7 @@ public:
      *
      * The first call completes at once and reports all members, if any, as joined.
      *
-     * @par Completion signature
-     * `void(error_code, membership_change)`
+     * @completes `void(error_code, membership_change)`
      *
      * @par Errors
      * `errc::busy` (another `next_change` of this object is pending), `zk_errc::no_auth`,

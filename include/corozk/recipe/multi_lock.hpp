@@ -90,8 +90,7 @@ public:
     /**
      * @brief Acquires all parts.
      *
-     * @par Completion signature
-     * `void(error_code, multi_ownership)`
+     * @completes `void(error_code, multi_ownership)`
      *
      * @par Errors
      * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no parts, or parts of

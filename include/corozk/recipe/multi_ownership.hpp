@@ -67,9 +67,9 @@ public:
     /**
      * @brief Waits until one of the parts is lost.
      *
-     * @par Completion signature
-     * `void(error_code, error_code, std::string)`, with the reason, as for `ownership::wait_lost`,
-     * and the path of the part; the smallest path if several are lost at once.
+     * @completes `void(error_code, error_code, std::string)`, with the reason, as for
+     * `ownership::wait_lost`, and the path of the part; the smallest path if several are lost at
+     * once.
      *
      * @par Errors
      * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
@@ -87,8 +87,8 @@ public:
     /**
      * @brief Releases all parts, as `ownership::release`.
      *
-     * @par Completion signature
-     * `void(error_code)`, with the first error of a part; the others are released anyway.
+     * @completes `void(error_code)`, with the first error of a part; the others are released
+     * anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -104,8 +104,7 @@ public:
     /**
      * @brief Applies a transaction only if all parts are still held, as `ownership::commit`.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
+     * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
      * @par Errors
      * `errc::ownership_lost`: a part is lost, its node was deleted, or the session has ended;

@@ -52,8 +52,7 @@ public:
      * @brief Waits until the name's entry differs from the one returned last. The first call
      *        completes at once. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, name_entry)`
+     * @completes `void(error_code, name_entry)`
      *
      * @par Errors
      * `errc::busy` (another `next` is pending), `errc::bad_path`, `zk_errc::no_auth`,
@@ -97,8 +96,7 @@ public:
     /**
      * @brief Registers a name. Repeating it with the same value is not an error.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::already_exists` (see the options; also a parent of other names), `errc::bad_option`
@@ -130,8 +128,7 @@ public:
     /**
      * @brief Unregisters a name, also a persistent one that another client has registered.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other names),
@@ -146,8 +143,7 @@ public:
     /**
      * @brief Looks up a name.
      *
-     * @par Completion signature
-     * `void(error_code, name_entry)`
+     * @completes `void(error_code, name_entry)`
      *
      * @par Errors
      * `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
@@ -179,8 +175,7 @@ public:
      * @brief Lists the names directly below a parent (the root, if empty), sorted. Nodes without a
      *        value are not listed. Empty if the parent does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<name_entry>)`
+     * @completes `void(error_code, std::vector<name_entry>)`
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {

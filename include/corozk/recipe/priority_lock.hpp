@@ -66,8 +66,7 @@ public:
     /**
      * @brief Acquires the lock exclusively.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
+     * @completes `void(error_code, ownership)`
      *
      * @par Errors
      * `errc::limit_mismatch`: others use a different ageing. `errc::foreign_data`: the parent's

@@ -115,8 +115,7 @@ public:
     /**
      * @brief Deletes the item and the claim, and applies further steps, all or nothing.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * - `errc::ownership_lost`: the claim was lost; nothing was applied. Another consumer gets the
@@ -148,8 +147,7 @@ public:
     /**
      * @brief Releases the claim: the item becomes available to all consumers.
      *
-     * @par Completion signature
-     * `void(error_code)`; not an error if the claim had already ended.
+     * @completes `void(error_code)`; not an error if the claim had already ended.
      *
      * @par Cancellation
      * All types: completes at once; the item is released anyway.
@@ -162,9 +160,8 @@ public:
     /**
      * @brief Waits until the claim is lost with the session, or because another client deleted it.
      *
-     * @par Completion signature
-     * `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by `acknowledge`,
-     * `release` or destruction.
+     * @completes `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by
+     * `acknowledge`, `release` or destruction.
      *
      * @par Cancellation
      * All types: completes at once; the claim is kept.
@@ -211,8 +208,7 @@ public:
      * Exactly one `take` of all clients gets an item, even if responses are lost. Delivery is at
      * most once: if the process dies, the item is lost. Use `consume` to avoid that.
      *
-     * @par Completion signature
-     * `void(error_code, queue_item)`
+     * @completes `void(error_code, queue_item)`
      *
      * @par Errors
      * `zk_errc::connection_loss`: the client was closed while a delete was in flight. The result
@@ -249,8 +245,7 @@ public:
     /**
      * @brief Reads the first item that is not known to be claimed, without removing it.
      *
-     * @par Completion signature
-     * `void(error_code, queue_item)`; `errc::would_block` if there is none.
+     * @completes `void(error_code, queue_item)`; `errc::would_block` if there is none.
      */
     template <class Token = default_token>
     auto peek(Token&& token = Token{}) {
@@ -263,8 +258,7 @@ public:
      * Delivery is at least once: an item is removed only by an acknowledgement, of which exactly
      * one succeeds.
      *
-     * @par Completion signature
-     * `void(error_code, queue_claim)`
+     * @completes `void(error_code, queue_claim)`
      *
      * @par Errors
      * `errc::not_supported`: the items are ephemeral.
@@ -300,8 +294,7 @@ public:
     /**
      * @brief Counts the items with one small request, including claimed ones and foreign children.
      *
-     * @par Completion signature
-     * `void(error_code, std::size_t)`
+     * @completes `void(error_code, std::size_t)`
      */
     template <class Token = default_token>
     auto size(Token&& token = Token{}) {
@@ -366,8 +359,7 @@ public:
     /**
      * @brief Adds an item; waits while a bounded queue is full.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto put(std::string data, Rank... rank, Token&& token = Token{}) {

@@ -63,8 +63,7 @@ public:
     /**
      * @brief Publishes data until `withdraw`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::busy` (already published by this object), `errc::already_exists` (see the options),
@@ -92,8 +91,7 @@ public:
     /**
      * @brief Replaces the published data, for this session and later ones.
      *
-     * @par Completion signature
-     * `void(error_code)`; `errc::not_a_member` if nothing is published.
+     * @completes `void(error_code)`; `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -104,8 +102,7 @@ public:
     /**
      * @brief Deletes the node.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was deleted or its session has ended;
+     * @completes `void(error_code)`, after the node was deleted or its session has ended;
      * `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
@@ -116,8 +113,7 @@ public:
     /**
      * @brief Waits until the data is published.
      *
-     * @par Completion signature
-     * `void(error_code, rendezvous_point)`
+     * @completes `void(error_code, rendezvous_point)`
      *
      * @par Errors
      * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
@@ -143,8 +139,7 @@ public:
      * @brief Waits until the data, the publisher or its presence differs from the state returned
      *        last. The first call completes at once. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, rendezvous_point)`
+     * @completes `void(error_code, rendezvous_point)`
      *
      * @par Errors
      * `errc::busy` (another `next` of this object is pending), `errc::bad_path`,

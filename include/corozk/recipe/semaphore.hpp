@@ -57,8 +57,7 @@ public:
     /**
      * @brief Acquires permits, all or none.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`, with one object for all permits.
+     * @completes `void(error_code, ownership)`, with one object for all permits.
      *
      * @par Errors
      * `errc::bad_option`: less than 1, or more than the limit (also if that is lowered while
@@ -132,8 +131,7 @@ public:
     /**
      * @brief Gets the number of permits that could be acquired without waiting.
      *
-     * @par Completion signature
-     * `void(error_code, std::int32_t)`
+     * @completes `void(error_code, std::int32_t)`
      *
      * @par Errors
      * `errc::foreign_data`, and as `contenders`.
@@ -149,8 +147,7 @@ public:
     /**
      * @brief Gets the contenders that hold permits, according to their nodes' order and the limit.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<contender_info>)`
+     * @completes `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors, cancellation
      * As `available`.
@@ -164,8 +161,7 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a limit.

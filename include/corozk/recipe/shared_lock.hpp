@@ -128,8 +128,7 @@ public:
      * @par Preconditions
      * `held` was acquired from a `shared_lock` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::busy`: another change
@@ -163,8 +162,7 @@ public:
      * @par Preconditions
      * `held` was acquired from a `shared_lock` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: it was lost or

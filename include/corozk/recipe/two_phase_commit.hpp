@@ -65,8 +65,7 @@ public:
     /**
      * @brief Begins the transaction by creating its node.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * - `errc::already_exists`: there is a transaction at this path.
@@ -86,8 +85,7 @@ public:
     /**
      * @brief Takes over a transaction that another, perhaps dead, coordinator has begun.
      *
-     * @par Completion signature
-     * `void(error_code, commit_transaction)`
+     * @completes `void(error_code, commit_transaction)`
      *
      * @par Errors
      * `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
@@ -100,8 +98,7 @@ public:
     /**
      * @brief Waits for the decision or, in the form `coordinator`, makes it.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
+     * @completes `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
      *
      * @par Errors
      * `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (cleaned up),
@@ -137,8 +134,8 @@ public:
     /**
      * @brief Aborts the transaction, unless it has been decided.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`, with the decision, which may be an earlier commit.
+     * @completes `void(error_code, commit_outcome)`, with the decision, which may be an earlier
+     * commit.
      *
      * @par Errors
      * `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason), `errc::closed`.
@@ -156,8 +153,7 @@ public:
      * @param force even if some sites have not called `finish`, which may then never learn the
      *        decision
      *
-     * @par Completion signature
-     * `void(error_code)`, also if it did not exist.
+     * @completes `void(error_code)`, also if it did not exist.
      *
      * @par Errors
      * - `errc::in_doubt`: not decided yet.
@@ -219,8 +215,7 @@ public:
      * the transaction is aborted. If the transaction has been decided, the result contains the
      * outcome.
      *
-     * @par Completion signature
-     * `void(error_code, commit_transaction)`
+     * @completes `void(error_code, commit_transaction)`
      *
      * @par Errors
      * `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
@@ -250,8 +245,7 @@ public:
      * A site votes once. A vote to abort is decisive. If the site's session is lost before the
      * decision, the site counts as dead and the transaction is aborted.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`
+     * @completes `void(error_code, commit_outcome)`
      *
      * @par Errors
      * - `errc::not_a_member`: not joined.
@@ -288,8 +282,7 @@ public:
     /**
      * @brief Waits for the decision. The site need not have joined, for instance after a restart.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`
+     * @completes `void(error_code, commit_outcome)`
      *
      * @par Errors
      * `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`, `errc::closed`.
@@ -315,8 +308,7 @@ public:
     /**
      * @brief Declares that the site has acted on the decision and no longer needs it.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
      * @par Errors
      * `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
