@@ -6,7 +6,6 @@
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>

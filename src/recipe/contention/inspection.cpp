@@ -2,7 +2,6 @@
 #include "recipe/contention/inspection.hpp"
 
 #include "driver/cancellable.hpp"
-#include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"

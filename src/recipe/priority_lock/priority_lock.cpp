@@ -8,7 +8,6 @@
 #include <corozk/recipe/priority_lock.hpp>
 
 #include <algorithm>
-#include <chrono>
 
 namespace corozk {
 
