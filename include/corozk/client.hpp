@@ -157,8 +157,7 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
+     * @errors `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
      * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
@@ -176,8 +175,7 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::session_left_to_expire`: not confirmed by the server within
+     * @errors `errc::session_left_to_expire`: not confirmed by the server within
      * `client_options::close_timeout`, or not connected. The client is closed, but the session's
      * nodes remain until it times out at the server.
      */
@@ -197,8 +195,7 @@ public:
      *
      * @completes `void(error_code, session_status)`
      *
-     * @par Errors
-     * `errc::closed`: the client is closed, and `seen` is that state: there will be no more
+     * @errors `errc::closed`: the client is closed, and `seen` is that state: there will be no more
      * changes.
      */
     template <class Token = default_token>
@@ -227,9 +224,9 @@ public:
      *
      * @completes `void(error_code, created_node)`
      *
-     * @par Errors
-     * `zk_errc::node_exists`, `no_node` (the parent), `no_auth`, `no_children_for_ephemerals`,
-     * `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or vice versa).
+     * @errors `zk_errc::node_exists`, `no_node` (the parent), `no_auth`,
+     * `no_children_for_ephemerals`, `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or
+     * vice versa).
      */
     template <class Token = default_token>
     auto create(std::string path,
@@ -387,12 +384,11 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::no_node`: the node does not exist. After any other error part of the subtree may
-     * have been deleted.
+     * @errors `zk_errc::no_node`: the node does not exist. After any other error part of the
+     * subtree may have been deleted.
      *
-     * @par Cancellation
-     * All types: completes at once. Requests in flight are applied; no further ones are sent.
+     * @cancellation All types: completes at once. Requests in flight are applied; no further ones
+     * are sent.
      */
     template <class Token = default_token>
     auto erase_tree(std::string path, Token&& token = Token{}) {
@@ -456,8 +452,8 @@ public:
      * @completes `void(error_code, std::vector<read_result>)`: one result per read, in order. A
      * node that does not exist is an error of its result only.
      *
-     * @par Errors
-     * `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper 3.6.
+     * @errors `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper
+     * 3.6.
      */
     template <class Token = default_token>
     auto read_all(read_set reads, Token&& token = Token{}) {
@@ -504,9 +500,8 @@ public:
      * @completes `void(error_code, std::vector<transaction_result>)`. The error is that of the step
      * that failed, which the results identify (use `as_tuple` to get them).
      *
-     * @par Errors
-     * `errc::too_large`: the transaction exceeds `client_options::max_request_size`; nothing is
-     * sent.
+     * @errors `errc::too_large`: the transaction exceeds `client_options::max_request_size`;
+     * nothing is sent.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -521,9 +516,8 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::auth_failed`: the server does not support the scheme or rejected the credential. It
-     * ends the session, so the client is closed.
+     * @errors `zk_errc::auth_failed`: the server does not support the scheme or rejected the
+     * credential. It ends the session, so the client is closed.
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
@@ -561,8 +555,8 @@ public:
      *
      * @completes `void(error_code, node_data)`, with the new configuration.
      *
-     * @par Errors
-     * `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`, `no_auth`.
+     * @errors `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`,
+     * `no_auth`.
      */
     template <class Token = default_token>
     auto reconfigure(std::string joining,

@@ -33,9 +33,8 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  * resource check `fencing_token`, or write through `commit`, which the server rejects once the node
  * has been deleted.
  *
- * @par Executor, thread safety, lifetime
- * As `client`, but when it is destroyed a pending `commit` or `read` continues. May outlive the
- * recipe object.
+ * @executor As `client`, but when it is destroyed a pending `commit` or `read` continues. May
+ * outlive the recipe object.
  */
 class COROZK_DECL ownership {
 public:
@@ -76,11 +75,10 @@ public:
      * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
-     * @par Errors
-     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
+     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -95,12 +93,11 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
+     * @errors The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
      * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later call still reports the request.
+     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * request.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -118,12 +115,11 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may already
-     * be another owner. `errc::closed`.
+     * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may
+     * already be another owner. `errc::closed`.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the node is deleted anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the node is deleted anyway. Total:
+     * ignored.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -145,9 +141,8 @@ public:
      *
      * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
-     * @par Errors
-     * `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended; nothing
-     * was written. Otherwise as `client::commit`.
+     * @errors `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended;
+     * nothing was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -160,8 +155,7 @@ public:
      *
      * @completes `void(error_code, node_data)`
      *
-     * @par Errors
-     * As `client::get`; `errc::ownership_lost` if nothing is owned.
+     * @errors As `client::get`; `errc::ownership_lost` if nothing is owned.
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {

@@ -77,11 +77,10 @@ struct counter_exchange {
  * Terminal, partial and total: completes at once with `operation_aborted`. An update in flight may
  * be applied.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. When it is destroyed, updates in flight may be applied.
+ * @executor As `client`. When it is destroyed, updates in flight may be applied.
  *
- * @par Origin
- * The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply repeated.
+ * @origin The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply
+ * repeated.
  */
 class COROZK_DECL counter : public detail::recipe_object<detail::counter_impl> {
 public:

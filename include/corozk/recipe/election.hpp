@@ -47,8 +47,7 @@ struct election_leader {
  * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`:
  * "<guid>__lock__<sequence>", as Election.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  *
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
@@ -114,12 +113,11 @@ public:
      *
      * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`: not a
-     * leadership of this election. `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`:
+     * not a leadership of this election. `zk_errc::no_auth`, `errc::closed`.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the node is created anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the node is created anyway. Total:
+     * ignored.
      *
      * @see Recipes page, "Leader Election", the note on the leader procedure.
      */
@@ -137,13 +135,11 @@ public:
      * If the leadership is lost, cancels the body (terminal) and, after it has ended, campaigns
      * again, in the next session if necessary, until a body completes.
      *
-     * @par Errors
-     * The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `zk_errc::auth_failed`.
+     * @errors The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`,
+     * `errc::bad_path`, `zk_errc::auth_failed`.
      *
-     * @par Cancellation
-     * As `campaign`. During the body: cancels the body and, after it has ended, throws its
-     * exception or `operation_aborted`. The leadership is always released.
+     * @cancellation As `campaign`. During the body: cancels the body and, after it has ended,
+     * throws its exception or `operation_aborted`. The leadership is always released.
      */
     template <class Body>
     auto run(Body body) {
@@ -157,11 +153,9 @@ public:
      *
      * @completes `void(error_code, election_leader)`
      *
-     * @par Errors
-     * As `contenders`.
+     * @errors As `contenders`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto leader(Token&& token = Token{}) {
@@ -176,11 +170,9 @@ public:
      *
      * @completes `void(error_code, election_leader)`
      *
-     * @par Errors
-     * `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.
+     * @errors `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      *
      * @see CURATOR-358, CURATOR-436: the leader changes while it is looked up.
      */

@@ -71,12 +71,11 @@ public:
      * `ownership::wait_lost`, and the path of the part; the smallest path if several are lost at
      * once.
      *
-     * @par Errors
-     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      * `errc::ownership_lost`: nothing is owned.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
+     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -106,9 +105,8 @@ public:
      *
      * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
-     * @par Errors
-     * `errc::ownership_lost`: a part is lost, its node was deleted, or the session has ended;
-     * nothing was written. Otherwise as `client::commit`.
+     * @errors `errc::ownership_lost`: a part is lost, its node was deleted, or the session has
+     * ended; nothing was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
