@@ -36,11 +36,7 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
         changed.disarm();
         request look(p, op_code::get, self->path());
         look.attach(changed);
-        error_code ec;
-        if (up_to_date)
-            ec = co_await look;
-        else
-            ec = co_await behind_sync(p, look);
+        error_code ec = co_await behind_sync(p, look, !up_to_date);
         if (retry(p).again(ec))
             continue;
         up_to_date = true;

@@ -211,11 +211,7 @@ private:
             request get(port_, op_code::get, path());
             // The server of a new session may lag behind the one that applied the last update.
             bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
-            error_code ec;
-            if (synced)
-                ec = co_await behind_sync(port_, get);
-            else
-                ec = co_await get;
+            error_code ec = co_await behind_sync(port_, get, synced);
             bool answered = !ec || ec == zk_errc::no_node;
             if (answered && updated_in_ != 0) {
                 if (get.sent_in != generation)
