@@ -137,8 +137,7 @@ public:
     /**
      * @brief Creates a client on the handler's executor and establishes its session.
      *
-     * @par Completion signature
-     * `void(error_code, client)`
+     * @completes `void(error_code, client)`
      */
     template <class Token = default_token>
     static auto connect(client_options options, Token&& token = Token{}) {
@@ -158,11 +157,9 @@ public:
     /**
      * @brief Establishes the session. If there is or was one, waits until the client is connected.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
+     * @errors `errc::bad_host_list`, `errc::bad_option`, `errc::not_supported`; after
      * `client_options::connect_timeout`: `errc::host_not_found`, `errc::no_server`,
      * `errc::server_silent`, `errc::tls_failed`; `errc::chroot_missing`; `zk_errc::auth_failed`,
      * `session_closed_require_sasl_auth` (only with a chroot, which is read). After an error or
@@ -178,11 +175,9 @@ public:
      * @brief Closes the session, which deletes its ephemeral nodes. All pending operations complete
      *        with `errc::closed`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::session_left_to_expire`: not confirmed by the server within
+     * @errors `errc::session_left_to_expire`: not confirmed by the server within
      * `client_options::close_timeout`, or not connected. The client is closed, but the session's
      * nodes remain until it times out at the server.
      */
@@ -200,11 +195,9 @@ public:
     /**
      * @brief Waits until the status differs from the one passed, so that no change is missed.
      *
-     * @par Completion signature
-     * `void(error_code, session_status)`
+     * @completes `void(error_code, session_status)`
      *
-     * @par Errors
-     * `errc::closed`: the client is closed, and `seen` is that state: there will be no more
+     * @errors `errc::closed`: the client is closed, and `seen` is that state: there will be no more
      * changes.
      */
     template <class Token = default_token>
@@ -231,12 +224,11 @@ public:
     /**
      * @brief Creates a node.
      *
-     * @par Completion signature
-     * `void(error_code, created_node)`
+     * @completes `void(error_code, created_node)`
      *
-     * @par Errors
-     * `zk_errc::node_exists`, `no_node` (the parent), `no_auth`, `no_children_for_ephemerals`,
-     * `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or vice versa).
+     * @errors `zk_errc::node_exists`, `no_node` (the parent), `no_auth`,
+     * `no_children_for_ephemerals`, `invalid_acl`, `errc::bad_option` (a TTL without a TTL mode, or
+     * vice versa).
      */
     template <class Token = default_token>
     auto create(std::string path,
@@ -269,8 +261,7 @@ public:
     /**
      * @brief Creates a persistent node and its ancestors, unless they exist.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto ensure_path(std::string path, create_options options, Token&& token = Token{}) {
@@ -292,8 +283,7 @@ public:
     /**
      * @brief Reads a node.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      */
     template <class Token = default_token>
     auto get(std::string path, Token&& token = Token{}) {
@@ -303,8 +293,7 @@ public:
     /**
      * @brief Reads a node and sets a watch for changes of its data and its deletion.
      *
-     * @par Completion signature
-     * `void(error_code, watched_data)`
+     * @completes `void(error_code, watched_data)`
      */
     template <class Token = default_token>
     auto watch_data(std::string path, Token&& token = Token{}) {
@@ -315,8 +304,7 @@ public:
     /**
      * @brief Replaces a node's data, if its version matches.
      *
-     * @par Completion signature
-     * `void(error_code, stat)`
+     * @completes `void(error_code, stat)`
      */
     template <class Token = default_token>
     auto set(std::string path, std::string data, std::int32_t version, Token&& token = Token{}) {
@@ -333,8 +321,7 @@ public:
     /**
      * @brief Checks whether a node exists; a missing node is not an error.
      *
-     * @par Completion signature
-     * `void(error_code, std::optional<stat>)`
+     * @completes `void(error_code, std::optional<stat>)`
      */
     template <class Token = default_token>
     auto exists(std::string path, Token&& token = Token{}) {
@@ -344,8 +331,7 @@ public:
     /**
      * @brief Checks whether a node exists and sets a watch, which also fires if it is created.
      *
-     * @par Completion signature
-     * `void(error_code, watched_stat)`
+     * @completes `void(error_code, watched_stat)`
      */
     template <class Token = default_token>
     auto watch_exists(std::string path, Token&& token = Token{}) {
@@ -356,8 +342,7 @@ public:
     /**
      * @brief Lists a node's children.
      *
-     * @par Completion signature
-     * `void(error_code, node_children)`
+     * @completes `void(error_code, node_children)`
      */
     template <class Token = default_token>
     auto children(std::string path, Token&& token = Token{}) {
@@ -369,8 +354,7 @@ public:
      * @brief Lists a node's children and sets a watch for changes of the list and the node's
      *        deletion.
      *
-     * @par Completion signature
-     * `void(error_code, watched_children)`
+     * @completes `void(error_code, watched_children)`
      */
     template <class Token = default_token>
     auto watch_children(std::string path, Token&& token = Token{}) {
@@ -381,8 +365,7 @@ public:
     /**
      * @brief Deletes a node without children, if its version matches.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto erase(std::string path, std::int32_t version, Token&& token = Token{}) {
@@ -401,15 +384,13 @@ public:
      *
      * Not atomic. Descendants that are created in the meantime are deleted, too.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::no_node`: the node does not exist. After any other error part of the subtree may
-     * have been deleted.
+     * @errors `zk_errc::no_node`: the node does not exist. After any other error part of the
+     * subtree may have been deleted.
      *
-     * @par Cancellation
-     * All types: completes at once. Requests in flight are applied; no further ones are sent.
+     * @cancellation All types: completes at once. Requests in flight are applied; no further ones
+     * are sent.
      */
     template <class Token = default_token>
     auto erase_tree(std::string path, Token&& token = Token{}) {
@@ -421,8 +402,7 @@ public:
      * @brief Waits until this session's server has caught up with the leader, so that later reads
      *        see everything that was written before.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto sync(std::string path, Token&& token = Token{}) {
@@ -438,8 +418,7 @@ public:
     /**
      * @brief Reads a node's access control list.
      *
-     * @par Completion signature
-     * `void(error_code, node_acl)`
+     * @completes `void(error_code, node_acl)`
      */
     template <class Token = default_token>
     auto get_acl(std::string path, Token&& token = Token{}) {
@@ -450,8 +429,7 @@ public:
     /**
      * @brief Replaces a node's access control list, if its `aversion` matches.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto set_acl(std::string path, acl entries, std::int32_t version, Token&& token = Token{}) {
@@ -473,12 +451,11 @@ public:
     /**
      * @brief Reads several nodes at one point in time, in one request.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<read_result>)`: one result per read, in order. A node that does
-     * not exist is an error of its result only.
+     * @completes `void(error_code, std::vector<read_result>)`: one result per read, in order. A
+     * node that does not exist is an error of its result only.
      *
-     * @par Errors
-     * `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper 3.6.
+     * @errors `zk_errc::unimplemented` or a lost connection: the server is older than ZooKeeper
+     * 3.6.
      */
     template <class Token = default_token>
     auto read_all(read_set reads, Token&& token = Token{}) {
@@ -489,8 +466,7 @@ public:
     /**
      * @brief The paths of this session's ephemeral nodes at and below a path (ZooKeeper 3.6).
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<std::string>)`
+     * @completes `void(error_code, std::vector<std::string>)`
      */
     template <class Token = default_token>
     auto ephemerals(std::string path, Token&& token = Token{}) {
@@ -501,8 +477,7 @@ public:
     /**
      * @brief Counts all descendants of a node (ZooKeeper 3.6).
      *
-     * @par Completion signature
-     * `void(error_code, std::size_t)`
+     * @completes `void(error_code, std::size_t)`
      */
     template <class Token = default_token>
     auto count_descendants(std::string path, Token&& token = Token{}) {
@@ -514,8 +489,7 @@ public:
      * @brief As whom the server knows this client: its address, and what it has authenticated as
      *        (ZooKeeper 3.7).
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<identity>)`
+     * @completes `void(error_code, std::vector<identity>)`
      */
     template <class Token = default_token>
     auto who_am_i(Token&& token = Token{}) {
@@ -525,13 +499,11 @@ public:
     /**
      * @brief Applies a transaction atomically.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`. The error is that of the step that
-     * failed, which the results identify (use `as_tuple` to get them).
+     * @completes `void(error_code, std::vector<transaction_result>)`. The error is that of the step
+     * that failed, which the results identify (use `as_tuple` to get them).
      *
-     * @par Errors
-     * `errc::too_large`: the transaction exceeds `client_options::max_request_size`; nothing is
-     * sent.
+     * @errors `errc::too_large`: the transaction exceeds `client_options::max_request_size`;
+     * nothing is sent.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -544,12 +516,10 @@ public:
      *
      * A wrong "digest" credential is not an error: it merely grants no permissions.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::auth_failed`: the server does not support the scheme or rejected the credential. It
-     * ends the session, so the client is closed.
+     * @errors `zk_errc::auth_failed`: the server does not support the scheme or rejected the
+     * credential. It ends the session, so the client is closed.
      */
     template <class Token = default_token>
     auto add_auth(std::string scheme, std::string credential, Token&& token = Token{}) {
@@ -563,8 +533,7 @@ public:
     /**
      * @brief Reads the ensemble's configuration.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      */
     template <class Token = default_token>
     auto config(Token&& token = Token{}) {
@@ -574,8 +543,7 @@ public:
     /**
      * @brief Reads the ensemble's configuration and sets a watch for its changes.
      *
-     * @par Completion signature
-     * `void(error_code, watched_data)`
+     * @completes `void(error_code, watched_data)`
      */
     template <class Token = default_token>
     auto watch_config(Token&& token = Token{}) {
@@ -587,11 +555,10 @@ public:
      * @brief Changes the ensemble's members, incrementally (`joining`, `leaving`) or as a whole
      *        (`members`), if the configuration's version matches.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`, with the new configuration.
+     * @completes `void(error_code, node_data)`, with the new configuration.
      *
-     * @par Errors
-     * `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`, `no_auth`.
+     * @errors `zk_errc::reconfig_disabled`, `reconfig_in_progress`, `new_config_no_quorum`,
+     * `no_auth`.
      */
     template <class Token = default_token>
     auto reconfigure(std::string joining,

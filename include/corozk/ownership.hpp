@@ -33,9 +33,8 @@ COROZK_DECL boost::asio::any_io_executor executor_of(
  * resource check `fencing_token`, or write through `commit`, which the server rejects once the node
  * has been deleted.
  *
- * @par Executor, thread safety, lifetime
- * As `client`, but when it is destroyed a pending `commit` or `read` continues. May outlive the
- * recipe object.
+ * @executor As `client`, but when it is destroyed a pending `commit` or `read` continues. May
+ * outlive the recipe object.
  */
 class COROZK_DECL ownership {
 public:
@@ -73,15 +72,13 @@ public:
     /**
      * @brief Waits until it is lost.
      *
-     * @par Completion signature
-     * `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
+     * @completes `void(error_code, error_code)`, with the reason: `zk_errc::session_expired`,
      * `errc::ownership_lost` (another client deleted the node) or `errc::closed`.
      *
-     * @par Errors
-     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
+     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -94,15 +91,13 @@ public:
      * Completes at once if the request was written before, even before the grant. The owner decides
      * whether to release, but the requester may delete the node after a grace period.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
+     * @errors The reason if it is lost; `operation_aborted`: it was released; `errc::busy`: another
      * `wait_release_requested` is pending; `errc::not_supported`: the recipe has no such requests.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later call still reports the request.
+     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * request.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -118,15 +113,13 @@ public:
      * The object is empty afterwards. The node is deleted even if the connection is lost, the
      * operation is cancelled, or the returned awaitable is never awaited.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may already
-     * be another owner. `errc::closed`.
+     * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it had been lost, and there may
+     * already be another owner. `errc::closed`.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the node is deleted anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the node is deleted anyway. Total:
+     * ignored.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -146,12 +139,10 @@ public:
      * contains a unique id: only a client that deletes the node and creates one of the same name
      * goes undetected.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
+     * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
-     * @par Errors
-     * `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended; nothing
-     * was written. Otherwise as `client::commit`.
+     * @errors `errc::ownership_lost`: it is lost, the node was deleted, or the session has ended;
+     * nothing was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {
@@ -162,11 +153,9 @@ public:
     /**
      * @brief Reads a node after a sync, so that writes by previous owners are seen.
      *
-     * @par Completion signature
-     * `void(error_code, node_data)`
+     * @completes `void(error_code, node_data)`
      *
-     * @par Errors
-     * As `client::get`; `errc::ownership_lost` if nothing is owned.
+     * @errors As `client::get`; `errc::ownership_lost` if nothing is owned.
      */
     template <class Token = default_token>
     auto read(std::string path_to_read, Token&& token = Token{}) {

@@ -46,16 +46,13 @@ public:
     /**
      * @brief Waits for the event.
      *
-     * @par Completion signature
-     * `void(error_code, watch_event)`
+     * @completes `void(error_code, watch_event)`
      *
-     * @par Errors
-     * `zk_errc::session_expired`: the session was lost. `errc::closed`: the client was closed.
-     * `zk_errc::no_watcher`: the event was already retrieved. `errc::busy`: another `next` is
-     * pending.
+     * @errors `zk_errc::session_expired`: the session was lost. `errc::closed`: the client was
+     * closed. `zk_errc::no_watcher`: the event was already retrieved. `errc::busy`: another `next`
+     * is pending.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `next` gets the event.
+     * @cancellation Terminal, partial, total: completes at once; a later `next` gets the event.
      */
     template <class Token = default_token>
     auto next(Token&& token = Token{}) {

@@ -78,7 +78,10 @@ private:
 /// Sends a `sync` directly followed by `look`, so that `look` sees everything that was committed
 /// before: the server may lag behind one that this client used earlier, or behind changes by other
 /// clients. @return the first error of the two; the result is in `look`
-inline task<error_code> behind_sync(port& p, request& look) {
+/// @param needed whether it may lag; otherwise only `look` is sent
+inline task<error_code> behind_sync(port& p, request& look, bool needed = true) {
+    if (!needed)
+        co_return co_await look;
     request sync(p, op_code::sync, look.path, look.generation);
     sync.send();
     look.send();

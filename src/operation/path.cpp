@@ -3,6 +3,8 @@
 
 #include <corozk/types.hpp>
 
+#include <boost/locale/utf.hpp>
+
 #include <cstddef>
 
 namespace corozk {
@@ -18,36 +20,15 @@ namespace {
 /// The server decodes invalid UTF-8 to this.
 constexpr char32_t replacement = 0xfffd;
 
-unsigned byte_at(std::string_view text, std::size_t i) noexcept {
-    return static_cast<unsigned char>(text[i]);
-}
-
-/// The length of a character in bytes; 0 if it is invalid or has four bytes, both of which the
-/// server rejects.
-std::size_t character_length(unsigned first_byte) noexcept {
-    if (first_byte < 0x80)
-        return 1;
-    if (first_byte < 0xc0 || first_byte > 0xef)
-        return 0;
-    return first_byte < 0xe0 ? 2 : 3;
-}
-
 /// Removes the first character, unless it is invalid.
 char32_t take_character(std::string_view& text) noexcept {
-    constexpr char32_t smallest[] = {0, 0, 0x80, 0x800};
-    const unsigned first = byte_at(text, 0);
-    const std::size_t length = character_length(first);
-    if (length == 0 || text.size() < length)
+    namespace utf = boost::locale::utf;
+    const char* end = text.data();
+    const char32_t character = utf::utf_traits<char>::decode(end, text.data() + text.size());
+    if (!utf::is_valid_codepoint(character))
         return replacement;
-    char32_t character = length == 1 ? first : first & (0x7fu >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        const unsigned next = byte_at(text, i);
-        if ((next & 0xc0) != 0x80)
-            return replacement;
-        character = character << 6 | (next & 0x3f);
-    }
-    text.remove_prefix(length);
-    return character < smallest[length] ? replacement : character;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return character;
 }
 
 /// The server's rule (PathUtils.validatePath) is based on UTF-16: characters that need surrogates

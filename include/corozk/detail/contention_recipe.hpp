@@ -27,15 +27,12 @@ public:
     /**
      * @brief Lists holders and waiters, in order, with the nodes that each waits for.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<contender_info>)`
+     * @completes `void(error_code, std::vector<contender_info>)`
      *
-     * @par Errors
-     * `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`, `errc::closed`,
-     * `errc::bad_path`. The list is empty if the parent does not exist.
+     * @errors `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
+     * `errc::closed`, `errc::bad_path`. The list is empty if the parent does not exist.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto contenders(Token&& token = Token{}) {
@@ -46,15 +43,12 @@ public:
      * @brief Deletes a contender's node, as found by `contenders`. Its owner loses what it holds,
      *        or stops waiting, with `errc::ownership_lost`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this recipe.
-     * Otherwise as `contenders`.
+     * @errors `zk_errc::no_node`: it does not exist. `errc::bad_path`: not a contender of this
+     * recipe. Otherwise as `contenders`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; the node may be deleted anyway.
+     * @cancellation Terminal, partial, total: completes at once; the node may be deleted anyway.
      */
     template <class Token = default_token>
     auto break_contender(std::string contender_path, Token&& token = Token{}) {
@@ -68,14 +62,11 @@ public:
      *
      * The request is appended to the data of the node.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the request was written.
+     * @completes `void(error_code)`, after the request was written.
      *
-     * @par Errors
-     * As `break_contender`.
+     * @errors As `break_contender`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; the request may be written anyway.
+     * @cancellation Terminal, partial, total: completes at once; the request may be written anyway.
      *
      * @see Recipes page, "Revocable Shared Locks".
      */
@@ -89,12 +80,11 @@ public:
      * @brief As `request_release`, then waits until the node has been deleted, and deletes it after
      *        the grace period, as `break_contender`. Beware: the owner may still be working.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: true if the node had to be deleted, also if the response to that
-     * was lost and the node no longer exists.
+     * @completes `void(error_code, bool)`: true if the node had to be deleted, also if the response
+     * to that was lost and the node no longer exists.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; requests and deletions are not undone.
+     * @cancellation Terminal, partial, total: completes at once; requests and deletions are not
+     * undone.
      */
     template <class Token = default_token>
     auto insist_on_release(std::string contender_path, time_limit grace, Token&& token = Token{}) {

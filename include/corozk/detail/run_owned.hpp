@@ -45,22 +45,31 @@ boost::asio::awaitable<void> run_body(Body& body,
     }
 }
 
-/// Runs the body until it ends or the ownership is lost.
+/// Runs the body until it ends or the ownership is lost. Throws the body's exception, and
+/// `operation_aborted` if it was cancelled.
 /// @return why it was lost, if that came first.
 template <class Value, class Body, class Owned>
 boost::asio::awaitable<error_code> run_until_lost(Body& body,
                                                   Owned& held,
                                                   std::optional<Value>& result,
-                                                  std::exception_ptr& failure) {
+                                                  const call_site& where) {
     using namespace boost::asio::experimental::awaitable_operators;
     auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
+    std::exception_ptr failure;
     // The first to end cancels the other; both have ended when the race is over.
     auto race = co_await (run_body<Value>(body, held, result, failure) || held.wait_lost(tuple));
-    if (race.index() == 1) {
+    boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
+    const bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
+    if (race.index() == 1 && !cancelled) {
         const auto& end = std::get<1>(race);  // the error, the reason, and what else there is
         if (!std::get<0>(end))
             co_return std::get<1>(end);
     }
+    // On exceptions, the destructor of `held` releases it.
+    if (failure)
+        std::rethrow_exception(failure);
+    if (cancelled)
+        throw error(boost::asio::error::operation_aborted, where.operation, where.path);
     co_return error_code();
 }
 
@@ -76,21 +85,12 @@ boost::asio::awaitable<Value> run_owned(boost::asio::awaitable<Owned> acquisitio
         std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
     Owned held = co_await std::move(acquisition);
     std::optional<stored> result;
-    std::exception_ptr failure;
-    auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
-    if (error_code reason = co_await run_until_lost<stored>(body, held, result, failure)) {
-        throw error(reason, operation, path);
-    }
-    // On exceptions, the destructor of `held` releases it.
-    if (failure)
-        std::rethrow_exception(failure);
-    boost::asio::cancellation_state state = co_await boost::asio::this_coro::cancellation_state;
-    if (state.cancelled() != boost::asio::cancellation_type::none) {
-        throw error(boost::asio::error::operation_aborted, operation, path);
-    }
-    auto [ec] = co_await held.release(tuple);
+    const call_site where(operation, std::move(path));
+    if (error_code reason = co_await run_until_lost<stored>(body, held, result, where))
+        throw error(reason, where.operation, where.path);
+    auto [ec] = co_await held.release(boost::asio::as_tuple(boost::asio::use_awaitable));
     if (ec)
-        throw error(ec, operation, path);
+        throw error(ec, where.operation, where.path);
     if constexpr (!std::is_void_v<Value>)
         co_return std::move(*result);
 }

@@ -33,19 +33,17 @@ struct barrier_options {
  * disconnects, restarts of servers and session loss: it completes only when a server has confirmed
  * that the barrier does not exist.
  *
- * @par Cancellation
+ * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|
  * | `wait` | completes at once; nothing is left at the server |
  * | `is_set` | completes at once |
  * | `set`, `remove` | complete at once; requests in flight may be applied |
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor leaves the barrier as it is.
+ * @executor As `client`. The destructor leaves the barrier as it is.
  *
- * @par Origin
- * "Barriers" on ZooKeeper's recipes page. Waiters that missed a change during a reconnect are a
- * known defect of other implementations (Kazoo's `Barrier`).
+ * @origin "Barriers" on ZooKeeper's recipes page. Waiters that missed a change during a reconnect
+ * are a known defect of other implementations (Kazoo's `Barrier`).
  */
 class COROZK_DECL barrier : public detail::recipe_object<detail::barrier_impl> {
 public:
@@ -57,12 +55,10 @@ public:
     /**
      * @brief Sets the barrier. Missing parents are created.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: true if this call has set it, also if the response was lost; false
-     * if it was already set.
+     * @completes `void(error_code, bool)`: true if this call has set it, also if the response was
+     * lost; false if it was already set.
      *
-     * @par Errors
-     * `errc::bad_path`, `zk_errc::no_auth`, and those of every operation (see `client`).
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, and those of every operation (see `client`).
      */
     template <class Token = default_token>
     auto set(Token&& token = Token{}) {
@@ -74,12 +70,10 @@ public:
      *
      * If the response is lost and the barrier has been set again, the new one is not removed.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`: false if there was no barrier.
+     * @completes `void(error_code, bool)`: false if there was no barrier.
      *
-     * @par Errors
-     * `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`, `zk_errc::no_auth`,
-     * and those of every operation.
+     * @errors `zk_errc::not_empty`: the barrier node has children; `errc::bad_path`,
+     * `zk_errc::no_auth`, and those of every operation.
      */
     template <class Token = default_token>
     auto remove(Token&& token = Token{}) {
@@ -89,8 +83,7 @@ public:
     /**
      * @brief Checks whether the barrier is set.
      *
-     * @par Completion signature
-     * `void(error_code, bool)`
+     * @completes `void(error_code, bool)`
      */
     template <class Token = default_token>
     auto is_set(Token&& token = Token{}) {
@@ -100,11 +93,9 @@ public:
     /**
      * @brief Waits until the barrier does not exist.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::closed`, `errc::bad_path`, `zk_errc::no_auth`.
+     * @errors `errc::closed`, `errc::bad_path`, `zk_errc::no_auth`.
      */
     template <class Token = default_token>
     auto wait(Token&& token = Token{}) {

@@ -26,9 +26,8 @@ class configuration_writer;
  * time, even across reconnects, and deletion is visible (`node_state::exists`). Errors,
  * cancellation, thread safety and lifetime of `next` are those of `basic_cache`.
  *
- * @par Origin
- * "Configuration" on the recipes page; CURATOR-311, CURATOR-329, CURATOR-391, CURATOR-688: stale
- * values.
+ * @origin "Configuration" on the recipes page; CURATOR-311, CURATOR-329, CURATOR-391, CURATOR-688:
+ * stale values.
  */
 class COROZK_DECL configuration : public detail::recipe_object<detail::configuration_writer> {
 public:
@@ -53,15 +52,13 @@ public:
     /**
      * @brief Writes a value; creates the node and its parents if they do not exist.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::too_large`; `zk_errc::connection_loss`: the response was lost and others have written
-     * since, so that it is unknown whether the value was written. It is not written again.
+     * @errors `errc::too_large`; `zk_errc::connection_loss`: the response was lost and others have
+     * written since, so that it is unknown whether the value was written. It is not written again.
      *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`; a write in flight may be applied.
+     * @cancellation All types: completes at once with `operation_aborted`; a write in flight may be
+     * applied.
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
@@ -111,8 +108,8 @@ struct configuration_options {
  *
  * Readers always get one whole version, never parts of two. Any number of `next` may wait.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. When it is destroyed, a `publish` in progress is completed in the background.
+ * @executor As `client`. When it is destroyed, a `publish` in progress is completed in the
+ * background.
  */
 class COROZK_DECL basic_configuration : public detail::recipe_object<detail::configuration_core> {
 public:
@@ -129,15 +126,12 @@ public:
      * remains current. Loss of the connection or the session is not an error; everything is read
      * again afterwards.
      *
-     * @par Completion signature
-     * `void(error_code, configuration_version)`
+     * @completes `void(error_code, configuration_version)`
      *
-     * @par Errors
-     * `errc::closed`, or the server's, such as `zk_errc::no_auth`.
+     * @errors `errc::closed`, or the server's, such as `zk_errc::no_auth`.
      *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`; a later `next` still returns the
-     * state.
+     * @cancellation All types: completes at once with `operation_aborted`; a later `next` still
+     * returns the state.
      */
     template <class Token = default_token>
     auto next(std::uint64_t seen, Token&& token = Token{}) {
@@ -153,19 +147,17 @@ public:
     /**
      * @brief Publishes a new version that consists of the given parts only.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
+     * @errors
      * - `errc::busy`: another writer is publishing, or has just published; nothing was published.
      * - `errc::bad_path`: a part's name is not a valid node name, or is reserved.
      * - `errc::too_large`: a part exceeds the size of a request. (The total size is unlimited.)
      * - `zk_errc::session_expired`, `errc::ownership_lost`: interrupted. Publish again.
      * - `zk_errc::connection_loss`: the session was lost in the last step; read what is published.
      *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`; publishing is completed in the
-     * background, so that cancellation never leaves an incomplete version.
+     * @cancellation All types: completes at once with `operation_aborted`; publishing is completed
+     * in the background, so that cancellation never leaves an incomplete version.
      */
     template <class Token = default_token>
     auto publish(configuration_parts parts, Token&& token = Token{}) {
@@ -192,8 +184,7 @@ private:
  * a writer is publishing, and a writer that dies leaves `configuration_status::broken` until a
  * version is published again.
  *
- * @par Origin
- * Configuration with a `ready` node in the ZooKeeper paper.
+ * @origin Configuration with a `ready` node in the ZooKeeper paper.
  */
 class COROZK_DECL ready_configuration : public basic_configuration {
 public:

@@ -6,7 +6,6 @@
 #include <corozk/detail/recipe_object.hpp>
 #include <corozk/time_limit.hpp>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,8 +23,7 @@ class contention_inspector_impl;
  * Recognises the contenders of `lock`, `shared_lock`, `priority_lock`, `semaphore`, `election` and
  * `leader_latch` by their names, with any `compatibility`.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  */
 class COROZK_DECL contention_inspector
     : public detail::recipe_object<detail::contention_inspector_impl> {

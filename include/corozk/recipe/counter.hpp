@@ -77,11 +77,10 @@ struct counter_exchange {
  * Terminal, partial and total: completes at once with `operation_aborted`. An update in flight may
  * be applied.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. When it is destroyed, updates in flight may be applied.
+ * @executor As `client`. When it is destroyed, updates in flight may be applied.
  *
- * @par Origin
- * The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply repeated.
+ * @origin The conditional updates of the ZooKeeper paper; CURATOR-584: such an update is simply
+ * repeated.
  */
 class COROZK_DECL counter : public detail::recipe_object<detail::counter_impl> {
 public:
@@ -95,8 +94,7 @@ public:
      * As recent as this session's server (see `client::sync`), and never older than the results of
      * this client's updates.
      *
-     * @par Completion signature
-     * `void(error_code, std::int64_t)`
+     * @completes `void(error_code, std::int64_t)`
      */
     template <class Token = default_token>
     auto get(Token&& token = Token{}) {
@@ -106,8 +104,7 @@ public:
     /**
      * @brief Adds a number, which may be negative, and creates the node if it does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::int64_t)`, with the value after this addition.
+     * @completes `void(error_code, std::int64_t)`, with the value after this addition.
      */
     template <class Token = default_token>
     auto add(std::int64_t delta, Token&& token = Token{}) {
@@ -117,8 +114,7 @@ public:
     /**
      * @brief Replaces the value, and creates the node if it does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::int64_t)`, with the previous value.
+     * @completes `void(error_code, std::int64_t)`, with the previous value.
      */
     template <class Token = default_token>
     auto exchange(std::int64_t value, Token&& token = Token{}) {
@@ -129,8 +125,7 @@ public:
      * @brief Replaces the value if it is the expected one, creating the node if it does not exist.
      *        A different value is not an error.
      *
-     * @par Completion signature
-     * `void(error_code, counter_exchange)`
+     * @completes `void(error_code, counter_exchange)`
      */
     template <class Token = default_token>
     auto compare_and_set(std::int64_t expected, std::int64_t desired, Token&& token = Token{}) {

@@ -40,18 +40,14 @@ COROZK_DECL void start_deadlock_search(const std::shared_ptr<deadlock_search>& s
  * Everything is read twice, after a `sync`. A deadlock is reported if all its edges exist both
  * times, so edges of different moments never add up to one, and a real one is always found.
  *
- * @par Completion signature
- * `void(error_code, wait_graph)`
+ * @completes `void(error_code, wait_graph)`
  *
- * @par Errors
- * `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
+ * @errors `errc::bad_path`, `zk_errc::no_auth`, `zk_errc::connection_loss`, `errc::not_connected`,
  * `errc::closed`.
  *
- * @par Cancellation
- * Terminal, partial, total: completes at once.
+ * @cancellation Terminal, partial, total: completes at once.
  *
- * @par Executor, threads, lifetime
- * As for operations of `client`.
+ * @executor As for operations of `client`.
  */
 template <class Token = default_token>
 auto find_deadlocks(const client& c, std::vector<std::string> paths, Token&& token = Token{}) {

@@ -35,8 +35,7 @@ namespace corozk {
  * operations except `size` fail with `errc::bad_option`. `put_many` adds items with the same due
  * time.
  *
- * @par Origin
- * Curator's DistributedDelayQueue, whose item format is different.
+ * @origin Curator's DistributedDelayQueue, whose item format is different.
  */
 class COROZK_DECL delay_queue : public producing_queue<due_time> {
 public:

@@ -40,20 +40,17 @@ struct double_barrier_options {
  *
  * Each object is one member. Members of the same client share listings and watches.
  *
- * @par Cancellation
- * Terminal, partial, total: completes at once; the node is deleted in the background. If the round
- * starts at the same time, a member whose `enter` was cancelled counts as having left.
+ * @cancellation Terminal, partial, total: completes at once; the node is deleted in the background.
+ * If the round starts at the same time, a member whose `enter` was cancelled counts as having left.
  * A cancelled `leave` leaves without waiting for the others.
  *
  * A deadline has the same effects, with `errc::deadline_exceeded`.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor deletes the node in the background.
+ * @executor As `client`. The destructor deletes the node in the background.
  *
- * @par Origin
- * "Double Barriers" on ZooKeeper's recipes page. Instead of the page's `ready` node, the barrier
- * node's data identifies the round: `ready` nodes that outlived their round caused CURATOR-233,
- * CURATOR-536 and apache/curator#1290.
+ * @origin "Double Barriers" on ZooKeeper's recipes page. Instead of the page's `ready` node, the
+ * barrier node's data identifies the round: `ready` nodes that outlived their round caused
+ * CURATOR-233, CURATOR-536 and apache/curator#1290.
  */
 class COROZK_DECL double_barrier : public detail::recipe_object<detail::double_barrier_impl> {
 public:
@@ -77,10 +74,9 @@ public:
      * If the session is lost before the round starts, the member enters again in the next session.
      * It counts once, even while the server still has the lost session.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
+     * @errors
      * - `errc::busy`: it is already inside, entering or leaving.
      * - `errc::would_block`: a round is in progress (without `wait_for_next_round`).
      * - `errc::limit_mismatch`: the round was started by members with another size.
@@ -108,10 +104,9 @@ public:
     /**
      * @brief Waits until all members of the round have left or died.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
+     * @errors
      * - `errc::not_a_member`: it is not inside.
      * - `zk_errc::session_expired`: the session in which it had entered was lost, so that it counts
      *   as having died.

@@ -47,8 +47,7 @@ struct election_leader {
  * `native`: "<guid>-n_<sequence>". `curator`: "_c_<guid>-latch-<sequence>", as LeaderLatch. `kazoo`:
  * "<guid>__lock__<sequence>", as Election.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  *
  * @see Recipes page, "Leader Election"; CURATOR-620, CURATOR-652 (a leader whose node was deleted
  * later), CURATOR-645 (livelock of resets), CURATOR-3 (a node created after the close).
@@ -112,15 +111,13 @@ public:
      * @par Preconditions
      * `term` was acquired from an `election` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`: not a
-     * leadership of this election. `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::bad_option`:
+     * not a leadership of this election. `zk_errc::no_auth`, `errc::closed`.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the node is created anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the node is created anyway. Total:
+     * ignored.
      *
      * @see Recipes page, "Leader Election", the note on the leader procedure.
      */
@@ -138,13 +135,11 @@ public:
      * If the leadership is lost, cancels the body (terminal) and, after it has ended, campaigns
      * again, in the next session if necessary, until a body completes.
      *
-     * @par Errors
-     * The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
-     * `zk_errc::auth_failed`.
+     * @errors The permanent errors of `campaign`: `zk_errc::no_auth`, `errc::closed`,
+     * `errc::bad_path`, `zk_errc::auth_failed`.
      *
-     * @par Cancellation
-     * As `campaign`. During the body: cancels the body and, after it has ended, throws its
-     * exception or `operation_aborted`. The leadership is always released.
+     * @cancellation As `campaign`. During the body: cancels the body and, after it has ended,
+     * throws its exception or `operation_aborted`. The leadership is always released.
      */
     template <class Body>
     auto run(Body body) {
@@ -156,14 +151,11 @@ public:
     /**
      * @brief Gets the current leader.
      *
-     * @par Completion signature
-     * `void(error_code, election_leader)`
+     * @completes `void(error_code, election_leader)`
      *
-     * @par Errors
-     * As `contenders`.
+     * @errors As `contenders`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto leader(Token&& token = Token{}) {
@@ -176,14 +168,11 @@ public:
      * The cost does not depend on the number of candidates: only the leader's node is watched, or
      * the parent while there is no leader. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, election_leader)`
+     * @completes `void(error_code, election_leader)`
      *
-     * @par Errors
-     * `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.
+     * @errors `errc::closed`, `zk_errc::no_auth`. Survives reconnects and new sessions.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      *
      * @see CURATOR-358, CURATOR-436: the leader changes while it is looked up.
      */
@@ -211,33 +200,19 @@ private:
                                                    Body body) {
         using stored =
             std::conditional_t<std::is_void_v<Value>, std::monostate, std::remove_cv_t<Value>>;
-        const char* operation = "election.run";
+        const detail::call_site where("election.run", std::move(path));
         auto tuple = boost::asio::as_tuple(boost::asio::use_awaitable);
         for (;;) {
-            auto acquiring = detail::initiate<&start_acquire>(
-                detail::call_site(operation, path), callee(s, impl), tuple, claim());
-            auto [ec, term] = co_await std::move(acquiring);
-            if (worth_another_term(ec))
-                continue;
-            if (ec)
-                throw error(ec, operation, path);
+            auto acquiring =
+                detail::initiate<&start_acquire>(where, callee(s, impl), tuple, claim());
+            auto [reason, term] = co_await std::move(acquiring);
             std::optional<stored> result;
-            std::exception_ptr failure;
-            error_code reason =
-                co_await detail::run_until_lost<stored>(body, term, result, failure);
-            boost::asio::cancellation_state state =
-                co_await boost::asio::this_coro::cancellation_state;
-            bool cancelled = state.cancelled() != boost::asio::cancellation_type::none;
-            if (reason && !cancelled) {
-                if (worth_another_term(reason))
-                    continue;
-                throw error(reason, operation, path);
-            }
-            // On exceptions, the destructor of `term` resigns.
-            if (failure)
-                std::rethrow_exception(failure);
-            if (cancelled)
-                throw error(boost::asio::error::operation_aborted, operation, path);
+            if (!reason)
+                reason = co_await detail::run_until_lost<stored>(body, term, result, where);
+            if (worth_another_term(reason))
+                continue;
+            if (reason)
+                throw error(reason, where.operation, where.path);
             // The body has succeeded, even if the leadership was lost first.
             co_await term.release(tuple);
             if constexpr (std::is_void_v<Value>) {

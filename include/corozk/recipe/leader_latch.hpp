@@ -49,8 +49,7 @@ struct latch_status {
  * the session is lost or the node is deleted, the leadership ends at once, and it becomes a
  * candidate again, behind all others.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor resigns in the background.
+ * @executor As `client`. The destructor resigns in the background.
  *
  * @see Recipes page, "Leader Election"; CURATOR-3, CURATOR-620, CURATOR-645, CURATOR-652.
  */
@@ -79,16 +78,13 @@ public:
     /**
      * @brief Waits until it leads.
      *
-     * @par Completion signature
-     * `void(error_code, std::int64_t)`, with the term's fencing token.
+     * @completes `void(error_code, std::int64_t)`, with the term's fencing token.
      *
-     * @par Errors
-     * `errc::not_a_member`: not started, or being closed. The reason if it can never lead:
+     * @errors `errc::not_a_member`: not started, or being closed. The reason if it can never lead:
      * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`, `zk_errc::auth_failed`; it is idle
      * then.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; it remains a candidate.
+     * @cancellation Terminal, partial, total: completes at once; it remains a candidate.
      */
     template <class Token = default_token>
     auto wait_leadership(Token&& token = Token{}) {
@@ -114,14 +110,12 @@ public:
      *
      * Intermediate states may be skipped; terms are distinguished by revision and fencing token.
      *
-     * @par Completion signature
-     * `void(error_code, latch_status)`
+     * @completes `void(error_code, latch_status)`
      *
-     * @par Errors
-     * `errc::closed`: the client was closed.
+     * @errors `errc::closed`: the client was closed.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later call still reports the change.
+     * @cancellation Terminal, partial, total: completes at once; a later call still reports the
+     * change.
      */
     template <class Token = default_token>
     auto next_status(const latch_status& seen, Token&& token = Token{}) {
@@ -134,15 +128,12 @@ public:
      *
      * The new candidacy begins before the leadership ends.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the server has confirmed the end of the term.
+     * @completes `void(error_code)`, after the server has confirmed the end of the term.
      *
-     * @par Errors
-     * `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`: the term
-     * was lost.
+     * @errors `errc::ownership_lost`: it did not lead. `zk_errc::session_expired`, `errc::closed`:
+     * the term was lost.
      *
-     * @par Cancellation
-     * Terminal, partial, total: stops waiting; it resigns anyway.
+     * @cancellation Terminal, partial, total: stops waiting; it resigns anyway.
      */
     template <class Token = default_token>
     auto resign(Token&& token = Token{}) {
@@ -152,11 +143,9 @@ public:
     /**
      * @brief Resigns and ends the candidacy.
      *
-     * @par Completion signature
-     * `void(error_code)`, after its node was deleted or the session has ended.
+     * @completes `void(error_code)`, after its node was deleted or the session has ended.
      *
-     * @par Cancellation
-     * Terminal, partial, total: stops waiting; it closes anyway.
+     * @cancellation Terminal, partial, total: stops waiting; it closes anyway.
      */
     template <class Token = default_token>
     auto close(Token&& token = Token{}) {

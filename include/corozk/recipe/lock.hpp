@@ -24,8 +24,7 @@ using lock_options = contender_options;  ///< The options of a `lock`.
  * `native`: "<guid>-lock-<sequence>". `curator`: "_c_<guid>-lock-<sequence>", as InterProcessMutex.
  * `kazoo`: "<guid>__lock__<sequence>", as Lock.
  *
- * @par Executor, thread safety, lifetime
- * As `client`, but pending operations continue when it is destroyed.
+ * @executor As `client`, but pending operations continue when it is destroyed.
  *
  * @see Recipes page, "Locks" and the note on the guid; CURATOR-45, CURATOR-498, ZOOKEEPER-2931.
  */
@@ -38,17 +37,15 @@ public:
     /**
      * @brief Acquires the lock.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
+     * @completes `void(error_code, ownership)`
      *
-     * @par Errors
-     * `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another client
-     * deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
+     * @errors `zk_errc::session_expired`: the session was lost. `errc::ownership_lost`: another
+     * client deleted the contender's node. `zk_errc::no_auth`, `errc::closed`, `errc::bad_path`,
      * `errc::not_connected`. No node remains after an error.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once. The contender's node is reliably deleted, even
-     * if its creation is still in flight; a simultaneous grant is either delivered or released.
+     * @cancellation Terminal, partial, total: completes at once. The contender's node is reliably
+     * deleted, even if its creation is still in flight; a simultaneous grant is either delivered or
+     * released.
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {
@@ -81,9 +78,8 @@ public:
      * lock is lost, cancels the body (terminal) and, after it has ended, throws the reason
      * (`errc::ownership_lost`, `zk_errc::session_expired`, `errc::closed`).
      *
-     * @par Cancellation
-     * As `acquire`. During the body: cancels the body and, after it has ended, throws its exception
-     * or `operation_aborted`. The lock is always released.
+     * @cancellation As `acquire`. During the body: cancels the body and, after it has ended, throws
+     * its exception or `operation_aborted`. The lock is always released.
      */
     template <class Body>
     auto run(Body body) {

@@ -40,7 +40,7 @@ struct membership_options {
  * An observer gets differences, not events: applied in order to an empty set, they yield the group
  * as the server has it, across outages and sessions. Children that are not ephemeral are ignored.
  *
- * @par Cancellation
+ * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|
  * | `join` | completes at once; the node is deleted in the background |
@@ -49,13 +49,11 @@ struct membership_options {
  * | `members` | completes at once |
  * | `next_change` | completes at once; the next call still reports the change |
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor leaves the group in the background.
+ * @executor As `client`. The destructor leaves the group in the background.
  *
- * @par Origin
- * "Group Membership" on ZooKeeper's recipes page. CURATOR-53, CURATOR-97, CURATOR-154, CURATOR-164
- * and CURATOR-617: nodes that were missing after an outage, and members that reappeared after they
- * had left.
+ * @origin "Group Membership" on ZooKeeper's recipes page. CURATOR-53, CURATOR-97, CURATOR-154,
+ * CURATOR-164 and CURATOR-617: nodes that were missing after an outage, and members that reappeared
+ * after they had left.
  */
 class COROZK_DECL membership : public detail::recipe_object<detail::membership_impl> {
 public:
@@ -77,10 +75,9 @@ public:
      *
      * @param name unique within the group; if empty, 32 random hexadecimal digits
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was created.
+     * @completes `void(error_code)`, after the node was created.
      *
-     * @par Errors
+     * @errors
      * - `errc::busy`: the object is already a member, joining or leaving.
      * - `errc::already_exists`: the name is taken (without `wait_for_predecessor`).
      * - `errc::bad_path`: not a valid node name.
@@ -120,12 +117,10 @@ public:
     /**
      * @brief Replaces the member's data, for this session and later ones.
      *
-     * @par Completion signature
-     * `void(error_code)`, after it was written.
+     * @completes `void(error_code)`, after it was written.
      *
-     * @par Errors
-     * `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data, such as
-     * `zk_errc::quota_exceeded`: the previous data is kept.
+     * @errors `errc::not_a_member`, `errc::closed`; the server's reason for rejecting the data,
+     * such as `zk_errc::quota_exceeded`: the previous data is kept.
      */
     template <class Token = default_token>
     auto set_data(std::string data, Token&& token = Token{}) {
@@ -136,11 +131,9 @@ public:
     /**
      * @brief Leaves the group.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was deleted or its session has ended.
+     * @completes `void(error_code)`, after the node was deleted or its session has ended.
      *
-     * @par Errors
-     * `errc::not_a_member`, `errc::closed`.
+     * @errors `errc::not_a_member`, `errc::closed`.
      */
     template <class Token = default_token>
     auto leave(Token&& token = Token{}) {
@@ -150,11 +143,9 @@ public:
     /**
      * @brief Gets the members, sorted by name; none if the parent node does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<member_info>)`
+     * @completes `void(error_code, std::vector<member_info>)`
      *
-     * @par Errors
-     * `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
+     * @errors `zk_errc::no_auth`, `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>
     auto members(Token&& token = Token{}) {
@@ -166,11 +157,9 @@ public:
      *
      * The first call completes at once and reports all members, if any, as joined.
      *
-     * @par Completion signature
-     * `void(error_code, membership_change)`
+     * @completes `void(error_code, membership_change)`
      *
-     * @par Errors
-     * `errc::busy` (another `next_change` of this object is pending), `zk_errc::no_auth`,
+     * @errors `errc::busy` (another `next_change` of this object is pending), `zk_errc::no_auth`,
      * `errc::bad_path`, `errc::closed`.
      */
     template <class Token = default_token>

@@ -31,8 +31,7 @@ namespace corozk {
  * Paths are compared bytewise: all participants must use the same paths (a common chroot makes no
  * difference), and must use this order where they acquire parts individually.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`. May outlive the recipe objects that were added.
+ * @executor As `lock`. May outlive the recipe objects that were added.
  */
 class COROZK_DECL multi_lock {
 private:
@@ -90,17 +89,14 @@ public:
     /**
      * @brief Acquires all parts.
      *
-     * @par Completion signature
-     * `void(error_code, multi_ownership)`
+     * @completes `void(error_code, multi_ownership)`
      *
-     * @par Errors
-     * `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no parts, or parts of
-     * another client. `errc::ownership_lost`: a part was lost while waiting for another one.
-     * Otherwise those of the parts. No node remains after an error.
+     * @errors `errc::would_deadlock`: a path was added twice. `errc::bad_option`: no parts, or
+     * parts of another client. `errc::ownership_lost`: a part was lost while waiting for another
+     * one. Otherwise those of the parts. No node remains after an error.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once. Everything acquired or requested is reliably
-     * released; a simultaneous grant is either delivered or released.
+     * @cancellation Terminal, partial, total: completes at once. Everything acquired or requested
+     * is reliably released; a simultaneous grant is either delivered or released.
      */
     template <class Token = default_token>
     auto acquire(Token&& token = Token{}) {

@@ -67,16 +67,15 @@ public:
     /**
      * @brief Waits until one of the parts is lost.
      *
-     * @par Completion signature
-     * `void(error_code, error_code, std::string)`, with the reason, as for `ownership::wait_lost`,
-     * and the path of the part; the smallest path if several are lost at once.
+     * @completes `void(error_code, error_code, std::string)`, with the reason, as for
+     * `ownership::wait_lost`, and the path of the part; the smallest path if several are lost at
+     * once.
      *
-     * @par Errors
-     * `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
+     * @errors `operation_aborted`: it was released. `errc::busy`: another `wait_lost` is pending.
      * `errc::ownership_lost`: nothing is owned.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; a later `wait_lost` still reports the loss.
+     * @cancellation Terminal, partial, total: completes at once; a later `wait_lost` still reports
+     * the loss.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -87,8 +86,8 @@ public:
     /**
      * @brief Releases all parts, as `ownership::release`.
      *
-     * @par Completion signature
-     * `void(error_code)`, with the first error of a part; the others are released anyway.
+     * @completes `void(error_code)`, with the first error of a part; the others are released
+     * anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -104,12 +103,10 @@ public:
     /**
      * @brief Applies a transaction only if all parts are still held, as `ownership::commit`.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
+     * @completes `void(error_code, std::vector<transaction_result>)`, as `client::commit`.
      *
-     * @par Errors
-     * `errc::ownership_lost`: a part is lost, its node was deleted, or the session has ended;
-     * nothing was written. Otherwise as `client::commit`.
+     * @errors `errc::ownership_lost`: a part is lost, its node was deleted, or the session has
+     * ended; nothing was written. Otherwise as `client::commit`.
      */
     template <class Token = default_token>
     auto commit(transaction steps, Token&& token = Token{}) {

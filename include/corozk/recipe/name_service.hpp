@@ -36,11 +36,10 @@ struct name_service_options {
 /**
  * @brief Follows the value of a name. Created by `name_service::follow`.
  *
- * @par Cancellation
- * Terminal, partial, total: completes at once; the next call still reports the change.
+ * @cancellation Terminal, partial, total: completes at once; the next call still reports the
+ * change.
  *
- * @par Executor, thread safety, lifetime
- * As `name_service`.
+ * @executor As `name_service`.
  */
 class COROZK_DECL name_watch : public detail::recipe_object<detail::name_watch_impl> {
 public:
@@ -52,11 +51,9 @@ public:
      * @brief Waits until the name's entry differs from the one returned last. The first call
      *        completes at once. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, name_entry)`
+     * @completes `void(error_code, name_entry)`
      *
-     * @par Errors
-     * `errc::busy` (another `next` is pending), `errc::bad_path`, `zk_errc::no_auth`,
+     * @errors `errc::busy` (another `next` is pending), `errc::bad_path`, `zk_errc::no_auth`,
      * `errc::closed`.
      */
     template <class Token = default_token>
@@ -74,16 +71,13 @@ private:
  * A name may have several components ("printers/second-floor"). A node without data is merely a
  * parent of other names, so a value is never empty.
  *
- * @par Cancellation
- * Terminal, partial, total: all operations complete at once with
+ * @cancellation Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A cancelled session-bound registration is undone in the
  * background; a persistent one, and `unregister`, may be applied if in flight.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor unregisters session-bound names in the background.
+ * @executor As `client`. The destructor unregisters session-bound names in the background.
  *
- * @par Origin
- * "Name Service" on ZooKeeper's recipes page.
+ * @origin "Name Service" on ZooKeeper's recipes page.
  */
 class COROZK_DECL name_service : public detail::recipe_object<detail::name_service_impl> {
 public:
@@ -97,13 +91,11 @@ public:
     /**
      * @brief Registers a name. Repeating it with the same value is not an error.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::already_exists` (see the options; also a parent of other names), `errc::bad_option`
-     * (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals` (a parent of the
-     * name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::already_exists` (see the options; also a parent of other names),
+     * `errc::bad_option` (an empty value), `errc::bad_path`, `zk_errc::no_children_for_ephemerals`
+     * (a parent of the name is bound to a session), `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto register_name(std::string name,
@@ -130,12 +122,10 @@ public:
     /**
      * @brief Unregisters a name, also a persistent one that another client has registered.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other names),
-     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `zk_errc::no_node` (not registered), `zk_errc::not_empty` (it is a parent of other
+     * names), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto unregister(std::string name, Token&& token = Token{}) {
@@ -146,11 +136,10 @@ public:
     /**
      * @brief Looks up a name.
      *
-     * @par Completion signature
-     * `void(error_code, name_entry)`
+     * @completes `void(error_code, name_entry)`
      *
-     * @par Errors
-     * `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `zk_errc::no_node` (not registered), `errc::bad_path`, `zk_errc::no_auth`,
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto resolve(std::string name, Token&& token = Token{}) {
@@ -179,8 +168,7 @@ public:
      * @brief Lists the names directly below a parent (the root, if empty), sorted. Nodes without a
      *        value are not listed. Empty if the parent does not exist.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<name_entry>)`
+     * @completes `void(error_code, std::vector<name_entry>)`
      */
     template <class Token = default_token>
     auto list(std::string parent, Token&& token = Token{}) {

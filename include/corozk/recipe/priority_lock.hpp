@@ -50,8 +50,7 @@ struct priority_lock_options {
  * The `ownership` refers to the record, so that its `fencing_token` increases with every grant,
  * regardless of the order of arrival.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  *
  * @see Recipes page, "Locks", which leaves it as an exercise; "Revocable Shared Locks".
  */
@@ -66,15 +65,13 @@ public:
     /**
      * @brief Acquires the lock exclusively.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`
+     * @completes `void(error_code, ownership)`
      *
-     * @par Errors
-     * `errc::limit_mismatch`: others use a different ageing. `errc::foreign_data`: the parent's
-     * data is not an ageing. `errc::bad_option`: a negative ageing. Otherwise as `lock::acquire`.
+     * @errors `errc::limit_mismatch`: others use a different ageing. `errc::foreign_data`: the
+     * parent's data is not an ageing. `errc::bad_option`: a negative ageing. Otherwise as
+     * `lock::acquire`.
      *
-     * @par Cancellation
-     * As `lock::acquire`.
+     * @cancellation As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire(std::int32_t priority, Token&& token = Token{}) {

@@ -83,9 +83,8 @@ struct queue_item {
  * Move-only. The claim ends with `acknowledge`, `release` or the session; after the latter two the
  * item is available again. The destructor releases it in the background.
  *
- * @par Executor, thread safety, lifetime
- * As `client`, but when it is destroyed a pending `acknowledge` or `release` continues. May outlive
- * the queue object.
+ * @executor As `client`, but when it is destroyed a pending `acknowledge` or `release` continues.
+ * May outlive the queue object.
  */
 class COROZK_DECL queue_claim : public detail::recipe_object<detail::claim_impl> {
 public:
@@ -115,10 +114,9 @@ public:
     /**
      * @brief Deletes the item and the claim, and applies further steps, all or nothing.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
+     * @errors
      * - `errc::ownership_lost`: the claim was lost; nothing was applied. Another consumer gets the
      *   item.
      * - the error of a further step, such as `zk_errc::bad_version`: nothing was applied, and the
@@ -127,11 +125,9 @@ public:
      * - `zk_errc::connection_loss`: the response and the session were lost; outcome unknown.
      * - `errc::too_large`, `errc::busy` (another `acknowledge` or `release` is pending).
      *
-     * @par Cancellation
-     * All types: completes at once; a request in flight may be applied.
+     * @cancellation All types: completes at once; a request in flight may be applied.
      *
-     * @par Origin
-     * CURATOR-605 (two consumers of one message).
+     * @origin CURATOR-605 (two consumers of one message).
      */
     template <class Token = default_token>
     auto acknowledge(transaction extra, Token&& token = Token{}) {
@@ -148,11 +144,9 @@ public:
     /**
      * @brief Releases the claim: the item becomes available to all consumers.
      *
-     * @par Completion signature
-     * `void(error_code)`; not an error if the claim had already ended.
+     * @completes `void(error_code)`; not an error if the claim had already ended.
      *
-     * @par Cancellation
-     * All types: completes at once; the item is released anyway.
+     * @cancellation All types: completes at once; the item is released anyway.
      */
     template <class Token = default_token>
     auto release(Token&& token = Token{}) {
@@ -162,12 +156,10 @@ public:
     /**
      * @brief Waits until the claim is lost with the session, or because another client deleted it.
      *
-     * @par Completion signature
-     * `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by `acknowledge`,
-     * `release` or destruction.
+     * @completes `void(error_code)`: no error if it is lost; `operation_aborted` if it ended by
+     * `acknowledge`, `release` or destruction.
      *
-     * @par Cancellation
-     * All types: completes at once; the claim is kept.
+     * @cancellation All types: completes at once; the claim is kept.
      */
     template <class Token = default_token>
     auto wait_lost(Token&& token = Token{}) {
@@ -193,11 +185,9 @@ private:
  * @par Cancellation of all operations
  * All types: completes at once with `operation_aborted`.
  *
- * @par Executor, thread safety, lifetime
- * As `client`.
+ * @executor As `client`.
  *
- * @par Origin
- * "Queues" and "Priority Queues" on the recipes page.
+ * @origin "Queues" and "Priority Queues" on the recipes page.
  */
 class COROZK_DECL basic_queue : public detail::recipe_object<detail::queue_impl> {
 public:
@@ -211,16 +201,14 @@ public:
      * Exactly one `take` of all clients gets an item, even if responses are lost. Delivery is at
      * most once: if the process dies, the item is lost. Use `consume` to avoid that.
      *
-     * @par Completion signature
-     * `void(error_code, queue_item)`
+     * @completes `void(error_code, queue_item)`
      *
-     * @par Errors
-     * `zk_errc::connection_loss`: the client was closed while a delete was in flight. The result
-     * contains the item (use `as_tuple`), which may or may not have been deleted.
+     * @errors `zk_errc::connection_loss`: the client was closed while a delete was in flight. The
+     * result contains the item (use `as_tuple`), which may or may not have been deleted.
      *
-     * @par Cancellation
-     * All types: completes at once with `operation_aborted`. An item whose delete is in flight is
-     * given to another pending `take` of this object, or put back in its previous place.
+     * @cancellation All types: completes at once with `operation_aborted`. An item whose delete is
+     * in flight is given to another pending `take` of this object, or put back in its previous
+     * place.
      */
     template <class Token = default_token>
     auto take(Token&& token = Token{}) {
@@ -249,8 +237,7 @@ public:
     /**
      * @brief Reads the first item that is not known to be claimed, without removing it.
      *
-     * @par Completion signature
-     * `void(error_code, queue_item)`; `errc::would_block` if there is none.
+     * @completes `void(error_code, queue_item)`; `errc::would_block` if there is none.
      */
     template <class Token = default_token>
     auto peek(Token&& token = Token{}) {
@@ -263,14 +250,11 @@ public:
      * Delivery is at least once: an item is removed only by an acknowledgement, of which exactly
      * one succeeds.
      *
-     * @par Completion signature
-     * `void(error_code, queue_claim)`
+     * @completes `void(error_code, queue_claim)`
      *
-     * @par Errors
-     * `errc::not_supported`: the items are ephemeral.
+     * @errors `errc::not_supported`: the items are ephemeral.
      *
-     * @par Cancellation
-     * All types: completes at once; no claim remains.
+     * @cancellation All types: completes at once; no claim remains.
      */
     template <class Token = default_token>
     auto consume(Token&& token = Token{}) {
@@ -300,8 +284,7 @@ public:
     /**
      * @brief Counts the items with one small request, including claimed ones and foreign children.
      *
-     * @par Completion signature
-     * `void(error_code, std::size_t)`
+     * @completes `void(error_code, std::size_t)`
      */
     template <class Token = default_token>
     auto size(Token&& token = Token{}) {
@@ -349,16 +332,14 @@ private:
  * Puts that are started while another one is in flight share a request; those of one object keep
  * their order. Each is applied exactly once, even if the connection or the session is lost.
  *
- * @par Errors
- * `errc::too_large` (for one request, or for the bound), `errc::limit_mismatch`, and
+ * @errors `errc::too_large` (for one request, or for the bound), `errc::limit_mismatch`, and
  * `errc::bad_option` if the format does not support the rank. A put that fails was not applied,
  * except with `zk_errc::connection_loss`: the client was closed (or the control node deleted)
  * before the outcome was known.
  *
- * @par Cancellation
- * All types: completes at once with `operation_aborted`. A put in flight may be applied. An item
- * that was put after its deadline is deleted again, unless another client already has it (or the
- * response was lost).
+ * @cancellation All types: completes at once with `operation_aborted`. A put in flight may be
+ * applied. An item that was put after its deadline is deleted again, unless another client already
+ * has it (or the response was lost).
  */
 template <class... Rank>
 class producing_queue : public basic_queue {
@@ -366,8 +347,7 @@ public:
     /**
      * @brief Adds an item; waits while a bounded queue is full.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      */
     template <class Token = default_token>
     auto put(std::string data, Rank... rank, Token&& token = Token{}) {

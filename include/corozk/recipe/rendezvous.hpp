@@ -34,7 +34,7 @@ struct rendezvous_options {
  * The node is ephemeral. Until `withdraw`, it is created again in each session, and if another
  * client deletes it. Workers follow a master that moves with `next`.
  *
- * @par Cancellation
+ * @cancellation
  * | operation | terminal, partial, total |
  * |---|---|
  * | `publish` | completes at once; the node is deleted in the background |
@@ -42,11 +42,9 @@ struct rendezvous_options {
  * | `withdraw` | completes at once; withdraws in the background |
  * | `await`, `next` | completes at once; the next call still reports the change |
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor withdraws in the background.
+ * @executor As `client`. The destructor withdraws in the background.
  *
- * @par Origin
- * "Rendezvous" in the ZooKeeper paper (section 2.4).
+ * @origin "Rendezvous" in the ZooKeeper paper (section 2.4).
  */
 class COROZK_DECL rendezvous : public detail::recipe_object<detail::rendezvous_impl> {
 public:
@@ -63,12 +61,10 @@ public:
     /**
      * @brief Publishes data until `withdraw`.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::busy` (already published by this object), `errc::already_exists` (see the options),
-     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::busy` (already published by this object), `errc::already_exists` (see the
+     * options), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto publish(std::string data, Token&& token = Token{}) {
@@ -92,8 +88,7 @@ public:
     /**
      * @brief Replaces the published data, for this session and later ones.
      *
-     * @par Completion signature
-     * `void(error_code)`; `errc::not_a_member` if nothing is published.
+     * @completes `void(error_code)`; `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
     auto update(std::string data, Token&& token = Token{}) {
@@ -104,8 +99,7 @@ public:
     /**
      * @brief Deletes the node.
      *
-     * @par Completion signature
-     * `void(error_code)`, after the node was deleted or its session has ended;
+     * @completes `void(error_code)`, after the node was deleted or its session has ended;
      * `errc::not_a_member` if nothing is published.
      */
     template <class Token = default_token>
@@ -116,11 +110,9 @@ public:
     /**
      * @brief Waits until the data is published.
      *
-     * @par Completion signature
-     * `void(error_code, rendezvous_point)`
+     * @completes `void(error_code, rendezvous_point)`
      *
-     * @par Errors
-     * `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
+     * @errors `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>
     auto await(Token&& token = Token{}) {
@@ -143,11 +135,9 @@ public:
      * @brief Waits until the data, the publisher or its presence differs from the state returned
      *        last. The first call completes at once. Intermediate states may be skipped.
      *
-     * @par Completion signature
-     * `void(error_code, rendezvous_point)`
+     * @completes `void(error_code, rendezvous_point)`
      *
-     * @par Errors
-     * `errc::busy` (another `next` of this object is pending), `errc::bad_path`,
+     * @errors `errc::busy` (another `next` of this object is pending), `errc::bad_path`,
      * `zk_errc::no_auth`, `errc::closed`.
      */
     template <class Token = default_token>

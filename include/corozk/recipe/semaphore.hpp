@@ -38,8 +38,7 @@ using semaphore_options = contender_options;  ///< The options of a `semaphore`.
  *   Semaphore, any child is a lease. Kazoo reads the limit only once, so a changed limit affects
  *   this library only.
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  *
  * @see CURATOR-75 (a changed limit went unnoticed), CURATOR-315, CURATOR-335 (orphaned leases),
  * Kazoo issue 213 (more holders than permits).
@@ -57,17 +56,14 @@ public:
     /**
      * @brief Acquires permits, all or none.
      *
-     * @par Completion signature
-     * `void(error_code, ownership)`, with one object for all permits.
+     * @completes `void(error_code, ownership)`, with one object for all permits.
      *
-     * @par Errors
-     * `errc::bad_option`: less than 1, or more than the limit (also if that is lowered while
-     * waiting). `errc::limit_mismatch`: the limit differed from the stored one at the first use of
-     * this object. `errc::foreign_data`: the parent's data is not a limit. Otherwise as
+     * @errors `errc::bad_option`: less than 1, or more than the limit (also if that is lowered
+     * while waiting). `errc::limit_mismatch`: the limit differed from the stored one at the first
+     * use of this object. `errc::foreign_data`: the parent's data is not a limit. Otherwise as
      * `lock::acquire`.
      *
-     * @par Cancellation
-     * As `lock::acquire`.
+     * @cancellation As `lock::acquire`.
      */
     template <class Token = default_token>
     auto acquire(std::int32_t permits, Token&& token = Token{}) {
@@ -132,14 +128,11 @@ public:
     /**
      * @brief Gets the number of permits that could be acquired without waiting.
      *
-     * @par Completion signature
-     * `void(error_code, std::int32_t)`
+     * @completes `void(error_code, std::int32_t)`
      *
-     * @par Errors
-     * `errc::foreign_data`, and as `contenders`.
+     * @errors `errc::foreign_data`, and as `contenders`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once.
+     * @cancellation Terminal, partial, total: completes at once.
      */
     template <class Token = default_token>
     auto available(Token&& token = Token{}) {
@@ -149,8 +142,7 @@ public:
     /**
      * @brief Gets the contenders that hold permits, according to their nodes' order and the limit.
      *
-     * @par Completion signature
-     * `void(error_code, std::vector<contender_info>)`
+     * @completes `void(error_code, std::vector<contender_info>)`
      *
      * @par Errors, cancellation
      * As `available`.
@@ -164,15 +156,13 @@ public:
      * @brief Changes the limit for all participants. Permits are not revoked: if more are held than
      *        the new limit allows, none are granted until enough have been released.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a limit.
-     * `errc::not_supported`: Curator stores no limit. Otherwise as `contenders`.
+     * @errors `errc::bad_option`: less than 1. `errc::foreign_data`: the parent's data is not a
+     * limit. `errc::not_supported`: Curator stores no limit. Otherwise as `contenders`.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the limit may change anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the limit may change anyway. Total:
+     * ignored.
      */
     template <class Token = default_token>
     auto set_limit(std::int32_t limit, Token&& token = Token{}) {

@@ -29,8 +29,7 @@ using shared_lock_options = contender_options;  ///< The options of a `shared_lo
  * 2.8's reader waits for the last writer, even one queued behind it, which is a deadlock (Kazoo
  * issue 649).
  *
- * @par Executor, thread safety, lifetime
- * As `lock`.
+ * @executor As `lock`.
  *
  * @see Recipes page, "Shared Locks" and the note on the guid; CURATOR-45, CURATOR-498,
  * ZOOKEEPER-2931, ZOOKEEPER-4372.
@@ -128,16 +127,14 @@ public:
      * @par Preconditions
      * `held` was acquired from a `shared_lock` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::busy`: another change
-     * is in progress. `errc::bad_option`: not held from this path, or not a writer. After any other
-     * error (`zk_errc::no_auth`) it is still a writer.
+     * @errors `errc::ownership_lost`, `zk_errc::session_expired`: it was lost. `errc::busy`:
+     * another change is in progress. `errc::bad_option`: not held from this path, or not a writer.
+     * After any other error (`zk_errc::no_auth`) it is still a writer.
      *
-     * @par Cancellation
-     * Terminal and partial: stops waiting; the change takes place anyway. Total: ignored.
+     * @cancellation Terminal and partial: stops waiting; the change takes place anyway. Total:
+     * ignored.
      *
      * @see CURATOR-276, CURATOR-621: a queued writer was granted.
      */
@@ -163,17 +160,14 @@ public:
      * @par Preconditions
      * `held` was acquired from a `shared_lock` of the same session and path.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: it was lost or
-     * released. `errc::busy`: another change is in progress. `errc::bad_option`: not held from this
-     * path, or not a reader. Otherwise as `acquire_write`.
+     * @errors `errc::would_deadlock`; `errc::ownership_lost`, `zk_errc::session_expired`: it was
+     * lost or released. `errc::busy`: another change is in progress. `errc::bad_option`: not held
+     * from this path, or not a reader. Otherwise as `acquire_write`.
      *
-     * @par Cancellation
-     * Terminal, partial, total: completes at once; `held` is still a reader, or a writer if that
-     * was granted at the same time.
+     * @cancellation Terminal, partial, total: completes at once; `held` is still a reader, or a
+     * writer if that was granted at the same time.
      */
     template <class Token = default_token>
     auto upgrade(const ownership& held, Token&& token = Token{}) {

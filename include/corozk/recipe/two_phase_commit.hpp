@@ -41,15 +41,12 @@ struct commit_options {
  * After a transaction was cleaned up, another one may begin at the same path. It is neither
  * affected by nor visible to objects of the first one (`zk_errc::no_node`).
  *
- * @par Cancellation
- * Terminal, partial, total: all operations complete at once with
+ * @cancellation Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`; requests in flight may be applied.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. The destructor changes nothing at the server.
+ * @executor As `client`. The destructor changes nothing at the server.
  *
- * @par Origin
- * "Two-phased Commit" on ZooKeeper's recipes page, in both forms; each site creates its own
+ * @origin "Two-phased Commit" on ZooKeeper's recipes page, in both forms; each site creates its own
  * ephemeral node, as suggested there.
  */
 class COROZK_DECL commit_coordinator
@@ -65,10 +62,9 @@ public:
     /**
      * @brief Begins the transaction by creating its node.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
+     * @errors
      * - `errc::already_exists`: there is a transaction at this path.
      * - `errc::bad_option`: no sites, duplicate sites, or an invalid node name.
      * - `errc::too_large`: payload and names, or a decision for that many sites, exceed the size of
@@ -86,11 +82,9 @@ public:
     /**
      * @brief Takes over a transaction that another, perhaps dead, coordinator has begun.
      *
-     * @par Completion signature
-     * `void(error_code, commit_transaction)`
+     * @completes `void(error_code, commit_transaction)`
      *
-     * @par Errors
-     * `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
+     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::closed`.
      */
     template <class Token = default_token>
     auto resume(Token&& token = Token{}) {
@@ -100,11 +94,9 @@ public:
     /**
      * @brief Waits for the decision or, in the form `coordinator`, makes it.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
+     * @completes `void(error_code, commit_outcome)`; an abort is an outcome, not an error.
      *
-     * @par Errors
-     * `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (cleaned up),
+     * @errors `errc::not_a_member` (neither begun nor resumed), `zk_errc::no_node` (cleaned up),
      * `errc::foreign_data`, `errc::closed`.
      */
     template <class Token = default_token>
@@ -118,9 +110,8 @@ public:
      * Votes are due after three quarters of the time, or one second before its end; the rest is
      * reserved for writing the decision. The minimum is 200 ms.
      *
-     * @par Errors
-     * `errc::in_doubt`: the decision was not confirmed in time (see `time_limit`); it continues in
-     * the background.
+     * @errors `errc::in_doubt`: the decision was not confirmed in time (see `time_limit`); it
+     * continues in the background.
      */
     template <class Token = default_token>
     auto decide_for(time_limit limit, Token&& token = Token{}) {
@@ -137,11 +128,11 @@ public:
     /**
      * @brief Aborts the transaction, unless it has been decided.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`, with the decision, which may be an earlier commit.
+     * @completes `void(error_code, commit_outcome)`, with the decision, which may be an earlier
+     * commit.
      *
-     * @par Errors
-     * `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason), `errc::closed`.
+     * @errors `zk_errc::no_node`, `errc::foreign_data`, `errc::too_large` (the reason),
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto abort(std::string reason, Token&& token = Token{}) {
@@ -156,10 +147,9 @@ public:
      * @param force even if some sites have not called `finish`, which may then never learn the
      *        decision
      *
-     * @par Completion signature
-     * `void(error_code)`, also if it did not exist.
+     * @completes `void(error_code)`, also if it did not exist.
      *
-     * @par Errors
+     * @errors
      * - `errc::in_doubt`: not decided yet.
      * - `errc::busy`: some sites have not finished.
      * - `zk_errc::not_empty`: other clients keep creating nodes below it.
@@ -190,13 +180,11 @@ private:
  *
  * `join`, then `vote`, then act on the outcome, then `finish`.
  *
- * @par Cancellation
- * Terminal, partial, total: all operations complete at once with
+ * @cancellation Terminal, partial, total: all operations complete at once with
  * `boost::asio::error::operation_aborted`. A vote in flight may be cast; use `wait_outcome`.
  *
- * @par Executor, thread safety, lifetime
- * As `client`. Destruction before the decision is known counts as the death of the site: its node is
- * deleted in the background.
+ * @executor As `client`. Destruction before the decision is known counts as the death of the site:
+ * its node is deleted in the background.
  */
 class COROZK_DECL commit_site : public detail::recipe_object<detail::commit_site_impl> {
 public:
@@ -219,11 +207,9 @@ public:
      * the transaction is aborted. If the transaction has been decided, the result contains the
      * outcome.
      *
-     * @par Completion signature
-     * `void(error_code, commit_transaction)`
+     * @completes `void(error_code, commit_transaction)`
      *
-     * @par Errors
-     * `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
+     * @errors `errc::not_a_member` (not a site of the transaction), `errc::foreign_data`,
      * `errc::already_exists` (another object of this client is that site), `errc::busy` (already
      * joined), `errc::bad_path`, `zk_errc::no_auth`, `errc::closed`.
      */
@@ -250,10 +236,9 @@ public:
      * A site votes once. A vote to abort is decisive. If the site's session is lost before the
      * decision, the site counts as dead and the transaction is aborted.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`
+     * @completes `void(error_code, commit_outcome)`
      *
-     * @par Errors
+     * @errors
      * - `errc::not_a_member`: not joined.
      * - `errc::busy`: it has voted, or is voting. (After a failure with unknown outcome the same
      *   vote may be repeated, but not changed.)
@@ -288,11 +273,10 @@ public:
     /**
      * @brief Waits for the decision. The site need not have joined, for instance after a restart.
      *
-     * @par Completion signature
-     * `void(error_code, commit_outcome)`
+     * @completes `void(error_code, commit_outcome)`
      *
-     * @par Errors
-     * `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`, `errc::closed`.
+     * @errors `zk_errc::no_node` (the transaction was cleaned up), `errc::foreign_data`,
+     * `errc::closed`.
      */
     template <class Token = default_token>
     auto wait_outcome(Token&& token = Token{}) {
@@ -315,11 +299,9 @@ public:
     /**
      * @brief Declares that the site has acted on the decision and no longer needs it.
      *
-     * @par Completion signature
-     * `void(error_code)`
+     * @completes `void(error_code)`
      *
-     * @par Errors
-     * `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
+     * @errors `errc::in_doubt` (the decision is not known), `zk_errc::no_node` (cleaned up),
      * `errc::closed`.
      */
     template <class Token = default_token>

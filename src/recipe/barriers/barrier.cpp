@@ -15,12 +15,9 @@ namespace detail {
 
 class barrier_impl final : public recipe_core {
 public:
-    barrier_impl(port& p, std::string path_, barrier_options options_)
-        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
+    barrier_impl(port& p, std::string path, barrier_options options_)
+        : recipe_core(p, "barrier", std::move(path)), options(std::move(options_)) {}
 
-    bool path_is_good() const { return detail::path_is_good(get_port(), "barrier", path); }
-
-    const std::string path;
     const barrier_options options;
 };
 
@@ -37,13 +34,9 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
     bool up_to_date = false;  // the server knows of barriers that were set before the call
     while (!call.over()) {
         changed.disarm();
-        request look(p, op_code::get, self->path);
+        request look(p, op_code::get, self->path());
         look.attach(changed);
-        error_code ec;
-        if (up_to_date)
-            ec = co_await look;
-        else
-            ec = co_await behind_sync(p, look);
+        error_code ec = co_await behind_sync(p, look, !up_to_date);
         if (retry(p).again(ec))
             continue;
         up_to_date = true;
@@ -60,22 +53,14 @@ task<> wait_driver(std::shared_ptr<barrier_impl> self,
         if (!call.over())
             co_await wake.wait();
     }
-    forget_watch(p, changed, watch_kind::data, self->path);
+    forget_watch(p, changed, watch_kind::data, self->path());
 }
 
-task<> is_set_driver(std::shared_ptr<barrier_impl> self,
-                     any_handler<void(error_code, bool)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<bool> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        request look(p, op_code::exists, self->path);
-        error_code ec = co_await behind_sync(p, look);
-        if (retry(p).again(ec))
-            continue;
-        bool missing = ec == zk_errc::no_node;
-        call.complete(missing ? error_code() : ec, !ec);
-    }
+task<error_code> look_once(barrier_impl& self, bool& is_set) {
+    request look(self.get_port(), op_code::exists, self.path());
+    error_code ec = co_await behind_sync(self.get_port(), look);
+    is_set = !ec;
+    co_return ec == zk_errc::no_node ? error_code() : ec;
 }
 
 task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_code, bool)> handler) {
@@ -85,18 +70,18 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     const std::string guid = p.new_guid();
     retry attempts(p);
     while (!call.over()) {
-        request create(p, op_code::create, self->path);
+        request create(p, op_code::create, self->path());
         create.data = guid;
         create.entries = self->options.acl;
         if (self->options.bound_to_session)
             create.mode = create_mode::ephemeral;
         error_code ec = co_await create;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, std::string(parent_path(self->path)), self->options.acl);
+            ec = co_await ensure_path(p, std::string(parent_path(self->path())), self->options.acl);
             if (ec && !retry(p).again(ec))
                 call.fail(ec);
         } else if (ec == zk_errc::node_exists && attempts.doubtful()) {
-            request look(p, op_code::get, self->path);
+            request look(p, op_code::get, self->path());
             ec = co_await look;
             if (retry(p).again(ec) || ec == zk_errc::no_node)
                 continue;
@@ -110,14 +95,8 @@ task<> set_driver(std::shared_ptr<barrier_impl> self, any_handler<void(error_cod
     }
 }
 
-task<> remove_driver(std::shared_ptr<barrier_impl> self,
-                     any_handler<void(error_code, bool)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<bool> call(*self, std::move(handler), wake);
-    bool removed = false;
-    error_code ec = co_await erase_one(p, self->path, removed);
-    call.complete(ec, removed);
+task<error_code> remove_once(barrier_impl& self, bool& removed) {
+    return erase_one(self.get_port(), self.path(), removed);
 }
 
 }  // namespace
@@ -131,11 +110,11 @@ void barrier::start_set(const impl_ptr& impl, handler_of<bool> handler) {
 }
 
 void barrier::start_remove(const impl_ptr& impl, handler_of<bool> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::remove_driver);
+    detail::serve_at_path(impl, std::move(handler), &detail::remove_once);
 }
 
 void barrier::start_is_set(const impl_ptr& impl, handler_of<bool> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::is_set_driver);
+    detail::serve_at_path(impl, std::move(handler), &detail::look_once);
 }
 
 void barrier::start_wait(const impl_ptr& impl, time_limit limit, handler_of<> handler) {

@@ -13,10 +13,12 @@ using phase = barrier_phase;
 class double_barrier_impl final : public recipe_core {
 public:
     double_barrier_impl(port& p,
-                        std::string path_,
+                        std::string path,
                         std::uint32_t size_,
                         double_barrier_options options_)
-        : recipe_core(p), path(std::move(path_)), size(size_), options(std::move(options_)) {}
+        : recipe_core(p, "double barrier", std::move(path)),
+          size(size_),
+          options(std::move(options_)) {}
 
     void enter(any_handler<void(error_code)> handler, time_point deadline) {
         if (seat && seat->phase != phase::outside && seat->phase != phase::withdrawing &&
@@ -25,7 +27,7 @@ public:
         if (seat)
             round = seat->round ? seat->round : round;
         if (!room)
-            room = get_port().use_service<barrier_rooms>().find(path, size);
+            room = get_port().use_service<barrier_rooms>().find(path(), size);
         seat = std::make_shared<barrier_seat>(room->wake());
         seat->entries = options.acl;
         seat->refuse_to_wait = !options.wait_for_next_round;
@@ -67,9 +69,6 @@ public:
         }
     }
 
-    bool path_is_good() const { return detail::path_is_good(get_port(), "double barrier", path); }
-
-    const std::string path;
     const std::uint32_t size;
     const double_barrier_options options;
     std::shared_ptr<barrier_room> room;

@@ -16,7 +16,7 @@ void barrier_room::add_jobs(std::deque<job>& jobs, std::uint64_t generation, boo
                 list = true;
             add_create(jobs, s, generation);
         } else if (s->phase == phase::withdrawing || (s->phase == phase::leaving && s->erase_now)) {
-            jobs.emplace_back(kind::erase, s, port_, op_code::erase, s->node);
+            jobs.emplace_back(s, port_, op_code::erase, s->node);
         }
     }
 }
@@ -27,8 +27,7 @@ void barrier_room::add_create(std::deque<job>& jobs, const seat_ptr& s, std::uin
         s->first_guid = random;
     s->guid = member_guid(s->first_guid, random);
     s->generation = generation;
-    jobs.emplace_back(
-        kind::create, s, port_, op_code::create, join_path(parent_, member_prefix(s->guid)));
+    jobs.emplace_back(s, port_, op_code::create, join_path(parent_, member_prefix(s->guid)));
     request& ask = jobs.back().ask;
     ask.mode = create_mode::ephemeral_sequential;
     ask.entries = s->entries;
@@ -39,7 +38,7 @@ void barrier_room::note_answer(job& j, bool& parent_missing, bool& again) {
     error_code ec = j.ask.error;
     retry attempt(port_);
     const bool transient = attempt.again(ec);
-    if (j.kind == kind::create) {
+    if (j.ask.code == op_code::create) {
         if (!ec) {
             std::optional<std::int32_t> sequence = parse_member(base_name(j.ask.answer));
             s.node = j.ask.answer;

@@ -88,17 +88,13 @@ public:
 private:
     using phase = barrier_phase;
 
+    /// A create or a delete.
     struct job {
-        enum class kind_type : std::uint8_t { create, erase };
-        job(kind_type kind_, seat_ptr seat_, port& p, op_code code, std::string path)
-            : kind(kind_),
-              seat(std::move(seat_)),
-              ask(p, code, std::move(path), seat->generation) {}
-        kind_type kind;
+        job(seat_ptr seat_, port& p, op_code code, std::string path)
+            : seat(std::move(seat_)), ask(p, code, std::move(path), seat->generation) {}
         seat_ptr seat;
         request ask;
     };
-    using kind = job::kind_type;
 
     static task<> run(std::shared_ptr<barrier_room> self);
     task<bool> step();

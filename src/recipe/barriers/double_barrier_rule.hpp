@@ -4,7 +4,6 @@
 #include "operation/name_list.hpp"
 #include "recipe/contention/node_name.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>

@@ -2,9 +2,7 @@
 #include "recipe/contention/contention_object.hpp"
 
 #include "driver/cancellable.hpp"
-#include "driver/port.hpp"
 #include "operation/path.hpp"
-#include "recipe/contention/inspection.hpp"
 #include "recipe/contention/release_request.hpp"
 
 namespace corozk::detail {

@@ -10,7 +10,6 @@
 #include <corozk/tracer.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace corozk::detail {
 

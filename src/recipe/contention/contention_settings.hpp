@@ -40,12 +40,7 @@ struct contention_settings {
     std::string record_suffix;
 
     /// For an ephemeral node beside those of the contenders.
-    create_options ephemeral() const {
-        create_options how;
-        how.mode = create_mode::ephemeral;
-        how.acl = &entries;
-        return how;
-    }
+    create_options ephemeral() const { return {.mode = create_mode::ephemeral, .acl = &entries}; }
 };
 
 /// The recipes with formats of other libraries.

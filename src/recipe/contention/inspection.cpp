@@ -2,12 +2,13 @@
 #include "recipe/contention/inspection.hpp"
 
 #include "driver/cancellable.hpp"
-#include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/contention/limit.hpp"
 #include "recipe/contention/release_request.hpp"
+#include "recipe/toolkit/read_children.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -36,14 +37,15 @@ void judge_queue(const contention_rule& rule,
 
 }  // namespace
 
-contender_info info_of(const request& read, const contention_settings& settings) {
+contender_info info_of(std::string_view name,
+                       const node_view& node,
+                       const contention_settings& settings) {
     contender_info info;
-    info.path = read.path;
-    info.session_id = read.record.ephemeral_owner;
-    info.fencing_token = read.record.czxid;
-    info.data = without_release_request(read.answer, settings.release_request);
-    info.since =
-        std::chrono::system_clock::time_point(std::chrono::milliseconds(read.record.ctime));
+    info.path = join_path(settings.parent, name);
+    info.session_id = node.stat.ephemeral_owner;
+    info.fencing_token = node.stat.czxid;
+    info.data = without_release_request(node.data, settings.release_request);
+    info.since = std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.ctime));
     return info;
 }
 
@@ -52,11 +54,11 @@ task<error_code> survey(port& p,
                         const std::vector<std::string>& kinds,
                         contention_survey& found) {
     request parent(p, op_code::get, settings.parent);
-    request listing(p, op_code::children, settings.parent);
     if (settings.initial_limit > 0)
         parent.send();
-    listing.send();
-    error_code ec = co_await listing;
+    auto ours = [&settings](std::string_view name) { return bool(settings.names.parse(name)); };
+    std::map<std::string, node_view> nodes;
+    error_code ec = co_await read_children(p, settings.parent, nodes, ours);
     found.limit = std::max(settings.initial_limit, settings.fixed_limit);
     if (settings.initial_limit > 0) {
         error_code read = co_await parent;
@@ -75,25 +77,9 @@ task<error_code> survey(port& p,
         co_return ec == zk_errc::no_node ? error_code() : ec;
     std::vector<std::pair<contention_entry, contender_info>> places;
     std::optional<std::int32_t> origin;
-    std::vector<std::unique_ptr<request>> reads;
-    for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        if (!settings.names.parse(listing.names[i]))
-            continue;
-        reads.push_back(std::make_unique<request>(
-            p, op_code::get, join_path(settings.parent, listing.names[i])));
-        reads.back()->send();
-    }
-    for (auto& owned_read : reads) {
-        request& read = *owned_read;
-        error_code problem = co_await read;
-        if (problem == zk_errc::no_node)
-            continue;  // deleted in the meantime
-        if (problem) {
-            ec = problem;
-            continue;
-        }
-        auto name = settings.names.parse(base_name(read.path));
-        contender_info info = info_of(read, settings);
+    for (const auto& [node_name, node] : nodes) {
+        auto name = settings.names.parse(node_name);
+        contender_info info = info_of(node_name, node, settings);
         info.kind = name->kind < kinds.size() ? kinds[name->kind] : std::string();
         info.sequence = name->sequence;
         info.weight = name->weight;
@@ -105,8 +91,6 @@ task<error_code> survey(port& p,
         place.weight = name->weight;
         places.emplace_back(place, std::move(info));
     }
-    if (ec)
-        co_return ec;
     std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
         return std::pair(a.first.order, a.second.fencing_token) <
                std::pair(b.first.order, b.second.fencing_token);

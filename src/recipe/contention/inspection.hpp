@@ -4,10 +4,11 @@
 #include "driver/request.hpp"
 #include "driver/user_call.hpp"
 #include "recipe/contention/contention_settings.hpp"
+#include "recipe/toolkit/node_view.hpp"
 #include <corozk/contender_info.hpp>
 
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace corozk::detail {
@@ -19,7 +20,9 @@ struct contention_survey {
 };
 
 /// What a contender's node says, except for its name.
-contender_info info_of(const request& read, const contention_settings& settings);
+contender_info info_of(std::string_view name,
+                       const node_view& node,
+                       const contention_settings& settings);
 
 task<error_code> survey(port& p,
                         const contention_settings& settings,

@@ -26,11 +26,8 @@ task<error_code> settle_limit(port& p,
         request get(p, op_code::get, settings.parent);
         if (watch)
             get.attach(*watch);
-        error_code ec;
-        if (!limit)
-            ec = co_await behind_sync(p, get);  // not written if it is already the same
-        else
-            ec = co_await get;
+        // To change it: not written if it is already the same.
+        error_code ec = co_await behind_sync(p, get, !limit);
         if (is_recoverable(ec))
             continue;  // waits for the connection
         if (ec == zk_errc::no_node) {

@@ -5,7 +5,6 @@
 #include "recipe/contention/contention_settings.hpp"
 #include <corozk/time_limit.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 

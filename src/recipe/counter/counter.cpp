@@ -60,9 +60,8 @@ public:
     };
 
     counter_impl(port& p, std::string path, counter_options options)
-        : recipe_core(p),
+        : recipe_core(p, "counter", std::move(path)),
           wake_(p),
-          path_(std::move(path)),
           options_(std::move(options)),
           format_(format_of(options_.compatibility, options_.bits)),
           writer_(p.new_guid().substr(0, 16)) {}
@@ -78,7 +77,6 @@ public:
     }
 
     signal& wake() noexcept { return wake_; }
-    bool path_is_good() const { return detail::path_is_good(port_, "counter", path_); }
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -210,14 +208,10 @@ private:
     task<error_code> load(bool caught_up) {
         for (;;) {
             const std::uint64_t generation = port_.status().generation;
-            request get(port_, op_code::get, path_);
+            request get(port_, op_code::get, path());
             // The server of a new session may lag behind the one that applied the last update.
             bool synced = caught_up || (updated_in_ != 0 && updated_in_ != generation);
-            error_code ec;
-            if (synced)
-                ec = co_await behind_sync(port_, get);
-            else
-                ec = co_await get;
+            error_code ec = co_await behind_sync(port_, get, synced);
             bool answered = !ec || ec == zk_errc::no_node;
             if (answered && updated_in_ != 0) {
                 if (get.sent_in != generation)
@@ -247,13 +241,13 @@ private:
         if (!fits(*format_, record.value))
             co_return make_error_code(errc::overflow);
         record.identity = port_.new_guid().substr(0, 16);
-        request make(port_, op_code::create, path_);
+        request make(port_, op_code::create, path());
         make.data = print_counter(*format_, record);
         make.entries = options_.acl;
         error_code ec = co_await make;
         base_.reset();
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(port_, std::string(parent_path(path_)), options_.acl);
+            ec = co_await ensure_path(port_, std::string(parent_path(path())), options_.acl);
         }
         if (ec == zk_errc::node_exists || retry(port_, while_reachable).again(ec))
             ec = error_code();
@@ -271,7 +265,7 @@ private:
         transaction steps;
         create_options options;
         options.acl = &options_.acl;
-        steps.erase(path_, attempt.stat.version).create(path_, std::move(data), options);
+        steps.erase(path(), attempt.stat.version).create(path(), std::move(data), options);
         write.steps = steps.steps();
     }
 
@@ -289,7 +283,7 @@ private:
     }
 
     task<error_code> update(counter_attempt attempt) {
-        request write(port_, op_code::set, path_);
+        request write(port_, op_code::set, path());
         prepare(write, attempt);
         time_point begin = port_.now();
         error_code ec = co_await write;
@@ -315,7 +309,7 @@ private:
         error_code unknown = zk_errc::connection_loss;
         for (;;) {
             // The server of a new session may lag behind the one that applied the update.
-            request get(port_, op_code::get, path_);
+            request get(port_, op_code::get, path());
             error_code ec = co_await behind_sync(port_, get);
             if (retry(port_).again(ec))
                 continue;
@@ -334,7 +328,7 @@ private:
                 case counter_verdict::pending:
                     break;
             }
-            request write(port_, op_code::set, path_);
+            request write(port_, op_code::set, path());
             prepare(write, attempt);
             ec = co_await write;
             if (!ec) {
@@ -352,7 +346,6 @@ private:
     }
 
     signal wake_;
-    std::string path_;
     counter_options options_;
     std::optional<counter_format> format_;
     std::string writer_;

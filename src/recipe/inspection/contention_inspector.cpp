@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/cancellable.hpp"
-#include "operation/path.hpp"
 #include "recipe/contention/contention_object.hpp"
 #include "recipe/inspection/known_queues.hpp"
+#include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/contention_inspector.hpp>
 
 #include <algorithm>
@@ -12,66 +12,55 @@ namespace corozk {
 
 namespace detail {
 
-class contention_inspector_impl {
+class contention_inspector_impl final : public recipe_core {
 public:
-    contention_inspector_impl(port& p, std::string path_, const client& c)
-        : owner(p), path(std::move(path_)), good(!path_problem(path) && path != "/") {
-        if (good)
+    contention_inspector_impl(port& p, std::string path, const client& c)
+        : recipe_core(p, "contention inspector", path) {
+        if (path_is_good())
             recipes = known_queues_at(c, path);
     }
 
-    port& owner;
-    std::string path;
-    bool good;  ///< whether the path is valid
+    /// Lists the contenders, and finds their recipe.
+    task<error_code> look(found_queue& found) const {
+        return recognise(get_port(), path(), recipes, found);
+    }
+
     std::vector<known_queue> recipes;
 };
 
 namespace {
 
-using infos = std::vector<contender_info>;
-template <class... Values>
-using call_ptr = std::shared_ptr<user_call<Values...>>;
+using impl_ptr = std::shared_ptr<contention_inspector_impl>;
 
-/// Runs `driver(call)` for a cancellable call, or completes it with an error.
-template <class... Values, class Driver>
-void run(const std::shared_ptr<contention_inspector_impl>& impl,
-         any_handler<void(error_code, Values...)> handler,
-         Driver driver) {
-    if (!impl || !impl->good) {
-        error_code reason = impl ? errc::bad_path : errc::closed;
-        auto executor = impl ? impl->owner.executor() : fallback_executor(handler);
-        return immediate_result<Values...>(executor, std::move(handler), reason, Values()...);
-    }
-    auto call =
-        cancellable(user_call<Values...>(impl->owner, std::move(handler)), any_cancellation);
-    impl->owner.spawn(driver(std::move(call)));
-}
-
-task<> list(std::shared_ptr<contention_inspector_impl> impl, call_ptr<infos> call) {
+task<> list(impl_ptr impl, any_handler<void(error_code, std::vector<contender_info>)> handler) {
+    user_call<std::vector<contender_info>> user(impl->get_port(), std::move(handler));
+    auto call = cancellable(std::move(user), any_cancellation);
     found_queue found;
-    error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
+    error_code ec = co_await impl->look(found);
     if (ec)
         found.contenders.clear();
     call->complete(ec, std::move(found.contenders));
 }
 
-/// Runs an operation of the recipe of this contender: `begin(queue, inner call)`.
+/// Runs an operation of the recipe of this contender: `begin(queue, token)`.
 template <class... Values, class Begin>
-task<> operate(std::shared_ptr<contention_inspector_impl> impl,
-               call_ptr<Values...> call,
+task<> operate(impl_ptr impl,
+               any_handler<void(error_code, Values...)> handler,
                std::string contender_path,
                Begin begin) {
+    port& p = impl->get_port();
+    auto call = cancellable(user_call<Values...>(p, std::move(handler)), any_cancellation);
     found_queue found;
-    error_code ec = co_await recognise(impl->owner, impl->path, impl->recipes, found);
+    error_code ec = co_await impl->look(found);
     bool stands = std::any_of(found.contenders.begin(),
                               found.contenders.end(),
                               [&](const contender_info& c) { return c.path == contender_path; });
     if (!ec && !stands)
         ec = zk_errc::no_node;
-    signal wake(impl->owner);
-    inner_call<Values...> inner(impl->owner, wake);
+    signal wake(p);
+    inner_call<Values...> inner(p, wake);
     if (!ec && call->waiting()) {
-        begin(*found.recipe, inner);
+        begin(*found.recipe, inner.token());
         while (!inner.done())
             co_await wake.wait();
         ec = inner.error();
@@ -80,6 +69,15 @@ task<> operate(std::shared_ptr<contention_inspector_impl> impl,
         call->complete(ec);
     else
         call->complete(ec, !ec && inner.value());
+}
+
+template <class... Values, class Begin>
+void run_operation(const impl_ptr& impl,
+                   any_handler<void(error_code, Values...)> handler,
+                   std::string contender_path,
+                   Begin begin) {
+    if (usable_at_path(impl, handler))
+        impl->get_port().spawn(operate(impl, std::move(handler), std::move(contender_path), begin));
 }
 
 }  // namespace
@@ -91,32 +89,26 @@ contention_inspector::contention_inspector(const client& c, std::string path)
 
 void contention_inspector::start_contenders(const impl_ptr& impl,
                                             handler_of<std::vector<contender_info>> handler) {
-    detail::run(impl, std::move(handler), [&impl](detail::call_ptr<detail::infos> call) {
-        return detail::list(impl, std::move(call));
-    });
+    detail::run_at_path(impl, std::move(handler), &detail::list);
 }
 
 void contention_inspector::start_break(const impl_ptr& impl,
                                        std::string contender_path,
                                        handler_of<> handler) {
-    auto begin = [contender_path](detail::contention_recipe& queue, detail::inner_call<>& inner) {
-        queue.break_contender(contender_path, inner.token());
+    auto begin = [contender_path](detail::contention_recipe& queue, auto token) {
+        queue.break_contender(contender_path, std::move(token));
     };
-    detail::run(impl, std::move(handler), [&](detail::call_ptr<> call) {
-        return detail::operate(impl, std::move(call), contender_path, begin);
-    });
+    detail::run_operation(impl, std::move(handler), std::move(contender_path), begin);
 }
 
 void contention_inspector::start_insist(const impl_ptr& impl,
                                         std::string contender_path,
                                         time_limit grace,
                                         handler_of<bool> handler) {
-    auto begin = [=](detail::contention_recipe& queue, detail::inner_call<bool>& inner) {
-        queue.insist_on_release(contender_path, grace, inner.token());
+    auto begin = [contender_path, grace](detail::contention_recipe& queue, auto token) {
+        queue.insist_on_release(contender_path, grace, std::move(token));
     };
-    detail::run(impl, std::move(handler), [&](detail::call_ptr<bool> call) {
-        return detail::operate(impl, std::move(call), contender_path, begin);
-    });
+    detail::run_operation(impl, std::move(handler), std::move(contender_path), begin);
 }
 
 }  // namespace corozk

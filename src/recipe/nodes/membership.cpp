@@ -3,9 +3,9 @@
 #include "driver/request.hpp"
 #include "operation/path.hpp"
 #include "recipe/nodes/rule.hpp"
+#include "recipe/toolkit/followed_node.hpp"
 #include "recipe/toolkit/kept_node.hpp"
 #include "recipe/toolkit/read_children.hpp"
-#include "recipe/toolkit/recipe_core.hpp"
 #include <corozk/recipe/membership.hpp>
 
 #include <map>
@@ -27,6 +27,8 @@ struct watched_member {
 /// The ephemeral children of a node, updated while calls are pending.
 class membership_observer {
 public:
+    using state = member_map;
+
     membership_observer(port& p, std::string parent)
         : wake(p),
           port_(p),
@@ -36,16 +38,16 @@ public:
 
     /// Reads everything that may have changed since the last call.
     /// @return a permanent error
-    task<error_code> refresh() {
+    task<error_code> look() {
         for (;;) {
-            error_code ec = co_await look();
+            error_code ec = co_await look_once();
             if (retry(port_).again(ec))
                 continue;
             co_return ec;
         }
     }
 
-    member_map current() const {
+    member_map view() const {
         member_map members;
         for (const auto& [name, m] : members_) {
             if (session_of(m.node.stat) != 0)
@@ -67,7 +69,7 @@ public:
     signal wake;
 
 private:
-    task<error_code> look() {
+    task<error_code> look_once() {
         if (missing_watch_.armed())
             co_return error_code();
         if (!parent_watch_.armed()) {
@@ -140,81 +142,38 @@ private:
 
 class membership_impl final : public recipe_core {
 public:
-    membership_impl(port& p, std::string path_, membership_options options_)
-        : recipe_core(p), path(std::move(path_)), options(std::move(options_)) {}
+    membership_impl(port& p, std::string path, membership_options options_)
+        : recipe_core(p, "membership", path), options(std::move(options_)), told_of(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
         if (own)
             own->abandon();
         own.reset();
-        if (observer && !observing)
-            observer->forget();
+        told_of.forget();
     }
 
-    bool path_is_good() const { return detail::path_is_good(get_port(), "membership", path); }
+    membership_change describe(const member_map& now) const {
+        return compute_change(told_of.last(), now);
+    }
+    bool is_news(const member_map& now) const { return !describe(now).empty(); }
 
-    const std::string path;
     const membership_options options;
     std::string name;
     std::shared_ptr<kept_node> own;
-    std::shared_ptr<membership_observer> observer;
-    member_map told;
-    bool told_anything = false;
-    bool observing = false;
+    told<membership_observer> told_of;
 };
 
 namespace {
 
-task<> members_driver(std::shared_ptr<membership_impl> self,
-                      any_handler<void(error_code, std::vector<member_info>)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<std::vector<member_info>> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        std::map<std::string, node_view> children;
-        error_code ec = co_await read_children(p, self->path, children);
-        if (retry(p).again(ec))
-            continue;
-        std::vector<member_info> found;
-        for (const auto& [name, node] : children) {
-            if (!ec && session_of(node.stat) != 0)
-                found.push_back(describe_member(name, node));
-        }
-        call.complete(ec, std::move(found));
+task<error_code> list_members(membership_impl& self, std::vector<member_info>& members) {
+    std::map<std::string, node_view> children;
+    error_code ec = co_await read_children(self.get_port(), self.path(), children);
+    for (const auto& [name, node] : children) {
+        if (!ec && session_of(node.stat) != 0)
+            members.push_back(describe_member(name, node));
     }
-}
-
-task<> change_driver(std::shared_ptr<membership_impl> self,
-                     any_handler<void(error_code, membership_change)> handler) {
-    port& p = self->get_port();
-    if (!self->observer)
-        self->observer = std::make_shared<membership_observer>(p, self->path);
-    std::shared_ptr<membership_observer> observer = self->observer;
-    self->observing = true;
-    session_signal session(p, observer->wake);
-    waiting_call<membership_change> call(*self, std::move(handler), observer->wake);
-    while (!call.over()) {
-        error_code ec = co_await observer->refresh();
-        if (ec) {
-            call.fail(ec);
-            break;
-        }
-        if (call.over())
-            break;
-        member_map current = observer->current();
-        membership_change change = compute_change(self->told, current);
-        if (!change.empty() || !self->told_anything) {
-            self->told_anything = true;
-            self->told = std::move(current);
-            call.complete(error_code(), std::move(change));
-            break;
-        }
-        co_await observer->wake.wait();
-    }
-    self->observing = false;
-    if (self->stopped())
-        observer->forget();
+    co_return ec;
 }
 
 }  // namespace
@@ -241,7 +200,7 @@ void membership::start_join(const impl_ptr& impl,
     detail::port& p = impl->get_port();
     if (name.empty())
         name = p.new_guid();
-    std::string node = detail::join_path(impl->path, name);
+    std::string node = detail::join_path(impl->path(), name);
     if (name.find('/') != name.npos || !detail::path_is_good(p, "membership", node)) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
@@ -279,16 +238,12 @@ void membership::start_leave(const impl_ptr& impl, handler_of<> handler) {
 }
 
 void membership::start_members(const impl_ptr& impl, handler_of<std::vector<member_info>> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::members_driver);
+    detail::serve_at_path(impl, std::move(handler), &detail::list_members);
 }
 
 void membership::start_next_change(const impl_ptr& impl, handler_of<membership_change> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    if (impl->observing) {
-        return detail::refuse(impl, std::move(handler), errc::busy);
-    }
-    impl->get_port().spawn(detail::change_driver(impl, std::move(handler)));
+    if (detail::usable_at_path(impl, handler))
+        detail::start_telling(impl, std::move(handler));
 }
 
 }  // namespace corozk

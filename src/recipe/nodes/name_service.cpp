@@ -18,8 +18,8 @@ namespace detail {
 
 class name_service_impl final : public recipe_core {
 public:
-    name_service_impl(port& p, std::string root_, name_service_options options_)
-        : recipe_core(p), root(std::move(root_)), options(std::move(options_)) {}
+    name_service_impl(port& p, std::string root, name_service_options options_)
+        : recipe_core(p, "name service", std::move(root)), options(std::move(options_)) {}
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -28,52 +28,48 @@ public:
         kept.clear();
     }
 
-    const std::string root;
     const name_service_options options;
     std::map<std::string, std::shared_ptr<kept_node>> kept;  ///< the session-bound names
 };
 
 class name_watch_impl final : public recipe_core {
 public:
-    name_watch_impl(port& p, std::string name_, std::string path_, bool good_)
-        : recipe_core(p),
+    name_watch_impl(port& p, std::string name_, std::string path, bool good_)
+        : recipe_core(p, "name service", path),
           name(std::move(name_)),
-          path(std::move(path_)),
           good(good_),
-          node(p, path) {}
+          told_of(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
-        node.forget();
+        told_of.forget();
     }
 
     name_entry describe(const node_view& view) const { return describe_name(name, view); }
     /// Creation or deletion of a parent is not a change of the name.
     bool is_news(const node_view& view) const {
-        return describe(view).present || describe(node.told()).present;
+        const node_view& before = told_of.last();
+        return view.differs(before) && (describe(view).present || describe(before).present);
     }
 
     const std::string name;
-    const std::string path;
     const bool good;
-    told_node node;
+    told<followed_node> told_of;
 };
 
 namespace {
 
-using entry_handler = any_handler<void(error_code, name_entry)>;
-
 /// One attempt to register a persistent name.
-task<error_code> register_once(port& p,
-                               std::shared_ptr<name_service_impl> self,
-                               std::string path,
-                               std::string value) {
+task<error_code> register_once(name_service_impl& self,
+                               const std::string& path,
+                               const std::string& value) {
+    port& p = self.get_port();
     request create(p, op_code::create, path);
     create.data = value;
-    create.entries = self->options.acl;
+    create.entries = self.options.acl;
     error_code ec = co_await create;
     if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(p, std::string(parent_path(path)), self->options.acl);
+        ec = co_await ensure_path(p, std::string(parent_path(path)), self.options.acl);
         if (!ec)
             ec = zk_errc::connection_loss;  // try again
         co_return ec;
@@ -87,7 +83,7 @@ task<error_code> register_once(port& p,
     if (ec)
         co_return ec;
     node_view found(read.record, std::move(read.answer));
-    register_step step = decide_register(found, value, self->options.replace);
+    register_step step = decide_register(found, value, self.options.replace);
     if (step == register_step::done)
         co_return error_code();
     if (step == register_step::taken)
@@ -100,72 +96,34 @@ task<error_code> register_once(port& p,
     co_return again ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<> register_driver(std::shared_ptr<name_service_impl> self,
-                       std::string path,
-                       std::string value,
-                       any_handler<void(error_code)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        error_code ec = co_await register_once(p, self, path, value);
-        if (!retry(p).again(ec))
-            call.complete(ec);
-    }
-}
-
-task<> unregister_driver(std::shared_ptr<name_service_impl> self,
-                         std::string path,
-                         any_handler<void(error_code)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<> call(*self, std::move(handler), wake);
+task<error_code> unregister_once(name_service_impl& self, const std::string& path) {
     bool erased = false;
-    error_code ec = co_await erase_one(p, path, erased);
-    if (!ec && !erased)
-        ec = zk_errc::no_node;
-    call.complete(ec);
+    error_code ec = co_await erase_one(self.get_port(), path, erased);
+    co_return ec || erased ? ec : make_error_code(zk_errc::no_node);
 }
 
-task<> resolve_driver(std::shared_ptr<name_service_impl> self,
-                      std::string name,
-                      std::string path,
-                      entry_handler handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<name_entry> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        request read(p, op_code::get, path);
-        error_code ec = co_await read;
-        if (retry(p).again(ec))
-            continue;
-        node_view view(read.record, std::move(read.answer));
-        view.present = !ec;
-        name_entry entry = describe_name(name, view);
-        if (!ec && !entry.present)
-            ec = zk_errc::no_node;
-        call.complete(ec, std::move(entry));
-    }
+task<error_code> resolve_once(name_service_impl& self,
+                              const std::string& name,
+                              const std::string& path,
+                              name_entry& entry) {
+    request read(self.get_port(), op_code::get, path);
+    error_code ec = co_await read;
+    node_view view(read.record, std::move(read.answer));
+    view.present = !ec;
+    entry = describe_name(name, view);
+    co_return ec || entry.present ? ec : make_error_code(zk_errc::no_node);
 }
 
-task<> list_driver(std::shared_ptr<name_service_impl> self,
-                   std::string parent,
-                   any_handler<void(error_code, std::vector<name_entry>)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<std::vector<name_entry>> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        std::map<std::string, node_view> found;
-        error_code ec = co_await read_children(p, parent, found);
-        if (retry(p).again(ec))
-            continue;
-        std::vector<name_entry> entries;
-        for (const auto& [name, view] : found) {
-            if (name_entry entry = describe_name(name, view); entry.present)
-                entries.push_back(std::move(entry));
-        }
-        call.complete(ec, std::move(entries));
+task<error_code> list_once(name_service_impl& self,
+                           const std::string& parent,
+                           std::vector<name_entry>& entries) {
+    std::map<std::string, node_view> found;
+    error_code ec = co_await read_children(self.get_port(), parent, found);
+    for (const auto& [name, view] : found) {
+        if (name_entry entry = describe_name(name, view); entry.present)
+            entries.push_back(std::move(entry));
     }
+    co_return ec;
 }
 
 /// Whether the object and the name can be used; then sets `path` to the name's node.
@@ -176,9 +134,9 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
                any_handler<void(error_code, Values...)>& handler) {
     if (!usable(impl, handler))
         return false;
-    auto found = name_path(impl->root, name);
+    auto found = name_path(impl->path(), name);
     if (!found) {
-        path_is_good(impl->get_port(), "name service", join_path(impl->root, name));
+        path_is_good(impl->get_port(), "name service", join_path(impl->path(), name));
         refuse(impl, std::move(handler), errc::bad_path);
         return false;
     }
@@ -191,16 +149,15 @@ bool can_start(const std::shared_ptr<name_service_impl>& impl,
 
 name_watch::name_watch(std::shared_ptr<detail::session> session,
                        std::shared_ptr<detail::name_watch_impl> impl) noexcept
-    : recipe_object(std::move(session), impl->path, impl) {}
+    : recipe_object(std::move(session), impl->path(), impl) {}
 
 void name_watch::start_next(const std::shared_ptr<detail::name_watch_impl>& impl,
                             detail::any_handler<void(error_code, name_entry)> handler) {
     if (!detail::usable(impl, handler))
         return;
-    if (!impl->good || impl->node.following()) {
-        return detail::refuse(impl, std::move(handler), impl->good ? errc::busy : errc::bad_path);
-    }
-    impl->get_port().spawn(detail::tell_next(impl, std::move(handler)));
+    if (!impl->good)
+        return detail::refuse(impl, std::move(handler), errc::bad_path);
+    detail::start_telling(impl, std::move(handler));
 }
 
 name_service::name_service(const client& c, std::string root, name_service_options options)
@@ -209,7 +166,7 @@ name_service::name_service(const client& c, std::string root, name_service_optio
 name_watch name_service::follow(std::string name) const {
     if (!impl_ || impl_->stopped())
         return name_watch();
-    auto path = detail::name_path(impl_->root, name);
+    auto path = detail::name_path(impl_->path(), name);
     std::string node = path.value_or(std::string());
     return name_watch(
         session_,
@@ -235,9 +192,8 @@ void name_service::start_register(const impl_ptr& impl,
         if (ours) {
             return detail::refuse(impl, std::move(handler), errc::already_exists);
         }
-        p.spawn(
-            detail::register_driver(impl, std::move(path), std::move(value), std::move(handler)));
-        return;
+        return p.spawn(detail::serve(
+            impl, std::move(handler), &detail::register_once, std::move(path), std::move(value)));
     }
     if (ours) {
         if (impl->options.replace || at->second->data() == value) {
@@ -265,7 +221,8 @@ void name_service::start_unregister(const impl_ptr& impl, std::string name, hand
         impl->kept.erase(at);  // its driver keeps it alive until it has finished
         return;
     }
-    impl->get_port().spawn(detail::unregister_driver(impl, std::move(path), std::move(handler)));
+    impl->get_port().spawn(
+        detail::serve(impl, std::move(handler), &detail::unregister_once, std::move(path)));
 }
 
 void name_service::start_resolve(const impl_ptr& impl,
@@ -277,7 +234,8 @@ void name_service::start_resolve(const impl_ptr& impl,
         return;
     detail::port& p = impl->get_port();
     if (!wait) {
-        p.spawn(detail::resolve_driver(impl, std::move(name), std::move(path), std::move(handler)));
+        p.spawn(detail::serve(
+            impl, std::move(handler), &detail::resolve_once, std::move(name), std::move(path)));
     } else {
         auto describe = [name](const detail::node_view& view) {
             return detail::describe_name(name, view);
@@ -291,11 +249,12 @@ void name_service::start_list(const impl_ptr& impl,
                               handler_of<std::vector<name_entry>> handler) {
     if (!detail::usable(impl, handler))
         return;
-    auto path = parent.empty() ? impl->root : detail::name_path(impl->root, parent);
+    auto path = parent.empty() ? impl->path() : detail::name_path(impl->path(), parent);
     if (!path || detail::path_problem(*path)) {
         return detail::refuse(impl, std::move(handler), errc::bad_path);
     }
-    impl->get_port().spawn(detail::list_driver(impl, std::move(*path), std::move(handler)));
+    impl->get_port().spawn(
+        detail::serve(impl, std::move(handler), &detail::list_once, std::move(*path)));
 }
 
 }  // namespace corozk

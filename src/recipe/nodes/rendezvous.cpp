@@ -11,27 +11,24 @@ namespace detail {
 
 class rendezvous_impl final : public recipe_core {
 public:
-    rendezvous_impl(port& p, std::string path_, rendezvous_options options_)
-        : recipe_core(p),
-          path(std::move(path_)),
+    rendezvous_impl(port& p, std::string path, rendezvous_options options_)
+        : recipe_core(p, "rendezvous", path),
           options(std::move(options_)),
           own(std::make_shared<kept_node>(p, path, options.acl)),
-          node(p, path) {}
+          told_of(p, path) {}
 
     void stop() noexcept override {
         recipe_core::stop();
         own->abandon();
-        node.forget();
+        told_of.forget();
     }
 
     static rendezvous_point describe(const node_view& view) { return describe_point(view); }
-    static bool is_news(const node_view&) { return true; }
-    bool path_is_good() const { return detail::path_is_good(get_port(), "rendezvous", path); }
+    bool is_news(const node_view& view) const { return view.differs(told_of.last()); }
 
-    const std::string path;
     const rendezvous_options options;
     const std::shared_ptr<kept_node> own;
-    told_node node;
+    told<followed_node> told_of;
 };
 
 }  // namespace detail
@@ -56,15 +53,13 @@ void rendezvous::start_publish(const impl_ptr& impl,
 }
 
 void rendezvous::start_update(const impl_ptr& impl, std::string data, handler_of<> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->own->change(std::move(data), std::move(handler));
+    if (detail::usable_at_path(impl, handler))
+        impl->own->change(std::move(data), std::move(handler));
 }
 
 void rendezvous::start_withdraw(const impl_ptr& impl, handler_of<> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    impl->own->release(std::move(handler));
+    if (detail::usable_at_path(impl, handler))
+        impl->own->release(std::move(handler));
 }
 
 void rendezvous::start_await(const impl_ptr& impl,
@@ -73,16 +68,12 @@ void rendezvous::start_await(const impl_ptr& impl,
     if (!detail::usable_at_path(impl, handler))
         return;
     impl->get_port().spawn(
-        detail::await_node(impl, std::move(handler), impl->path, limit, &detail::describe_point));
+        detail::await_node(impl, std::move(handler), impl->path(), limit, &detail::describe_point));
 }
 
 void rendezvous::start_next(const impl_ptr& impl, handler_of<rendezvous_point> handler) {
-    if (!detail::usable_at_path(impl, handler))
-        return;
-    if (impl->node.following()) {
-        return detail::refuse(impl, std::move(handler), errc::busy);
-    }
-    impl->get_port().spawn(detail::tell_next(impl, std::move(handler)));
+    if (detail::usable_at_path(impl, handler))
+        detail::start_telling(impl, std::move(handler));
 }
 
 }  // namespace corozk

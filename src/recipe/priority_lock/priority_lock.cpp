@@ -8,7 +8,6 @@
 #include <corozk/recipe/priority_lock.hpp>
 
 #include <algorithm>
-#include <chrono>
 
 namespace corozk {
 
@@ -174,7 +173,8 @@ task<error_code> priority_object::look(port& p, contention_survey& found) const 
         if (problem)
             continue;  // deleted in the meantime
         auto name = parse_ranked(base_name(read.path));
-        contender_info info = info_of(read, settings());
+        const node_view node(read.record, std::move(read.answer));
+        contender_info info = info_of(base_name(read.path), node, settings());
         info.kind = kinds()[name->kind];
         info.holds = listing.places[i].holds;
         info.priority = name->priority;

@@ -16,15 +16,14 @@ public:
                queue_order order,
                queue_consumer::wall_clock clock,
                std::weak_ptr<session> s)
-        : recipe_core(p),
+        : recipe_core(p, "queue", path),
           settings_(std::make_shared<const queue_settings>(path, std::move(options), order)),
           producer(std::make_shared<queue_producer>(p, settings_)),
           consumer(std::make_shared<queue_consumer>(p, settings_, std::move(clock), std::move(s))) {
     }
 
-    const std::string& path() const noexcept { return settings_->path; }
     bool path_is_good() const {
-        return detail::path_is_good(port_, "queue", path()) &&
+        return recipe_core::path_is_good() &&
                detail::path_is_good(port_, "queue", settings_->options.control_path);
     }
 

@@ -2,7 +2,6 @@
 #include "recipe/toolkit/followed_node.hpp"
 
 #include "driver/request.hpp"
-#include "recipe/toolkit/recipe_core.hpp"
 
 namespace corozk::detail {
 

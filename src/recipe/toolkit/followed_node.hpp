@@ -15,6 +15,8 @@ namespace corozk::detail {
 /// Follows a node across changes, absence, reconnects and sessions.
 class followed_node {
 public:
+    using state = node_view;
+
     followed_node(port& p, std::string path);
 
     /// Updates `view`, unless a watch shows that it is up to date. `wake` is set when it has to be
@@ -37,18 +39,21 @@ private:
     node_view view_;
 };
 
-/// A followed node, and the state last reported to the user.
-class told_node {
+/// What users follow, with one call at a time, and the state last reported to them.
+template <class Source>
+class told {
 public:
-    told_node(port& p, std::string path) : node_(p, std::move(path)) {}
+    using state = typename Source::state;
 
-    const node_view& told() const noexcept { return told_; }
+    told(port& p, std::string path) : source_(p, std::move(path)) {}
+
+    const state& last() const noexcept { return last_; }
     /// Whether a call is pending.
     bool following() const noexcept { return following_; }
     /// Removes the watches from the server, unless calls are pending.
     void forget() {
         if (!following_)
-            node_.forget();
+            source_.forget();
     }
 
 private:
@@ -56,38 +61,48 @@ private:
     friend task<> tell_next(std::shared_ptr<Core> self,
                             any_handler<void(error_code, Value)> handler);
 
-    followed_node node_;
-    node_view told_;
+    Source source_;
+    state last_;
     bool told_anything_ = false;
     bool following_ = false;
 };
 
-/// Completes a call once the node differs from the state last reported.
+/// Completes a call once there is news since the state last reported (`told_of`), which is then
+/// described to the user.
 template <class Core, class Value>
 task<> tell_next(std::shared_ptr<Core> self, any_handler<void(error_code, Value)> handler) {
-    told_node& node = self->node;
-    signal& wake = node.node_.wake;
-    node.following_ = true;
+    auto& told = self->told_of;
+    signal& wake = told.source_.wake;
+    told.following_ = true;
     waiting_call<Value> call(*self, std::move(handler), wake);
     session_signal session(self->get_port(), wake);
     while (!call.over()) {
-        error_code ec = co_await node.node_.look();
-        const node_view& now = node.node_.view();
+        error_code ec = co_await told.source_.look();
+        const auto& now = told.source_.view();
         if (ec) {
             call.fail(ec);
         } else if (call.over()) {
             break;
-        } else if (!node.told_anything_ || (now.differs(node.told_) && self->is_news(now))) {
-            node.told_anything_ = true;
-            node.told_ = now;
+        } else if (!told.told_anything_ || self->is_news(now)) {
             call.complete(error_code(), self->describe(now));
+            told.told_anything_ = true;
+            told.last_ = now;
         } else {
             co_await wake.wait();
         }
     }
-    node.following_ = false;
+    told.following_ = false;
     if (self->stopped())
-        node.forget();
+        told.forget();
+}
+
+/// Starts `tell_next`, unless a call is pending.
+template <class Core, class Value>
+void start_telling(const std::shared_ptr<Core>& core,
+                   any_handler<void(error_code, Value)> handler) {
+    if (core->told_of.following())
+        return refuse(core, std::move(handler), errc::busy);
+    core->get_port().spawn(tell_next(core, std::move(handler)));
 }
 
 /// Completes a call once what `describe` makes of the node is present.

@@ -17,7 +17,7 @@ public:
     explicit kept_paths(port&) noexcept {}
 
     bool claim(kept_node& node) {
-        auto [at, inserted] = owners_.try_emplace(node.path_);
+        auto [at, inserted] = owners_.try_emplace(node.path());
         if (!inserted)
             at->second.push_back(node.weak_from_this());
         return inserted;
@@ -50,11 +50,7 @@ bool not_now(retry& attempt, error_code& ec) noexcept {
 }  // namespace
 
 kept_node::kept_node(port& p, std::string path, acl entries)
-    : recipe_core(p),
-      path_(std::move(path)),
-      entries_(std::move(entries)),
-      wake_(p),
-      watch_(wake_) {}
+    : recipe_core(p, "", std::move(path)), entries_(std::move(entries)), wake_(p), watch_(wake_) {}
 
 kept_node::~kept_node() = default;
 
@@ -144,8 +140,10 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
             me.session_ = p.status().session_id;
         }
         bool again = false;
-        if (can_change) {
-            again = co_await me.work(generation);
+        if (can_change && me.wanted_) {
+            again = co_await me.pursue(generation);
+        } else if (can_change) {
+            again = co_await me.dismantle(generation);
         }
         if (!me.wanted_ && !me.present_ && !me.perhaps_) {
             me.settle_calls(error_code());
@@ -154,7 +152,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
         if (!again)
             co_await me.wake_.wait();
     }
-    forget_watch(p, me.watch_, watch_kind::data, me.path_);
+    forget_watch(p, me.watch_, watch_kind::data, me.path());
     me.present_ = me.perhaps_ = false;
     me.wanted_ = false;
     me.running_ = false;
@@ -164,7 +162,7 @@ task<> kept_node::run(std::shared_ptr<kept_node> self) {
     me.calls_.clear();
     if (me.registered_) {
         me.registered_ = false;
-        p.use_service<kept_paths>().release(me.path_);
+        p.use_service<kept_paths>().release(me.path());
     }
 }
 
@@ -189,7 +187,7 @@ void kept_node::refused(error_code ec) {
     }
     wanted_ = false;
     if (!told)
-        port_.report(log_level::error, "could not keep ", path_, ": ", ec.message());
+        port_.report(log_level::error, "could not keep ", path(), ": ", ec.message());
 }
 
 /// The server rejects the data. A node that is already kept retains its previous data.
@@ -211,17 +209,7 @@ void kept_node::data_refused(error_code ec, std::uint64_t revision) {
         written_ = revision_;
     }
     if (!told)
-        port_.report(log_level::error, "could not change the data of ", path_, ": ", ec.message());
-}
-
-task<bool> kept_node::work(std::uint64_t generation) {
-    bool again = false;
-    if (wanted_) {
-        again = co_await pursue(generation);
-    } else {
-        again = co_await dismantle(generation);
-    }
-    co_return again;
+        port_.report(log_level::error, "could not change the data of ", path(), ": ", ec.message());
 }
 
 task<bool> kept_node::pursue(std::uint64_t generation) {
@@ -263,7 +251,7 @@ task<bool> kept_node::pursue(std::uint64_t generation) {
 /// @return whether the node exists and belongs to this object
 task<bool> kept_node::make(std::uint64_t generation) {
     port& p = get_port();
-    request create(p, op_code::create, path_, generation);
+    request create(p, op_code::create, path(), generation);
     create.mode = create_mode::ephemeral;
     create.data = data_;
     create.entries = entries_;
@@ -282,7 +270,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
     if (not_now(attempt, ec)) {
         perhaps_ = perhaps_ || attempt.doubtful();
     } else if (ec == zk_errc::no_node) {
-        ec = co_await ensure_path(p, std::string(parent_path(path_)), entries_);
+        ec = co_await ensure_path(p, std::string(parent_path(path())), entries_);
         if (ec && !not_now(attempt, ec))
             refused(ec);
     } else if (ec == zk_errc::node_exists) {
@@ -299,7 +287,7 @@ task<bool> kept_node::make(std::uint64_t generation) {
 task<bool> kept_node::look(std::uint64_t generation) {
     port& p = get_port();
     watch_.disarm();
-    request read(p, op_code::get, path_, generation);
+    request read(p, op_code::get, path(), generation);
     read.attach(watch_);
     error_code ec = co_await read;
     if (retry(p).again(ec))
@@ -331,7 +319,7 @@ task<bool> kept_node::look(std::uint64_t generation) {
 /// @return whether the server has the desired data
 task<bool> kept_node::write(std::uint64_t generation) {
     port& p = get_port();
-    request set(p, op_code::set, path_, generation);
+    request set(p, op_code::set, path(), generation);
     set.data = data_;
     set.version = version_;
     const std::uint64_t revision = revision_;
@@ -360,7 +348,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     port& p = get_port();
     if (perhaps_) {
         // The server may lag behind and not have the node yet.
-        request read(p, op_code::get, path_, generation);
+        request read(p, op_code::get, path(), generation);
         error_code ec = co_await behind_sync(p, read);
         if (retry(p).again(ec))
             co_return true;
@@ -369,7 +357,7 @@ task<bool> kept_node::dismantle(std::uint64_t generation) {
     }
     if (!present_)
         co_return false;
-    request erase(p, op_code::erase, path_, generation);
+    request erase(p, op_code::erase, path(), generation);
     error_code ec = co_await erase;
     retry attempt(p);
     if (not_now(attempt, ec)) {

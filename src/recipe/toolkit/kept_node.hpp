@@ -48,7 +48,6 @@ public:
         note_calls();
         return wanted_;
     }
-    const std::string& path() const noexcept { return path_; }
     const std::string& data() const noexcept { return data_; }
 
 private:
@@ -72,14 +71,12 @@ private:
     void settle_calls(error_code ec);
     void refused(error_code ec);
     void data_refused(error_code ec, std::uint64_t revision);
-    task<bool> work(std::uint64_t generation);
     task<bool> pursue(std::uint64_t generation);
     task<bool> make(std::uint64_t generation);
     task<bool> look(std::uint64_t generation);
     task<bool> write(std::uint64_t generation);
     task<bool> dismantle(std::uint64_t generation);
 
-    const std::string path_;
     const acl entries_;
     signal wake_;
     watch_signal watch_;

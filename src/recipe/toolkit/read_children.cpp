@@ -12,7 +12,8 @@ namespace corozk::detail {
 
 task<error_code> read_children(port& p,
                                std::string parent,
-                               std::map<std::string, node_view>& found) {
+                               std::map<std::string, node_view>& found,
+                               std::function<bool(std::string_view name)> wanted) {
     found.clear();
     request listing(p, op_code::children, parent);
     error_code ec = co_await listing;
@@ -22,6 +23,8 @@ task<error_code> read_children(port& p,
         co_return ec;
     std::deque<request> reads;
     for (std::size_t i = 0; i < listing.names.size(); ++i) {
+        if (wanted && !wanted(listing.names[i]))
+            continue;
         reads.emplace_back(p, op_code::get, join_path(parent, listing.names[i]));
         reads.back().send();
     }

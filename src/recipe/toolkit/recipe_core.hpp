@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace corozk::detail {
@@ -32,11 +33,31 @@ protected:
     ~waiting_call_base() = default;
 };
 
+/// Logs why a path is rejected, in more detail than the error code.
+inline bool refuse_path(port& p, const char* recipe, const std::string& path, const char* problem) {
+    p.report(log_level::error, recipe, ": the path \"", path, "\" ", problem);
+    return false;
+}
+
+/// Whether it is a valid path.
+inline bool node_path_is_good(port& p, const char* recipe, const std::string& path) {
+    const char* problem = path_problem(path);
+    return !problem || refuse_path(p, recipe, path, problem);
+}
+
+/// Whether it is a valid path for a recipe: the root is not.
+inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
+    if (path == "/")
+        return refuse_path(p, recipe, path, "is the root: a recipe needs a node of its own");
+    return node_path_is_good(p, recipe, path);
+}
+
 /// Base of the implementations of recipe objects: the port, and the calls that end with the object.
 /// Drivers may keep it alive after the object was destroyed, but it never outlives the port.
 class recipe_core {
 public:
-    explicit recipe_core(port& p) : port_(p), executor_(p.executor()) {}
+    explicit recipe_core(port& p, const char* recipe = "", std::string path = std::string())
+        : port_(p), executor_(p.executor()), recipe_(recipe), path_(std::move(path)) {}
     recipe_core(const recipe_core&) = delete;
     recipe_core& operator=(const recipe_core&) = delete;
     virtual ~recipe_core() = default;
@@ -44,6 +65,9 @@ public:
     /// Only before `stop`, or in a driver.
     port& get_port() const noexcept { return port_; }
     const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+
+    const std::string& path() const noexcept { return path_; }
+    bool path_is_good() const { return detail::path_is_good(port_, recipe_, path_); }
 
     bool stopped() const noexcept { return stopped_; }
 
@@ -64,6 +88,8 @@ protected:
 
 private:
     boost::asio::any_io_executor executor_;
+    const char* recipe_;  ///< its name, for the log
+    const std::string path_;
     boost::intrusive::list<waiting_call_base, boost::intrusive::constant_time_size<false>> calls_;
     bool stopped_ = false;
 };
@@ -91,25 +117,6 @@ bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Valu
         reason = boost::asio::error::operation_aborted;
     refuse(core, std::move(handler), reason);
     return false;
-}
-
-/// Logs why a path is rejected, in more detail than the error code.
-inline bool refuse_path(port& p, const char* recipe, const std::string& path, const char* problem) {
-    p.report(log_level::error, recipe, ": the path \"", path, "\" ", problem);
-    return false;
-}
-
-/// Whether it is a valid path.
-inline bool node_path_is_good(port& p, const char* recipe, const std::string& path) {
-    const char* problem = path_problem(path);
-    return !problem || refuse_path(p, recipe, path, problem);
-}
-
-/// Whether it is a valid path for a recipe: the root is not.
-inline bool path_is_good(port& p, const char* recipe, const std::string& path) {
-    if (path == "/")
-        return refuse_path(p, recipe, path, "is the root: a recipe needs a node of its own");
-    return node_path_is_good(p, recipe, path);
 }
 
 /// Same as `usable`, for operations that require a valid path.
@@ -166,6 +173,38 @@ private:
             give_up(errc::closed);
     }
 };
+
+/// Serves a call by attempts, `attempt(core, arguments..., values...)`, until one of them succeeds or
+/// fails permanently. The arguments are the same objects in all attempts.
+template <class Core, class... Values, class Attempt, class... Arguments>
+task<> serve(std::shared_ptr<Core> core,
+             any_handler<void(error_code, Values...)> handler,
+             Attempt attempt,
+             Arguments... arguments) {
+    port& p = core->get_port();
+    signal wake(p);
+    waiting_call<Values...> call(*core, std::move(handler), wake);
+    while (!call.over()) {
+        std::tuple<Values...> values;
+        auto begin = [&](Values&... v) { return attempt(*core, arguments..., v...); };
+        task<error_code> attempted = std::apply(begin, values);
+        error_code ec = co_await attempted;
+        if (retry(p).again(ec))
+            continue;
+        auto complete = [&](Values&... v) { call.complete(ec, std::move(v)...); };
+        std::apply(complete, values);
+    }
+}
+
+/// Serves a call if the object can be used.
+template <class Core, class... Values, class Attempt, class... Arguments>
+void serve_at_path(const std::shared_ptr<Core>& core,
+                   any_handler<void(error_code, Values...)> handler,
+                   Attempt attempt,
+                   Arguments... arguments) {
+    if (usable_at_path(core, handler))
+        core->get_port().spawn(serve(core, std::move(handler), attempt, std::move(arguments)...));
+}
 
 /// Removes a watch on a node that may exist for long, here and at the server, unless the arming
 /// request is in flight: its completion handles that. A watch that was disarmed by a failed read

@@ -43,18 +43,18 @@ task<> begin_driver(coordinator_ptr self,
     steps.create(mine.identity, std::string(), mine.how());
     retry attempts(p);
     while (!call.over()) {
-        request create(p, steps, 0, self->path);
+        request create(p, steps, 0, self->path());
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;
         if (ec == zk_errc::no_node) {
-            ec = co_await ensure_path(p, std::string(parent_path(self->path)), mine.entries);
+            ec = co_await ensure_path(p, std::string(parent_path(self->path())), mine.entries);
             if (!ec || retry(p).again(ec))
                 continue;
         } else if (ec == zk_errc::node_exists) {
             ec = errc::already_exists;
             if (attempts.doubtful()) {
-                request read(p, op_code::get, self->path);
+                request read(p, op_code::get, self->path());
                 error_code answer = co_await read;
                 if (retry(p).again(answer) || answer == zk_errc::no_node)
                     continue;
@@ -70,31 +70,22 @@ task<> begin_driver(coordinator_ptr self,
     }
 }
 
-task<> resume_driver(coordinator_ptr self,
-                     any_handler<void(error_code, commit_transaction)> handler) {
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<commit_transaction> call(*self, std::move(handler), wake);
-    while (!call.over()) {
-        std::optional<commit_header> header;
-        error_code ec = co_await read_header(p, self->path, header);
-        if (retry(p).again(ec))
-            continue;
-        outcome_slot outcome;
-        if (!ec) {
-            this_transaction mine = self->mine;
-            mine.is(*header);
-            ec = co_await look_for_decision(p, mine, nullptr, outcome);
-            if (ec == zk_errc::no_node)
-                continue;  // it was cleaned up at the same time
-        }
-        if (ec) {
-            call.fail(ec);
-        } else {
-            self->is(std::move(*header));
-            call.complete(ec, self->describe(outcome));
-        }
+task<error_code> resume_once(commit_coordinator_impl& self, commit_transaction& found) {
+    port& p = self.get_port();
+    std::optional<commit_header> header;
+    if (error_code ec = co_await read_header(p, self.path(), header))
+        co_return ec;
+    outcome_slot outcome;
+    this_transaction mine = self.mine;
+    mine.is(*header);
+    error_code ec = co_await look_for_decision(p, mine, nullptr, outcome);
+    if (ec == zk_errc::no_node)
+        co_return zk_errc::connection_loss;  // it was cleaned up at the same time: look again
+    if (!ec) {
+        self.is(std::move(*header));
+        found = self.describe(outcome);
     }
+    co_return ec;
 }
 
 task<> decide_driver(coordinator_ptr self,
@@ -121,18 +112,18 @@ task<> decide_driver(coordinator_ptr self,
     finish_call(call, ec, outcome);
 }
 
-task<> abort_driver(coordinator_ptr self,
-                    any_handler<void(error_code, commit_outcome)> handler,
-                    std::string reason) {
-    port& p = self->get_port();
-    signal wake(p);
-    outcome_call call(*self, std::move(handler), wake);
-    this_transaction mine = self->mine;
+task<error_code> abort_once(commit_coordinator_impl& self,
+                            const std::string& reason,
+                            commit_outcome& decision) {
+    port& p = self.get_port();
+    this_transaction mine = self.mine;
     outcome_slot outcome;
     error_code ec = co_await learn_identity(p, mine);
     if (!ec)
-        ec = co_await write_abort(p, mine, std::move(reason), outcome);
-    finish_call(call, ec, outcome);
+        ec = co_await write_abort(p, mine, reason, outcome);
+    if (!ec)
+        decision = std::move(*outcome);
+    co_return ec;
 }
 
 /// One attempt.
@@ -195,21 +186,15 @@ task<error_code> clean_up_once(port& p, this_transaction& mine, bool force) {
     co_return ec == zk_errc::no_node ? make_error_code(zk_errc::connection_loss) : ec;
 }
 
-task<> clean_up_driver(coordinator_ptr self, any_handler<void(error_code)> handler, bool force) {
-    constexpr int attempts_against_newcomers = 3;
-    port& p = self->get_port();
-    signal wake(p);
-    waiting_call<> call(*self, std::move(handler), wake);
-    int not_empty = 0;
-    this_transaction mine = self->mine;
-    while (!call.over()) {
-        error_code ec = co_await clean_up_once(p, mine, force);
-        if (retry(p).again(ec))
-            continue;
-        if (ec == zk_errc::not_empty && ++not_empty < attempts_against_newcomers)
-            continue;
-        call.complete(ec == zk_errc::no_node ? error_code() : ec);
-    }
+/// Other clients may create nodes meanwhile.
+task<error_code> clean_up_despite_newcomers(commit_coordinator_impl& self,
+                                            this_transaction& mine,
+                                            bool force,
+                                            int& attempts_left) {
+    error_code ec = co_await clean_up_once(self.get_port(), mine, force);
+    if (ec == zk_errc::not_empty && --attempts_left > 0)
+        ec = zk_errc::connection_loss;
+    co_return ec == zk_errc::no_node ? error_code() : ec;
 }
 
 }  // namespace
@@ -227,7 +212,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     error_code problem;
     std::size_t decision = detail::decision_overhead;
     for (const std::string& site : sites) {
-        decision += impl->path.size() + site.size() + detail::per_site_overhead;
+        decision += impl->path().size() + site.size() + detail::per_site_overhead;
     }
     detail::commit_header header;
     header.form = impl->form;
@@ -237,7 +222,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
     std::size_t limit = impl->get_port().max_request_size();
     if (!detail::sites_are_good(header.sites)) {
         problem = errc::bad_option;
-    } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path.size() +
+    } else if (decision > limit || detail::format_header(header).size() + 2 * impl->path().size() +
                                            detail::decision_overhead >
                                        limit) {
         problem = errc::too_large;
@@ -250,7 +235,7 @@ void commit_coordinator::start_begin(const impl_ptr& impl,
 
 void commit_coordinator::start_resume(const impl_ptr& impl,
                                       handler_of<commit_transaction> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::resume_driver);
+    detail::serve_at_path(impl, std::move(handler), &detail::resume_once);
 }
 
 void commit_coordinator::start_decide(const impl_ptr& impl,
@@ -269,11 +254,19 @@ void commit_coordinator::start_decide(const impl_ptr& impl,
 void commit_coordinator::start_abort(const impl_ptr& impl,
                                      std::string reason,
                                      handler_of<commit_outcome> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::abort_driver, std::move(reason));
+    detail::serve_at_path(impl, std::move(handler), &detail::abort_once, std::move(reason));
 }
 
 void commit_coordinator::start_clean_up(const impl_ptr& impl, bool force, handler_of<> handler) {
-    detail::run_at_path(impl, std::move(handler), &detail::clean_up_driver, force);
+    if (!detail::usable_at_path(impl, handler))
+        return;
+    constexpr int attempts = 3;
+    impl->get_port().spawn(detail::serve(impl,
+                                         std::move(handler),
+                                         &detail::clean_up_despite_newcomers,
+                                         impl->mine,
+                                         force,
+                                         attempts));
 }
 
 }  // namespace corozk

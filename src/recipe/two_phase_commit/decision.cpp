@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace corozk::detail {
 
@@ -41,20 +40,6 @@ task<error_code> learn_identity(port& p, this_transaction& mine) {
     co_return error_code();
 }
 
-namespace {
-
-/// Sends a read, after a sync if one without it missed what must be there.
-task<error_code> read_again(port& p, request& read, bool missed) {
-    error_code ec;
-    if (missed)
-        ec = co_await behind_sync(p, read);
-    else
-        ec = co_await read;
-    co_return ec;
-}
-
-}  // namespace
-
 task<error_code> why_missing(port& p, const this_transaction& mine) {
     for (;;) {
         const std::uint64_t generation = p.status().generation;
@@ -81,7 +66,7 @@ task<error_code> look_for_decision(port& p,
     for (;;) {
         const std::uint64_t generation = p.status().generation;
         request read(p, op_code::get, path);
-        error_code ec = co_await read_again(p, read, missed);
+        error_code ec = co_await behind_sync(p, read, missed);
         if (retry(p).again(ec))
             continue;
         if (!ec) {
@@ -124,7 +109,7 @@ task<error_code> watch_transaction(port& p, const this_transaction& mine, watch_
         const std::uint64_t generation = p.status().generation;
         request look(p, op_code::exists, path);
         look.attach(watch);
-        error_code ec = co_await read_again(p, look, missed);
+        error_code ec = co_await behind_sync(p, look, missed);
         if (retry(p).again(ec))
             continue;
         if (ec)

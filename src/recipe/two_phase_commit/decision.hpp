@@ -80,7 +80,7 @@ struct own_site {
 class commit_party : public recipe_core {
 public:
     commit_party(port& p, std::string path_, commit_options options)
-        : recipe_core(p), path(std::move(path_)), mine(path, std::move(options.acl)) {}
+        : recipe_core(p, "two-phase commit", path_), mine(std::move(path_), options.acl) {}
 
     void is(commit_header found) {
         mine.is(found);
@@ -90,9 +90,6 @@ public:
     /// The transaction, which is known.
     commit_transaction describe(const outcome_slot& outcome) const;
 
-    bool path_is_good() const { return detail::path_is_good(get_port(), "two-phase commit", path); }
-
-    const std::string path;
     std::optional<commit_header> header;
     this_transaction mine;
 

@@ -30,8 +30,8 @@ public:
     commit_site_impl(port& p, std::string path_, std::string name_, commit_options options)
         : commit_party(p, std::move(path_), std::move(options)),
           own(std::move(name_)),
-          node(site_node(path, own.name)),
-          joined(joined_node(path, own.name)) {}
+          node(site_node(path(), own.name)),
+          joined(joined_node(path(), own.name)) {}
 
     void stop() noexcept override {
         recipe_core::stop();
@@ -87,16 +87,16 @@ task<error_code> join_steps(commit_site_impl& self,
     error_code result;
     while (!call.over()) {
         std::optional<commit_header> header;
-        error_code ec = co_await read_header(p, self.path, header);
+        error_code ec = co_await read_header(p, self.path(), header);
         if (retry(p).again(ec))
             continue;
         if (ec == zk_errc::no_node) {
             begin_watch.disarm();
-            request exists(p, op_code::exists, self.path);
+            request exists(p, op_code::exists, self.path());
             exists.attach(begin_watch);
             ec = co_await exists;
             if (!ec)
-                forget_watch(p, begin_watch, watch_kind::data, self.path);
+                forget_watch(p, begin_watch, watch_kind::data, self.path());
             if (ec == zk_errc::no_node && !call.over())
                 co_await wake.wait();
             if (!ec || ec == zk_errc::no_node || retry(p).again(ec))
@@ -129,7 +129,7 @@ task<error_code> join_steps(commit_site_impl& self,
         transaction steps = self.mine.steps();
         steps.create(self.joined, std::string(), self.mine.how());
         steps.create(self.node, std::string(), self.mine.how(create_mode::ephemeral));
-        request create(p, steps, generation, self.path);
+        request create(p, steps, generation, self.path());
         ec = co_await create;
         if (!ec) {
             self.own.has_node = true;
@@ -177,8 +177,8 @@ task<error_code> join_steps(commit_site_impl& self,
         result = ec;
         break;
     }
-    forget_watch(p, begin_watch, watch_kind::exists, self.path);
-    forget_watch(p, decision_watch, watch_kind::exists, decision_node(self.path));
+    forget_watch(p, begin_watch, watch_kind::exists, self.path());
+    forget_watch(p, decision_watch, watch_kind::exists, decision_node(self.path()));
     forget_watch(p, node_watch, watch_kind::data, self.node);
     co_return result;
 }
@@ -235,10 +235,11 @@ task<error_code> write_vote(commit_site_impl& self,
         if (wish == commit_vote::abort) {
             // A vote to abort is decisive, regardless of the other sites.
             commit_outcome abort(false, "site " + self.own.name + " voted to abort");
-            steps.create(
-                decision_node(self.path), format_decision(abort, self.mine.guid), self.mine.how());
+            steps.create(decision_node(self.path()),
+                         format_decision(abort, self.mine.guid),
+                         self.mine.how());
         }
-        request write(p, steps, self.own.generation, self.path);
+        request write(p, steps, self.own.generation, self.path());
         error_code ec = co_await write;
         if (!ec || ec == zk_errc::node_exists) {  // written, or already decided
             self.vote_given = true;
@@ -346,10 +347,10 @@ task<> finish_driver(site_ptr self, any_handler<void(error_code)> handler) {
     signal wake(p);
     waiting_call<> call(*self, std::move(handler), wake);
     transaction steps = self->mine.steps();
-    steps.create(done_node(self->path, self->own.name), std::string(), self->mine.how());
+    steps.create(done_node(self->path(), self->own.name), std::string(), self->mine.how());
     retry attempts(p);
     for (;;) {
-        request create(p, steps, 0, self->path);
+        request create(p, steps, 0, self->path());
         error_code ec = co_await create;
         if (attempts.again(ec))
             continue;
