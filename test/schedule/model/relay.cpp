@@ -1,32 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 // The relay of the model, linked in place of the library's: the model's C client has its answers as
 // objects, not as frames. It watches the socket of the C client, over which the network says that
-// something has arrived or that the connection is over.
+// something has arrived or that the connection is over. Requests of the library's own, and their
+// responses, are frames here.
 #include "network/relay.hpp"
 
 #include "c_handle.hpp"
 #include "network.hpp"
+#include "wire/jute.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <utility>
+#include <vector>
 
 namespace corozk::detail {
 
 namespace {
 
+/// What the frame asks; its paths have the chroot already.
+model::request to_request(std::string_view frame) {
+    constexpr std::size_t length_and_xid = 8;
+    jute_reader in(frame.substr(length_and_xid));
+    if (static_cast<wire_op>(in.int32()) != wire_op::multi_read)
+        model::not_modelled("a request of the relay");
+    model::request r(model::verb::multi_read);
+    r.own = true;
+    for (;;) {
+        auto op = static_cast<wire_op>(in.int32());
+        bool last = in.boolean();
+        in.int32();
+        if (last)
+            return r;
+        model::request& step = r.steps.emplace_back(
+            op == wire_op::get_data ? model::verb::get : model::verb::children);
+        step.path = in.string();
+        in.boolean();
+    }
+}
+
+void put_stat(jute_writer& out, const Stat& s) {
+    out.int64(s.czxid).int64(s.mzxid).int64(s.ctime).int64(s.mtime);
+    out.int32(s.version).int32(s.cversion).int32(s.aversion).int64(s.ephemeralOwner);
+    out.int32(s.dataLength).int32(s.numChildren).int64(s.pzxid);
+}
+
+void put_header(jute_writer& out, wire_op op, bool last, int error) {
+    out.int32(static_cast<std::int32_t>(op)).boolean(last).int32(error);
+}
+
+/// The results of reads: as many as steps, then the mark of the end.
+std::string to_body(const model::answer& a, const std::vector<model::request>& steps) {
+    jute_writer out;
+    for (std::size_t i = 0; i < a.steps.size(); ++i) {
+        const model::step_result& s = a.steps[i];
+        const bool data = steps[i].what == model::verb::get;
+        if (s.rc != ZOK) {
+            put_header(out, wire_op::error, false, s.rc);
+            out.int32(s.rc);
+            continue;
+        }
+        put_header(out, data ? wire_op::get_data : wire_op::get_children, false, 0);
+        if (data) {
+            out.buffer(s.data);
+            put_stat(out, s.stat);
+            continue;
+        }
+        out.int32(static_cast<std::int32_t>(s.names.size()));
+        for (const std::string& name : s.names)
+            out.buffer(name);
+    }
+    put_header(out, wire_op::error, true, -1);
+    return out.bytes();
+}
+
 class model_relay final : public relay {
 public:
-    model_relay(const boost::asio::any_io_executor& executor, callback ready)
-        : executor_(executor), state_(std::make_shared<shared>(std::move(ready))) {}
+    model_relay(const boost::asio::any_io_executor& executor,
+                callback ready,
+                response_handler own_response)
+        : executor_(executor),
+          state_(std::make_shared<shared>(std::move(ready))),
+          own_response_(std::move(own_response)) {}
 
     ~model_relay() override { model_relay::close(); }
 
@@ -47,22 +113,50 @@ public:
     /// Asked right before the C client opens its socket.
     bool connected() const noexcept override {
         bool yes = connected_ && !socket_;
-        if (model::network* n = model::network::current(); n && yes)
+        if (model::network* n = model::network::current(); n && yes) {
             n->next_address = address_;
+            n->next_seen = last_zxid_;
+        }
         return yes;
     }
 
     bool attach(int descriptor) override {
         int duplicate = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
         socket_.emplace(executor_, duplicate);
+        descriptor_ = descriptor;
         return true;
     }
 
-    bool deliver() override { return state_->input; }
+    /// Responses to our own requests are not for the C client.
+    bool deliver() override {
+        for (model::endpoint* e = line(); e && !e->arrived.empty() && e->arrived.front().own;) {
+            model::answer a = std::move(e->arrived.front());
+            e->arrived.pop_front();
+            model::request asked = std::move(asked_.front());
+            asked_.pop_front();
+            last_zxid_ = std::max(last_zxid_, a.zxid);
+            std::string body = to_body(a, asked.steps);
+            reception response;
+            response.what = reception::kind::own;
+            response.op = wire_op::multi_read;
+            response.error = a.rc;
+            response.zxid = a.zxid;
+            if (a.rc == ZOK)
+                response.body = body;
+            own_response_(response);
+        }
+        return state_->input;
+    }
     void packet_read() noexcept override {}
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
-    void request(std::string) override { model::not_modelled("a request of the relay"); }
+    void request(std::string frame) override {
+        model::endpoint* e = line();
+        asked_.push_back(to_request(frame));
+        model::server& there = model::network::current()->servers();
+        if (model::connection* c = e ? there.find(e->connection) : nullptr)
+            there.send(*c, asked_.back());
+    }
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
 
@@ -104,10 +198,12 @@ public:
         ++state_->connection;
         state_->input = state_->waiting = false;
         socket_.reset();
+        asked_.clear();
+        descriptor_ = -1;
         connected_ = false;
     }
 
-    void begin_session() noexcept override {}
+    void begin_session() noexcept override { last_zxid_ = 0; }
     bool carries() const noexcept override { return true; }
     bool unauthenticated() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
@@ -125,8 +221,17 @@ private:
         bool waiting = false;
     };
 
+    model::endpoint* line() const {
+        model::network* n = model::network::current();
+        return n && descriptor_ >= 0 ? n->endpoint_at(descriptor_) : nullptr;
+    }
+
     boost::asio::any_io_executor executor_;
     std::shared_ptr<shared> state_;
+    response_handler own_response_;
+    std::deque<model::request> asked_;  ///< and not answered
+    std::int64_t last_zxid_ = 0;        ///< of own responses
+    int descriptor_ = -1;               ///< the C client's
     std::optional<boost::asio::posix::stream_descriptor> socket_;
     std::string address_;
     bool connected_ = false;
@@ -138,8 +243,8 @@ private:
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options&,
                                    callback ready,
-                                   response_handler) {
-    return std::make_unique<model_relay>(executor, std::move(ready));
+                                   response_handler own_response) {
+    return std::make_unique<model_relay>(executor, std::move(ready), std::move(own_response));
 }
 
 }  // namespace corozk::detail
