@@ -39,6 +39,22 @@ TEST_CASE("bad paths: refused by every operation of every recipe, and nothing is
     });
 }
 
+TEST_CASE("closed client: every operation of every recipe says that, and sends nothing") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        every_operation all(zk, path);
+        co_await zk.close();
+        auto before = zk.counters().requests;
+        all.ask_all();
+        co_await eventually_async([&] { return all.complete(); });
+        for (const auto& [operation, answer] : all.answers()) {
+            INFO(operation);
+            // An argument that cannot be is refused first.
+            CHECK(answer == (operation == "lock.break_contender" ? errc::bad_path : errc::closed));
+        }
+        CHECK(zk.counters().requests == before);
+    });
+}
+
 TEST_CASE("default constructed recipes have no path, and their operations fail with `closed`") {
     with_client([](client&, std::string) -> awaitable<void> {
         lock l;

@@ -80,13 +80,14 @@ void refuse(const std::shared_ptr<Core>& core,
 }
 
 /// Whether a recipe object can be used; if not, completes the handler. It may have been destroyed
-/// before an operation was started, which `asio::deferred` does late.
+/// before an operation was started, which `asio::deferred` does late; its client may be closed.
 template <class Core, class... Values>
 bool usable(const std::shared_ptr<Core>& core, any_handler<void(error_code, Values...)>& handler) {
-    if (core && !core->stopped())
+    bool destroyed = core && core->stopped();
+    if (core && !destroyed && core->get_port().status().state != session_state::closed)
         return true;
     error_code reason = errc::closed;
-    if (core)
+    if (destroyed)
         reason = boost::asio::error::operation_aborted;
     refuse(core, std::move(handler), reason);
     return false;
