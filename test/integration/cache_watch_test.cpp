@@ -94,7 +94,8 @@ TEST_CASE("cache: a large tree costs one watch, and a change one read") {
                 CHECK_FALSE(cache.current().nodes->contains(path + "/7/7"));
                 CHECK(zk.counters().requests == requests + 5);
             }
-            co_await eventually_async([&] { return watch_count(shared_server().port()) == before; });
+            co_await eventually_async(
+                [&] { return watch_count(shared_server().port()) == before; });
             co_await zk.erase_tree(path);
         },
         60s);
@@ -121,8 +122,8 @@ TEST_CASE("cache: moves to a server that has no recursive watches, and back") {
         tree_cache cache(zk, path);
         co_await follow_changes(cache, path);
         for (bool expired : {false, true}) {
-            forget_operations(
-                proxy, {op_code::add_watch, op_code::set_watches2, op_code::multi_read});
+            forget_operations(proxy,
+                              {op_code::add_watch, op_code::set_watches2, op_code::multi_read});
             if (expired)
                 expire(proxy.session());
             proxy.cut();

@@ -18,7 +18,9 @@ constexpr std::size_t reads_at_once = 64;
 
 struct cache_core::reading {
     reading(port& p, entry_ptr e)
-        : of(std::move(e)), get(p, op_code::get, of->path), children(p, op_code::children, of->path) {}
+        : of(std::move(e)),
+          get(p, op_code::get, of->path),
+          children(p, op_code::children, of->path) {}
     void list() {
         lists = true;
         if (of->watches)
@@ -264,8 +266,7 @@ void cache_core::give_watches(entry& e) {
 void cache_core::forget_watches(entry& e) {
     if (!e.watches)
         return;
-    forget_watch(
-        port_, e.watches->data, e.present ? watch_kind::data : watch_kind::exists, e.path);
+    forget_watch(port_, e.watches->data, e.present ? watch_kind::data : watch_kind::exists, e.path);
     forget_watch(port_, e.watches->children, watch_kind::children, e.path);
 }
 

@@ -133,7 +133,7 @@ private:
     error_code ended_;
     configuration_version latest_;
     bool one_by_one_ = false;  ///< the servers have no multi-read (ZooKeeper before 3.6)
-    bool followed_ = false;  ///< `next` was called; before, only own versions are read
+    bool followed_ = false;    ///< `next` was called; before, only own versions are read
     std::vector<waiting_reader> calls_;
 };
 

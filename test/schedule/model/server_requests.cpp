@@ -290,8 +290,11 @@ void server::read(connection& c, const request& r, answer& a) {
     }
 }
 
-int server::look_up(
-    const tree& t, const request& r, std::string& data, Stat& stat, listing& children) {
+int server::look_up(const tree& t,
+                    const request& r,
+                    std::string& data,
+                    Stat& stat,
+                    listing& children) {
     touched_.touch(thing::node, r.path, use::read);
     if (r.what == verb::children || child_stats_)
         touched_.touch(thing::children, r.path, use::read);
