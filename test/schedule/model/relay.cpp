@@ -63,6 +63,7 @@ public:
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
     void request(std::string) override { model::not_modelled("a request of the relay"); }
+    void report_events() noexcept override {}
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
 
@@ -138,7 +139,7 @@ private:
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options&,
                                    callback ready,
-                                   response_handler) {
+                                   reception_handler) {
     return std::make_unique<model_relay>(executor, std::move(ready));
 }
 
