@@ -29,9 +29,7 @@ public:
                  const client_options& options,
                  callback ready,
                  reception_handler received)
-        : ready_(std::move(ready)),
-          received_(std::move(received)),
-          streams_(executor, options) {}
+        : ready_(std::move(ready)), received_(std::move(received)), streams_(executor, options) {}
 
     ~framed_relay() override { framed_relay::close(); }
 
@@ -346,7 +344,7 @@ private:
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
     /// Until the C client has read all that came before.
     std::optional<std::pair<reception, std::span<unsigned char>>> held_;
-    std::int64_t seen_ = 0;          ///< the last zxid of earlier connections of this session
+    std::int64_t seen_ = 0;  ///< the last zxid of earlier connections of this session
     byte_counts bytes_;
     std::string problem_;
     bool refused_ = false;  ///< a frame; none that follows is read
@@ -361,8 +359,7 @@ std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options& options,
                                    callback ready,
                                    reception_handler received) {
-    return std::make_unique<framed_relay>(
-        executor, options, std::move(ready), std::move(received));
+    return std::make_unique<framed_relay>(executor, options, std::move(ready), std::move(received));
 }
 
 }  // namespace corozk::detail

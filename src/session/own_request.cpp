@@ -223,8 +223,8 @@ std::string to_frame(const operation& op, const std::string& chroot) {
 }
 
 bool replaces_watches(const operation& answered) noexcept {
-    return !answered.error && (answered.code == op_code::add_watch ||
-                               answered.code == op_code::remove_watches);
+    return !answered.error &&
+           (answered.code == op_code::add_watch || answered.code == op_code::remove_watches);
 }
 
 arrival to_arrival(const reception& event, const std::string& chroot) {

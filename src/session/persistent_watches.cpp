@@ -14,8 +14,8 @@ namespace {
 constexpr std::int32_t children_list = 1;  // a type of remove_watches
 
 watch_kind list_of(const operation& op) noexcept {
-    const bool children =
-        op.code == op_code::remove_watches ? op.version == children_list : op.code == op_code::children;
+    const bool children = op.code == op_code::remove_watches ? op.version == children_list
+                                                             : op.code == op_code::children;
     return children ? watch_kind::children : watch_kind::data;
 }
 
@@ -146,7 +146,8 @@ void persistent_watches::report(watch_event_type type, const std::string& path) 
         notify(it->second, type, path, watch_mode::persistent_recursive);
         // A recursive watch is not told of the names of its node's children.
         if (of_a_child && it->second.requested == watch_mode::persistent_recursive)
-            notify(it->second, watch_event_type::children_changed, it->first, watch_mode::persistent);
+            notify(
+                it->second, watch_event_type::children_changed, it->first, watch_mode::persistent);
     }
 }
 

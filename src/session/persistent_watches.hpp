@@ -73,8 +73,8 @@ public:
     std::size_t persistent() const noexcept { return places_.size(); }
 
 private:
-    using waiters = boost::intrusive::list<persistent_watch_node,
-                                           boost::intrusive::constant_time_size<false>>;
+    using waiters =
+        boost::intrusive::list<persistent_watch_node, boost::intrusive::constant_time_size<false>>;
 
     struct place {
         waiters nodes;
