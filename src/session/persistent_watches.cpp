@@ -88,8 +88,8 @@ void persistent_watches::add_finished(operation& op, bool sent) {
     if (sent)
         --at.in_flight;
     if (sent && !op.error) {
-        detach(op.path);
         set_detached_again(op.path);
+        detach(op.path);
         if (persistent_watch_node* node = op.persistent_watcher()) {
             node->unlink();  // it may still belong to an earlier session
             node->keeper_ = this;
@@ -213,9 +213,9 @@ void persistent_watches::restored(const std::string& path, const error_code& ec)
 }
 
 void persistent_watches::removed_from_server(const std::string& path, const error_code& ec) {
+    set_detached_again(path);
     if (!ec)
         detach(path);
-    set_detached_again(path);
     released(path);
 }
 

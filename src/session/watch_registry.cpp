@@ -136,10 +136,11 @@ void watch_registry::forget(watch_kind kind, const std::string& path) {
 void watch_registry::detach(const std::string& path) {
     for (watch_kind kind : all_kinds) {
         auto it = of(kind).find(path);
-        if (it == of(kind).end())
+        if (it == of(kind).end() || !it->second.in_c_client)
             continue;
         release_bytes(it->second, path);
         it->second.in_c_client = false;
+        tables_->detached.emplace_back(kind, path);
     }
 }
 
@@ -161,7 +162,6 @@ std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::
                 continue;
             paths.push_back(it->first);
             detach(it->first);
-            set_detached_again(it->first);
         }
     }
     next_kind_ = 0;  // restart if there are more

@@ -110,11 +110,10 @@ public:
     /// @return their paths, at most `count`; the owner removes each from the C client's tables
     std::vector<std::string> detach_surplus(std::size_t bytes, std::size_t count);
 
-    /// The C client forgets all watches of a path. Unlike `detach_surplus`, this does not have them
-    /// set again.
+    /// The C client forgets the watches of a path, which are set again.
     void detach(const std::string& path);
 
-    /// The watches of a path that are not in the C client's tables are set again.
+    /// Those that the C client does not know already are set again.
     void set_detached_again(const std::string& path);
 
     /// Setting the watch again has failed: try after the next reconnect.
