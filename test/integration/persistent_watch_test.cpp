@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -102,8 +103,9 @@ struct one_shot {
     watch changed;
 };
 
-constexpr one_shot::kind all_kinds[] = {
-    one_shot::kind::data, one_shot::kind::exists, one_shot::kind::children};
+constexpr one_shot::kind all_kinds[] = {one_shot::kind::data,
+                                        one_shot::kind::exists,
+                                        one_shot::kind::children};
 
 /// Makes a change that fires such a watch, and says which events a persistent one gets.
 awaitable<std::vector<std::string>> change(admin& hand,
@@ -201,14 +203,16 @@ TEST_CASE("persistent watch: of the root") {
         co_await zk.create(folder + "/child");
         co_await zk.erase(folder + "-other");
         seen = co_await events(all, 2);
-        CHECK(seen ==
-              std::vector<std::string>{"created " + folder + "/child", "erased " + folder + "-other"});
+        CHECK(seen == std::vector<std::string>{"created " + folder + "/child",
+                                               "erased " + folder + "-other"});
         seen = co_await events_until_now(zk, names);
         CHECK(seen == std::vector<std::string>{"children_changed /"});
     });
 }
 
-TEST_CASE("persistent watch: an event is before the response that shows the change, and after earlier ones") {
+TEST_CASE(
+    "persistent watch: an event is before the response that shows the change, and after earlier "
+    "ones") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         for (watch_mode mode : both_modes) {
             persistent_watch w = co_await zk.add_watch(path, mode);
@@ -225,8 +229,12 @@ TEST_CASE("persistent watch: an event is before the response that shows the chan
             zk.get(path, note("get after"));
             zk.read_all(reads, note("read_all after"));
             co_await zk.sync();
-            CHECK(order == std::vector<std::string>{
-                               "get before", "read_all before", "event", "set", "get after", "read_all after"});
+            CHECK(order == std::vector<std::string>{"get before",
+                                                    "read_all before",
+                                                    "event",
+                                                    "set",
+                                                    "get after",
+                                                    "read_all after"});
         }
     });
 }
@@ -265,8 +273,16 @@ TEST_CASE("persistent watch: one-shot watches of the same node, in every order")
                             auto expected = co_await change(hand, kind, path, mode);
                             watch_event event = co_await once.changed.next();
                             CHECK(event.path == path);
-                            CHECK(event.type ==
-                                  (kind == one_shot::kind::children ? children_changed : data_changed));
+                            // The server forgets one of the children when a recursive one comes:
+                            // it is set again, and may find that something has changed.
+                            bool set_again = round == 0 && order != 2 &&
+                                             kind == one_shot::kind::children &&
+                                             mode == watch_mode::persistent_recursive;
+                            if (event.type != unknown || !set_again) {
+                                CHECK(event.type == (kind == one_shot::kind::children
+                                                         ? children_changed
+                                                         : data_changed));
+                            }
                             auto seen = co_await events_until_now(zk, w);
                             CHECK(seen == expected);
                             co_await once.set(zk, kind, path);
@@ -337,7 +353,8 @@ TEST_CASE("persistent watch: recipes whose parent znode it watches") {
         for (watch_mode mode : both_modes) {
             for (bool before : {true, false}) {
                 CAPTURE(mode, before);
-                std::string parent = path + (before ? "/before" : "/after") + (mode == watch_mode::persistent ? "1" : "2");
+                std::string parent = path + (before ? "/before" : "/after") +
+                                     (mode == watch_mode::persistent ? "1" : "2");
                 co_await zk.create(parent);
                 persistent_watch w;
                 if (before)
@@ -438,7 +455,8 @@ TEST_CASE("persistent watch: two on the same node") {
         SECTION("of two clients") {
             client other = co_await connected_client(quiet_options(the_hosts()));
             persistent_watch here = co_await zk.add_watch(path, watch_mode::persistent);
-            persistent_watch there = co_await other.add_watch(path, watch_mode::persistent_recursive);
+            persistent_watch there =
+                co_await other.add_watch(path, watch_mode::persistent_recursive);
             here = persistent_watch();
             co_await settle(zk);
             co_await zk.set(path, "x");
@@ -545,7 +563,8 @@ TEST_CASE("persistent watch: very many, and a reconnect") {
         }
         adding.clear();
         co_await settle(zk);
-        co_await eventually_async([&] { return zk.counters().in_flight + zk.counters().queued == 0; });
+        co_await eventually_async(
+            [&] { return zk.counters().in_flight + zk.counters().queued == 0; });
         CHECK(at_the_server() == 0);
         CHECK(zk.counters().watches == 0);
     });
@@ -620,7 +639,8 @@ TEST_CASE("persistent watch: what is not retrieved is bounded") {
         constexpr int count = 400;
         int done = 0;
         for (int i = 0; i < count; ++i)
-            zk.create(name + std::to_string(i), [&done](error_code ec, created_node) { done += ec ? 0 : 1; });
+            zk.create(name + std::to_string(i),
+                      [&done](error_code ec, created_node) { done += ec ? 0 : 1; });
         co_await eventually_async([&] { return done == count; });
         auto seen = co_await events_until_now(zk, w);
         REQUIRE(!seen.empty());
@@ -678,39 +698,92 @@ TEST_CASE("persistent watch: the end of the session, of the client, and of its p
     CHECK(abandoned.calls() == 0);
 }
 
+namespace {
+
+/// Changes every request for a persistent watch in flight.
+void edit_requests(fault_proxy& proxy, void (*edit)(std::string& bytes)) {
+    proxy.edit(direction::to_server, [edit](const frame_info& frame, std::string bytes) {
+        if (frame.kind == frame_kind::request && frame.op == wire::add_watch)
+            edit(bytes);
+        return bytes;
+    });
+}
+
+}  // namespace
+
 TEST_CASE("persistent watch: a server that does not know it") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
-        auto unknown_operation = [](const frame_info& frame, std::string bytes) {
-            if (frame.kind == frame_kind::request && frame.op == wire::add_watch)
-                bytes[11] = 77;  // the last byte of the operation's number
-            return bytes;
-        };
         one_shot once;
         co_await once.set(zk, one_shot::kind::children, path);
         persistent_watch known = co_await zk.add_watch(path, watch_mode::persistent_recursive);
-        proxy.edit(direction::to_server, unknown_operation);
-        outcome<persistent_watch> adding;
-        zk.add_watch(path + "/x", watch_mode::persistent, adding.handler());
-        // Sent behind it, in the belief that it would serve this one.
-        one_shot served;
-        outcome<watched_stat> reading;
-        zk.watch_exists(path + "/x", reading.handler());
-        CHECK(co_await adding.wait() == zk_errc::unimplemented);
-        CHECK_FALSE(co_await reading.wait());
-        co_await settle(zk);
-        co_await zk.create(path + "/x");
-        watch_event event = co_await reading.value().changed.next();
-        CHECK(event.type == created);
-        co_await once.changed.next();
-        // The next server does not know it either.
-        co_await bounce(zk, proxy);
-        std::vector<std::string> seen;
-        error_code ended;
-        while (!ended) {
-            auto [ec, next] = co_await known.next(as_tuple());
-            ended = ec;
+        // The server answers and closes the connection.
+        edit_requests(proxy, [](std::string& bytes) { bytes[11] = 77; });
+        auto [ec, none] = co_await zk.add_watch(path + "/x", watch_mode::persistent, as_tuple());
+        CHECK(ec == zk_errc::unimplemented);
+        CHECK_FALSE(none.pending());
+        // Nor does the next one.
+        while (!ec || ec == zk_errc::unimplemented) {
+            auto [ended, event] = co_await known.next(as_tuple());
+            if ((ec = ended))
+                break;
         }
-        CHECK(ended == zk_errc::unimplemented);
+        CHECK(ec == zk_errc::unimplemented);
+        CHECK_FALSE(known.pending());
+        CHECK(proxy.statistics().requests_of(wire::add_watch) == 2);
+        co_await reach(zk, session_state::connected);
+        observer().plant(at_server(path) + "/x");
+        co_await once.changed.next();
+        co_await reach(zk, session_state::connected);
+        co_await settle(zk);
+        CHECK(at_the_server() == 0);
+        CHECK(zk.counters().watches == 0);
+    });
+}
+
+TEST_CASE("persistent watch: one that is refused serves no other") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        for (watch_mode mode : both_modes) {
+            persistent_watch known = co_await zk.add_watch(path, mode);
+            // The server answers with an error, and has what it had.
+            edit_requests(proxy, [](std::string& bytes) { bytes.back() = 9; });
+            for (const std::string& where : {path, path + "/x"}) {
+                CAPTURE(mode, where);
+                proxy.edit(direction::to_server, nullptr);
+                edit_requests(proxy, [](std::string& bytes) { bytes.back() = 9; });
+                outcome<persistent_watch> adding;
+                rule_id rule = proxy.arm(at_op(wire::add_watch), hold_request());
+                zk.add_watch(where, watch_mode::persistent_recursive, adding.handler());
+                // Sent behind it, in the belief that it would serve them.
+                outcome<watched_stat> data;
+                outcome<watched_children> children;
+                zk.watch_exists(where, data.handler());
+                if (where == path)
+                    zk.watch_children(where, children.handler());
+                co_await eventually_async([&] { return proxy.fired(rule) == 1; });
+                proxy.release(rule);
+                co_await adding.wait();
+                CHECK(adding.error() == zk_errc::bad_arguments);
+                proxy.edit(direction::to_server, nullptr);
+                co_await data.wait();
+                CHECK_FALSE(data.error());
+                if (where == path) {
+                    co_await children.wait();
+                    co_await zk.create(path + "/x");
+                    co_await children.value().changed.next();
+                    co_await zk.set(path, "x");
+                } else {
+                    co_await zk.erase(path + "/x");
+                }
+                co_await data.value().changed.next();
+            }
+            // It is not known whether the server still had it.
+            co_await settle(zk);
+            auto seen = co_await events_until_now(zk, known);
+            CHECK(std::count(seen.begin(), seen.end(), "unknown " + path) == 1);
+            co_await zk.set(path, "y");
+            watch_event event = co_await known.next();
+            CHECK(event.type == data_changed);
+        }
         co_await settle(zk);
         CHECK(at_the_server() == 0);
         CHECK(zk.counters().watches == 0);
@@ -725,8 +798,8 @@ TEST_CASE("persistent watch: cut at every request, no change goes unnoticed and 
             with_proxy([&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
                 admin hand = observer();
                 proxy.reset_numbering();
-                rule_id rule = proxy.arm(at_request(k),
-                                         delivered ? swallow_reply_and_cut() : drop_request_and_cut());
+                rule_id rule = proxy.arm(
+                    at_request(k), delivered ? swallow_reply_and_cut() : drop_request_and_cut());
                 auto retried = [](auto attempt) -> awaitable<void> {
                     for (;;) {
                         error_code ec = co_await attempt();

@@ -79,7 +79,8 @@ struct scene {
     }
 
     void answer_read(some_operation& op) {
-        watches.armed(op.code == op_code::children ? watch_kind::children : watch_kind::data, 1, op);
+        watches.armed(
+            op.code == op_code::children ? watch_kind::children : watch_kind::data, 1, op);
         op.detach();
     }
 
@@ -116,13 +117,12 @@ TEST_CASE("persistent watches: who is told of which event") {
     s.watches.report(erased, "/a/b/c");
     s.watches.report(children_changed, "/");
     s.watches.report(created, "/x");
-    CHECK(names.events ==
+    CHECK(names.events == std::vector<std::string>{"data_changed /a/b",
+                                                   "children_changed /a/b",
+                                                   "children_changed /a/b"});
+    CHECK(all.events ==
           std::vector<std::string>{
-              "data_changed /a/b", "children_changed /a/b", "children_changed /a/b"});
-    CHECK(all.events == std::vector<std::string>{"data_changed /a/b",
-                                                 "created /a/b/c",
-                                                 "created /a/b/c/d",
-                                                 "erased /a/b/c"});
+              "data_changed /a/b", "created /a/b/c", "created /a/b/c/d", "erased /a/b/c"});
     CHECK(above.events == all.events);
     CHECK(beside.events.empty());
     CHECK(root.events == std::vector<std::string>{"children_changed /"});
@@ -195,7 +195,8 @@ TEST_CASE("persistent watches: reads of the same node set no watch that would re
     CHECK(s.watches.has_waiters(watch_kind::children, "/a"));
 }
 
-TEST_CASE("persistent watches: others are set again when it ends, fails, or the connection is lost") {
+TEST_CASE(
+    "persistent watches: others are set again when it ends, fails, or the connection is lost") {
     scene s;
     recorder node;
     one_shot data, children;
