@@ -44,6 +44,10 @@ bool persistent_watches::serves(const std::string& path, watch_kind kind) const 
     return it != places_.end() && serves(it->second, kind);
 }
 
+bool persistent_watches::idle(const place& at) noexcept {
+    return !at.requested && at.nodes.empty() && at.adding == 0;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Requests
 
@@ -162,7 +166,7 @@ void persistent_watches::connected() {
             set_detached_again(it->first);
         if (!at.nodes.empty())
             lost_.insert(it->first);
-        it = at.nodes.empty() && at.adding == 0 ? places_.erase(it) : std::next(it);
+        it = idle(at) ? places_.erase(it) : std::next(it);
     }
 }
 
@@ -216,7 +220,8 @@ void persistent_watches::removed_from_server(const std::string& path, const erro
     set_detached_again(path);
     if (!ec)
         detach(path);
-    released(path);
+    if (auto it = places_.find(path); it != places_.end() && idle(it->second))
+        places_.erase(it);
 }
 
 void persistent_watches::drop(place& at, const error_code& reason) {

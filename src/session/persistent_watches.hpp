@@ -84,6 +84,7 @@ private:
         bool restoring = false;
     };
 
+    static bool idle(const place& at) noexcept;
     static bool serves(const place& at, watch_kind kind) noexcept;
     bool serves(const std::string& path, watch_kind kind) const;
     void add_failed(const std::string& path, place& at);

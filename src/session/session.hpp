@@ -138,6 +138,7 @@ private:
     bool trim_watches();
     void read_ended(const std::string& path);
     void set_again(const watch_registry::surplus& watch);
+    void tend_persistent_watches();
     void restore(const std::string& path, watch_mode mode);
     void remove_persistent(const std::string& path);
 

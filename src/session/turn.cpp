@@ -50,6 +50,7 @@ void session::turn() {
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
+        tend_persistent_watches();
         send_queued();
         run_handlers();
         if (!traffic_.has_arrivals() && !agenda_.has_deferred() && !can_send())

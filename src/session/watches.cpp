@@ -87,18 +87,28 @@ void session::do_chores() {
             watches_.notify_dropped(at_a_time, forget);
             if (!watches_.notifying())
                 complete_close_calls();
-        } else if (watches_.has_changes()) {
-            if (auto lost = watches_.take_lost())
-                restore(lost->first, lost->second);
-            else if (auto unused = watches_.take_unused())
-                remove_persistent(*unused);
         } else if (watches_.has_surplus()) {
             if (auto watch = watches_.take_surplus())
                 set_again(*watch);
-        } else {
+        } else if (watches_.has_retry()) {
             auto [path, kind] = watches_.take_retry();
             watch_dropped(kind, path);
+        } else {
+            break;  // see `tend_persistent_watches`
         }
+    }
+}
+
+/// Before other requests of this turn.
+void session::tend_persistent_watches() {
+    allowance time;
+    for (std::size_t i = 0; i < chores_per_turn && !time.spent(); ++i) {
+        if (!connector_.open() || !watches_.has_changes())
+            return;
+        if (auto lost = watches_.take_lost())
+            restore(lost->first, lost->second);
+        else if (auto unused = watches_.take_unused())
+            remove_persistent(*unused);
     }
 }
 
