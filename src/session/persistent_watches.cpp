@@ -164,7 +164,7 @@ void persistent_watches::connected() {
         place& at = it->second;
         if (std::exchange(at.requested, std::nullopt))
             set_detached_again(it->first);
-        if (!at.nodes.empty())
+        if (!at.nodes.empty() && !at.restoring)
             lost_.insert(it->first);
         it = idle(at) ? places_.erase(it) : std::next(it);
     }

@@ -81,7 +81,7 @@ private:
         std::optional<watch_mode> requested;  ///< from the server, on this connection
         std::size_t adding = 0;               ///< requests queued or in flight
         std::size_t in_flight = 0;
-        bool restoring = false;
+        bool restoring = false;  ///< by an `add_watch` that is queued or in flight
     };
 
     static bool idle(const place& at) noexcept;

@@ -115,6 +115,9 @@ void session::tend_persistent_watches() {
 void session::restore(const std::string& path, watch_mode mode) {
     operation& op = make_detached(op_code::add_watch, path, [this](operation& added) {
         watches_.restored(added.path, added.error);
+        // A server that is too busy: reconnecting has pauses.
+        if (is_recoverable(added.error) && connector_.open())
+            link_.client()->abort();
     });
     op.watching = mode;
     op.generation = status().generation;

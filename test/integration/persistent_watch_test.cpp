@@ -700,13 +700,14 @@ TEST_CASE("persistent watch: the end of the session, of the client, and of its p
 
 namespace {
 
-/// Changes every request for a persistent watch in flight.
-void edit_requests(fault_proxy& proxy, void (*edit)(std::string& bytes)) {
-    proxy.edit(direction::to_server, [edit](const frame_info& frame, std::string bytes) {
-        if (frame.kind == frame_kind::request && frame.op == wire::add_watch)
+/// Changes the next `count` requests for a persistent watch in flight.
+void edit_requests(fault_proxy& proxy, int count, void (*edit)(std::string& bytes)) {
+    auto change = [edit, count](const frame_info& frame, std::string bytes) mutable {
+        if (frame.kind == frame_kind::request && frame.op == wire::add_watch && count-- > 0)
             edit(bytes);
         return bytes;
-    });
+    };
+    proxy.edit(direction::to_server, change);
 }
 
 }  // namespace
@@ -717,7 +718,7 @@ TEST_CASE("persistent watch: a server that does not know it") {
         co_await once.set(zk, one_shot::kind::children, path);
         persistent_watch known = co_await zk.add_watch(path, watch_mode::persistent_recursive);
         // The server answers and closes the connection.
-        edit_requests(proxy, [](std::string& bytes) { bytes[11] = 77; });
+        edit_requests(proxy, 2, [](std::string& bytes) { bytes[11] = 77; });
         auto [ec, none] = co_await zk.add_watch(path + "/x", watch_mode::persistent, as_tuple());
         CHECK(ec == zk_errc::unimplemented);
         CHECK_FALSE(none.pending());
@@ -740,16 +741,37 @@ TEST_CASE("persistent watch: a server that does not know it") {
     });
 }
 
+TEST_CASE("persistent watch: a server that is too busy to set it again") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        persistent_watch w = co_await zk.add_watch(path, watch_mode::persistent);
+        auto busy = [done = false](const frame_info& frame, std::string bytes) mutable {
+            if (frame.kind != frame_kind::reply || frame.op != wire::add_watch || done)
+                return bytes;
+            done = true;
+            bytes.resize(20);  // the length and the header
+            bytes.replace(0, 4, {0, 0, 0, 16});
+            bytes.replace(16, 4, "\xff\xff\xff\x81");  // throttled
+            return bytes;
+        };
+        proxy.edit(direction::to_client, busy);
+        proxy.cut();
+        watch_event event = co_await w.next();
+        CHECK(event.type == unknown);
+        CHECK(zk.counters().connects == 3);
+        co_await zk.set(path, "x");
+        event = co_await w.next();
+        CHECK(event.type == data_changed);
+    });
+}
+
 TEST_CASE("persistent watch: one that is refused serves no other") {
     with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
         for (watch_mode mode : both_modes) {
             persistent_watch known = co_await zk.add_watch(path, mode);
             // The server answers with an error, and has what it had.
-            edit_requests(proxy, [](std::string& bytes) { bytes.back() = 9; });
             for (const std::string& where : {path, path + "/x"}) {
                 CAPTURE(mode, where);
-                proxy.edit(direction::to_server, nullptr);
-                edit_requests(proxy, [](std::string& bytes) { bytes.back() = 9; });
+                edit_requests(proxy, 1, [](std::string& bytes) { bytes.back() = 9; });
                 outcome<persistent_watch> adding;
                 rule_id rule = proxy.arm(at_op(wire::add_watch), hold_request());
                 zk.add_watch(where, watch_mode::persistent_recursive, adding.handler());
@@ -763,7 +785,6 @@ TEST_CASE("persistent watch: one that is refused serves no other") {
                 proxy.release(rule);
                 co_await adding.wait();
                 CHECK(adding.error() == zk_errc::connection_loss);  // it says MARSHALLINGERROR
-                proxy.edit(direction::to_server, nullptr);
                 co_await data.wait();
                 CHECK_FALSE(data.error());
                 if (where == path) {
