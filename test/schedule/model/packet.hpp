@@ -73,7 +73,7 @@ enum class packet : std::uint8_t { answer, event, welcome, rejection };
 
 struct answer {
     packet kind = packet::answer;
-    bool own = false;  ///< to a request of the relay
+    bool own = false;  ///< to a request of the relay; an event: it was reported to the relay
     verb what = verb::exists;
     int xid = 0;
     int rc = 0;

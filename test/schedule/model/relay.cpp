@@ -32,22 +32,33 @@ namespace {
 /// What the frame asks; its paths have the chroot already.
 model::request to_request(std::string_view frame) {
     constexpr std::size_t length_and_xid = 8;
+    constexpr std::int32_t recursive = 1;
     jute_reader in(frame.substr(length_and_xid));
-    if (static_cast<wire_op>(in.int32()) != wire_op::multi_read)
-        model::not_modelled("a request of the relay");
-    model::request r(model::verb::multi_read);
+    const auto op = static_cast<wire_op>(in.int32());
+    model::request r(op == wire_op::multi_read  ? model::verb::multi_read
+                     : op == wire_op::add_watch ? model::verb::add_watch
+                                                : model::verb::remove_watches);
     r.own = true;
-    for (;;) {
-        auto op = static_cast<wire_op>(in.int32());
-        bool last = in.boolean();
-        in.int32();
-        if (last)
-            return r;
-        model::request& step = r.steps.emplace_back(
-            op == wire_op::get_data ? model::verb::get : model::verb::children);
-        step.path = in.string();
-        in.boolean();
+    if (op == wire_op::multi_read) {
+        for (;;) {
+            auto read = static_cast<wire_op>(in.int32());
+            bool last = in.boolean();
+            in.int32();
+            if (last)
+                return r;
+            model::request& step = r.steps.emplace_back(
+                read == wire_op::get_data ? model::verb::get : model::verb::children);
+            step.path = in.string();
+            in.boolean();
+        }
     }
+    r.path = in.string();
+    r.watch_type = in.int32();
+    bool known =
+        op == wire_op::remove_watches || (op == wire_op::add_watch && r.watch_type == recursive);
+    if (!known)
+        model::not_modelled("a request of the relay");
+    return r;
 }
 
 void put_stat(jute_writer& out, const Stat& s) {
@@ -89,10 +100,10 @@ class model_relay final : public relay {
 public:
     model_relay(const boost::asio::any_io_executor& executor,
                 callback ready,
-                response_handler own_response)
+                reception_handler received)
         : executor_(executor),
           state_(std::make_shared<shared>(std::move(ready))),
-          own_response_(std::move(own_response)) {}
+          received_(std::move(received)) {}
 
     ~model_relay() override { model_relay::close(); }
 
@@ -127,26 +138,24 @@ public:
         return true;
     }
 
-    /// Responses to our own requests are not for the C client.
+    /// Responses to our own requests are not for the C client; events are, when they were reported.
     bool deliver() override {
-        for (model::endpoint* e = line(); e && !e->arrived.empty() && e->arrived.front().own;) {
-            model::answer a = std::move(e->arrived.front());
-            e->arrived.pop_front();
-            model::request asked = std::move(asked_.front());
-            asked_.pop_front();
-            last_zxid_ = std::max(last_zxid_, a.zxid);
-            std::string body = to_body(a, asked.steps);
-            reception response;
-            response.what = reception::kind::own;
-            response.op = wire_op::multi_read;
-            response.error = a.rc;
-            response.zxid = a.zxid;
-            if (a.rc == ZOK)
-                response.body = body;
-            own_response_(response);
+        for (model::endpoint* e = line(); e && !e->arrived.empty();) {
+            model::answer& next = e->arrived.front();
+            if (next.kind == model::packet::event && reports_events_ && !next.own) {
+                next.own = true;
+                report(next);
+            } else if (next.kind == model::packet::answer && next.own) {
+                model::answer a = std::move(next);
+                e->arrived.pop_front();
+                respond(a);
+            } else {
+                break;
+            }
         }
         return state_->input;
     }
+
     void packet_read() noexcept override {}
     void all_read() noexcept override { state_->input = false; }
     void collect() override {}
@@ -157,6 +166,7 @@ public:
         if (model::connection* c = e ? there.find(e->connection) : nullptr)
             there.send(*c, asked_.back());
     }
+    void report_events() noexcept override { reports_events_ = true; }
     bool congested() const noexcept override { return false; }
     bool input() const noexcept override { return state_->input; }
 
@@ -199,6 +209,7 @@ public:
         state_->input = state_->waiting = false;
         socket_.reset();
         asked_.clear();
+        reports_events_ = false;
         descriptor_ = -1;
         connected_ = false;
     }
@@ -212,6 +223,28 @@ public:
     void abandon() noexcept override { close(); }
 
 private:
+    void report(const model::answer& event) {
+        reception what;
+        what.what = reception::kind::event;
+        what.event_type = event.event;
+        what.path = event.path;
+        received_(what);
+    }
+
+    void respond(const model::answer& a) {
+        model::request asked = std::move(asked_.front());
+        asked_.pop_front();
+        last_zxid_ = std::max(last_zxid_, a.zxid);
+        std::string body = to_body(a, asked.steps);
+        reception what;
+        what.what = reception::kind::own;
+        what.error = a.rc;
+        what.zxid = a.zxid;
+        if (a.rc == ZOK && asked.what == model::verb::multi_read)
+            what.body = body;
+        received_(what);
+    }
+
     /// What handlers may find after this object has gone.
     struct shared {
         explicit shared(callback r) : ready(std::move(r)) {}
@@ -228,7 +261,8 @@ private:
 
     boost::asio::any_io_executor executor_;
     std::shared_ptr<shared> state_;
-    response_handler own_response_;
+    reception_handler received_;
+    bool reports_events_ = false;
     std::deque<model::request> asked_;  ///< and not answered
     std::int64_t last_zxid_ = 0;        ///< of own responses
     int descriptor_ = -1;               ///< the C client's
@@ -243,8 +277,8 @@ private:
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options&,
                                    callback ready,
-                                   response_handler own_response) {
-    return std::make_unique<model_relay>(executor, std::move(ready), std::move(own_response));
+                                   reception_handler received) {
+    return std::make_unique<model_relay>(executor, std::move(ready), std::move(received));
 }
 
 }  // namespace corozk::detail
