@@ -140,7 +140,12 @@ boost::asio::awaitable<void> follow(job& j,
     auto inside = one ? 0 : nodes;
     std::string folder = co_await make_folder(j, writer, inside);
     {
+        auto began = clock::now();
+        work_figures loading(readers);
         Cache cache(readers.front(), folder);
+        co_await cache.next();
+        r.add("load_ms", to_microseconds(clock::now() - began) / 1'000);
+        r.add("load_requests", static_cast<double>(loading.used().requests));
         cache_run<Cache> run(j, std::move(cache), kind, writer, folder, nodes, operations);
         co_await run.run(readers, r);
     }
@@ -181,6 +186,8 @@ boost::asio::awaitable<void> run_cache(job& j) {
              "set -> state p50",
              "p99",
              "p50 / floor",
+             "load",
+             "load requests",
              "requests",
              "events",
              "listings",
@@ -197,6 +204,8 @@ boost::asio::awaitable<void> run_cache(job& j) {
                with_spread(row, "latency_us.p50", microseconds_text),
                microseconds_text(row.median("latency_us.p99")),
                with_spread(row, "floor_ratio", ratio_text),
+               fmt::format("{:.0f} ms", row.median("load_ms")),
+               count_text(row.median("load_requests")),
                figure_text(row.median("requests_per_operation")),
                figure_text(row.median("notifications_per_operation")),
                count_text(row.median("listings")),
@@ -208,9 +217,9 @@ boost::asio::awaitable<void> run_cache(job& j) {
     j.output += fmt::format(
         "\n{} changes of one node each, written by another session; from right before the set "
         "until "
-        "the cache gives the state\nrequests, events and bytes: of the cache's session, per "
-        "change; "
-        "listings: in all\nfloor: one session's delete to another session's watch event, bare C "
+        "the cache gives the state\nload: until the first state, and its requests\nrequests, "
+        "events and bytes: of the cache's session, per change; listings: in all\nfloor: one "
+        "session's delete to another session's watch event, bare C "
         "client; a cache has to read the node after it\n",
         count_text(static_cast<double>(j.wanted.operations)));
 }

@@ -14,6 +14,7 @@
 #include <corozk/options.hpp>
 #include <corozk/ownership.hpp>
 #include <corozk/path_list.hpp>
+#include <corozk/persistent_watch.hpp>
 #include <corozk/prometheus.hpp>
 #include <corozk/recipe/barrier.hpp>
 #include <corozk/recipe/cache.hpp>

@@ -6,6 +6,7 @@
 #include <corozk/detail/initiate.hpp>
 #include <corozk/error.hpp>
 #include <corozk/options.hpp>
+#include <corozk/persistent_watch.hpp>
 #include <corozk/read_set.hpp>
 #include <corozk/session_state.hpp>
 #include <corozk/transaction.hpp>
@@ -363,6 +364,26 @@ public:
     }
 
     /**
+     * @brief Sets a watch that reports every change of a node, or, if recursive, of the node and all
+     *        its descendants, until it is destroyed (ZooKeeper 3.6). The node may be missing.
+     *
+     * A recursive watch reports no `children_changed`; a new child is `created`, wherever it is. If
+     * a client has watches of both modes on the same node, the server has the recursive one, and
+     * children that the client may not read can be missing from what both report.
+     *
+     * @par Completion signature
+     * `void(error_code, persistent_watch)`
+     *
+     * @par Errors
+     * `zk_errc::unimplemented`: the server does not know persistent watches.
+     */
+    template <class Token = default_token>
+    auto add_watch(std::string path, watch_mode mode, Token&& token = Token{}) {
+        return initiate<&start_add_watch>(
+            "add_watch", path, std::forward<Token>(token), std::move(path), mode);
+    }
+
+    /**
      * @brief Deletes a node without children, if its version matches.
      *
      * @completes `void(error_code)`
@@ -632,6 +653,10 @@ private:
     static void start_watch_exists(const impl_ptr&, std::string path, handler_of<watched_stat>);
     static void start_children(const impl_ptr&, std::string path, handler_of<node_children>);
     static void start_watch_children(const impl_ptr&, std::string, handler_of<watched_children>);
+    static void start_add_watch(const impl_ptr&,
+                                std::string path,
+                                watch_mode mode,
+                                handler_of<persistent_watch>);
     static void start_erase(const impl_ptr&, std::string path, std::int32_t version, handler_of<>);
     static void start_erase_tree(const impl_ptr&, std::string path, handler_of<>);
     static void start_sync(const impl_ptr&, std::string path, handler_of<>);

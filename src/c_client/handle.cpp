@@ -230,7 +230,7 @@ bool handle::submit(operation& op) {
     call_scope scope(log_);
     const void* data = &op;
     op.inbox = &inbox_;
-    watcher_fn watcher = op.watch ? &on_watch : nullptr;
+    watcher_fn watcher = op.watch && !op.covered ? &on_watch : nullptr;
     void* context = &inbox_;
     const char* path = op.path.c_str();
     auto size = static_cast<int>(op.data.size());
@@ -303,6 +303,7 @@ bool handle::submit(operation& op) {
         case op_code::ephemerals:
         case op_code::count_descendants:
         case op_code::who_am_i:
+        case op_code::add_watch:
             break;  // see `unknown_to_c_client`
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);

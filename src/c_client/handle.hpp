@@ -32,12 +32,17 @@ enum class handle_state : std::uint8_t {
 
 /// A response or event received from the C client.
 struct arrival {
-    enum class kind_type : std::uint8_t { answer, session_event, watch_event };
+    enum class kind_type : std::uint8_t {
+        answer,
+        session_event,
+        watch_event,
+        any_event,  ///< of persistent and other watches, before the C client can read it
+    };
 
     explicit arrival(operation& answered) : kind(kind_type::answer), op(&answered) {}
     explicit arrival(handle_state s) : kind(kind_type::session_event), session(s) {}
-    arrival(watch_event_type type, std::string where)
-        : kind(kind_type::watch_event), watch(type), path(std::move(where)) {}
+    arrival(watch_event_type type, std::string where, kind_type what = kind_type::watch_event)
+        : kind(what), watch(type), path(std::move(where)) {}
 
     kind_type kind;
     handle_state session = handle_state::disconnected;

@@ -341,6 +341,22 @@ void client::start_watch_children(const impl_ptr& impl,
         impl, "watch_children", op_code::children, std::move(path), kind, std::move(handler), fill);
 }
 
+void client::start_add_watch(const impl_ptr& impl,
+                             std::string path,
+                             watch_mode mode,
+                             handler_of<persistent_watch> handler) {
+    if (!acceptable(impl, "add_watch", path, path_problem(path), handler))
+        return;
+    auto node = std::make_shared<user_persistent_watch>(impl, path);
+    start_operation(
+        impl,
+        op_code::add_watch,
+        std::move(path),
+        std::move(handler),
+        [node](operation&) mutable { return persistent_watch(std::move(node)); },
+        [&node, mode](operation& op) { op.attach(*node, mode); });
+}
+
 void client::start_erase(const impl_ptr& impl,
                          std::string path,
                          std::int32_t version,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "driver/user_call.hpp"
+#include "client/watch_events.hpp"
 #include "session/session.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace corozk::detail {
@@ -19,20 +18,40 @@ public:
 
     const std::string& path() const noexcept { return path_; }
     const std::shared_ptr<session>& owner() const noexcept { return session_; }
-    bool pending() const noexcept { return armed() || arming() || event_.has_value(); }
-    void next(any_handler<void(error_code, watch_event)> handler);
+    bool pending() const noexcept { return armed() || arming() || !events_.empty(); }
+    void next(watch_events::handler handler);
 
 private:
-    void fired(watch_event_type type) noexcept override;
-    void dropped(const error_code& reason) noexcept override;
-    void deliver();
+    void fired(watch_event_type type) noexcept override { events_.add(watch_event(type, path_)); }
+    void dropped(const error_code& reason) noexcept override { events_.end(reason); }
 
     std::shared_ptr<session> session_;
     std::string path_;
     watch_kind kind_;
-    std::optional<watch_event> event_;
-    error_code reason_ = zk_errc::no_watcher;
-    std::optional<user_call<watch_event>> call_;
+    watch_events events_;
+};
+
+/// The implementation of `persistent_watch`.
+class user_persistent_watch final : public persistent_watch_node,
+                                    public std::enable_shared_from_this<user_persistent_watch> {
+public:
+    user_persistent_watch(const std::shared_ptr<session>& s, std::string path)
+        : session_(s), path_(std::move(path)) {}
+    ~user_persistent_watch() { disarm(); }
+
+    const std::string& path() const noexcept { return path_; }
+    const std::shared_ptr<session>& owner() const noexcept { return session_; }
+    bool pending() const noexcept { return armed() || arming() || !events_.empty(); }
+    void next(watch_events::handler handler);
+
+private:
+    void changed(watch_event_type type, const std::string& path) noexcept override;
+    void interrupted() noexcept override;
+    void dropped(const error_code& reason) noexcept override { events_.end(reason); }
+
+    std::shared_ptr<session> session_;
+    std::string path_;
+    watch_events events_;
 };
 
 }  // namespace corozk::detail

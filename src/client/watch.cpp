@@ -1,63 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/user_watch.hpp"
+#include <corozk/persistent_watch.hpp>
 #include <corozk/watch.hpp>
 
 namespace corozk {
 
 namespace detail {
 
+namespace {
+
+/// Starts `next` of an implementation.
+template <class Watch>
+void next_of(const std::shared_ptr<Watch>& impl, watch_events::handler handler) {
+    if (impl)
+        return impl->next(std::move(handler));
+    immediate_result<watch_event>(
+        fallback_executor(handler), std::move(handler), zk_errc::no_watcher, watch_event());
+}
+
+}  // namespace
+
 user_watch::~user_watch() {
-    if (call_ && call_->waiting())
-        call_->fail(boost::asio::error::operation_aborted);
     if (!armed())
         return;
     disarm();
     session_->watch_dropped(kind_, path_);
 }
 
-void user_watch::fired(watch_event_type type) noexcept {
-    event_.emplace(type, path_);
-    deliver();
+void user_watch::next(watch_events::handler handler) {
+    events_.next(*session_,
+                 std::move(handler),
+                 pending() || being_dropped(),
+                 std::shared_ptr<watch_events>(shared_from_this(), &events_));
 }
 
-void user_watch::dropped(const error_code& reason) noexcept {
-    reason_ = reason;
-    if (call_ && call_->waiting())
-        call_->fail(reason);
-    call_.reset();
+void user_persistent_watch::changed(watch_event_type type, const std::string& path) noexcept {
+    constexpr std::size_t limit = 256UL * 1024;
+    if (events_.bytes() + path.size() > limit)
+        return interrupted();
+    events_.add(watch_event(type, path));
 }
 
-void user_watch::deliver() {
-    if (!event_ || !call_ || !call_->waiting())
-        return;
-    watch_event event = std::move(*event_);
-    event_.reset();
-    auto call = std::move(*call_);
-    call_.reset();
-    call.complete(error_code(), std::move(event));
+/// What has been queued is a part of what is to be read again.
+void user_persistent_watch::interrupted() noexcept {
+    events_.clear();
+    events_.add(watch_event(watch_event_type::unknown, path_));
 }
 
-void user_watch::next(any_handler<void(error_code, watch_event)> handler) {
-    user_call<watch_event> call(*session_, std::move(handler));
-    call.ahead_of_copies();
-    if (call_ && call_->waiting())
-        return call.fail(errc::busy);
-    if (!pending() && !being_dropped())
-        return call.fail(reason_);
-    call_.emplace(std::move(call));
-    // A weak reference: the slot may outlive the watch.
-    call_->on_cancel([weak = weak_from_this()](cancellation_type) {
-        auto self = weak.lock();
-        if (!self || !self->call_)
-            return;
-        auto cancelled = std::move(*self->call_);
-        self->call_.reset();
-        cancelled.fail(boost::asio::error::operation_aborted);
-    });
-    deliver();
+void user_persistent_watch::next(watch_events::handler handler) {
+    events_.next(*session_,
+                 std::move(handler),
+                 pending(),
+                 std::shared_ptr<watch_events>(shared_from_this(), &events_));
 }
 
 boost::asio::any_io_executor executor_of(const std::shared_ptr<user_watch>& w) noexcept {
+    return executor_of(w ? w->owner() : nullptr);
+}
+
+boost::asio::any_io_executor executor_of(const std::shared_ptr<user_persistent_watch>& w) noexcept {
     return executor_of(w ? w->owner() : nullptr);
 }
 
@@ -79,10 +80,27 @@ std::string watch::path() const {
 
 void watch::start_next(const std::shared_ptr<detail::user_watch>& impl,
                        detail::any_handler<void(error_code, watch_event)> handler) {
-    if (impl)
-        return impl->next(std::move(handler));
-    detail::immediate_result<watch_event>(
-        detail::fallback_executor(handler), std::move(handler), zk_errc::no_watcher, watch_event());
+    detail::next_of(impl, std::move(handler));
+}
+
+persistent_watch::persistent_watch() noexcept = default;
+persistent_watch::persistent_watch(std::shared_ptr<detail::user_persistent_watch> impl) noexcept
+    : impl_(std::move(impl)) {}
+persistent_watch::persistent_watch(persistent_watch&&) noexcept = default;
+persistent_watch& persistent_watch::operator=(persistent_watch&&) noexcept = default;
+persistent_watch::~persistent_watch() = default;
+
+bool persistent_watch::pending() const noexcept {
+    return impl_ && impl_->pending();
+}
+
+std::string persistent_watch::path() const {
+    return impl_ ? impl_->path() : std::string();
+}
+
+void persistent_watch::start_next(const std::shared_ptr<detail::user_persistent_watch>& impl,
+                                  detail::any_handler<void(error_code, watch_event)> handler) {
+    detail::next_of(impl, std::move(handler));
 }
 
 }  // namespace corozk

@@ -27,6 +27,8 @@ public:
     /// Something has to be read again.
     void mark() noexcept { marked_ = true; }
 
+    bool marked() const noexcept { return marked_; }
+
     /// The client made a change before the copy existed.
     void owe() noexcept { next_.owes = true; }
 

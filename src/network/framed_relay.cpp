@@ -28,10 +28,8 @@ public:
     framed_relay(const boost::asio::any_io_executor& executor,
                  const client_options& options,
                  callback ready,
-                 response_handler own_response)
-        : ready_(std::move(ready)),
-          own_response_(std::move(own_response)),
-          streams_(executor, options) {}
+                 reception_handler received)
+        : ready_(std::move(ready)), received_(std::move(received)), streams_(executor, options) {}
 
     ~framed_relay() override { framed_relay::close(); }
 
@@ -39,6 +37,7 @@ public:
         close();
         problem_.clear();
         refused_ = false;
+        reports_events_ = false;
         sasl_ = {};
         sasl_.server = name;
         stream_ = streams_.make(
@@ -111,6 +110,8 @@ public:
         conversation_->sent(bytes, origin::own);
         send(bytes);
     }
+
+    void report_events() noexcept override { reports_events_ = true; }
 
     void begin_session() noexcept override { seen_ = 0; }
 
@@ -214,10 +215,13 @@ private:
             send(frames);
     }
 
-    /// Passes on the response to a request that is not the C client's, after those that are.
+    /// Reports what is not only the C client's, after all that it has read.
     void respond() {
         while (held_ && delivery_.all_read()) {
-            own_response_(*std::exchange(held_, std::nullopt));
+            const auto [what, frame] = *std::exchange(held_, std::nullopt);
+            received_(what);
+            if (what.what == reception::kind::event)
+                delivery_.add(frame);
             check();
         }
     }
@@ -255,8 +259,9 @@ private:
                 return distrust("it sent what no server may send: " + what.problem);
             if (authenticate(frame, what))
                 continue;
-            if (what.what == reception::kind::own) {
-                held_ = std::move(what);
+            if (what.what == reception::kind::own ||
+                (what.what == reception::kind::event && reports_events_)) {
+                held_.emplace(std::move(what), frame);
                 break;
             }
             if (!delivery_.add(frame))
@@ -329,7 +334,7 @@ private:
     };
 
     callback ready_;
-    response_handler own_response_;
+    reception_handler received_;
     stream_factory streams_;
     std::shared_ptr<stream> stream_;  ///< to the server
     inner_socket inner_;              ///< to the C client
@@ -337,11 +342,13 @@ private:
     std::optional<conversation> conversation_;
     frame_splitter incoming_;
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
-    std::optional<reception> held_;  ///< until the C client has read all that came before
-    std::int64_t seen_ = 0;          ///< the last zxid of earlier connections of this session
+    /// Until the C client has read all that came before.
+    std::optional<std::pair<reception, std::span<unsigned char>>> held_;
+    std::int64_t seen_ = 0;  ///< the last zxid of earlier connections of this session
     byte_counts bytes_;
     std::string problem_;
     bool refused_ = false;  ///< a frame; none that follows is read
+    bool reports_events_ = false;
     authentication sasl_;
     std::shared_ptr<int> alive_ = std::make_shared<int>();
 };
@@ -351,9 +358,8 @@ private:
 std::unique_ptr<relay> relay::make(const boost::asio::any_io_executor& executor,
                                    const client_options& options,
                                    callback ready,
-                                   response_handler own_response) {
-    return std::make_unique<framed_relay>(
-        executor, options, std::move(ready), std::move(own_response));
+                                   reception_handler received) {
+    return std::make_unique<framed_relay>(executor, options, std::move(ready), std::move(received));
 }
 
 }  // namespace corozk::detail

@@ -27,14 +27,15 @@ class relay {
 public:
     using endpoint = boost::asio::ip::tcp::endpoint;
     using callback = std::function<void()>;
-    using response_handler = std::function<void(const reception&)>;
+    using reception_handler = std::function<void(const reception&)>;
 
     /// @param ready called, never within a call of the owner, when something has changed
-    /// @param own_response called by `deliver` with the responses to `request`, in order
+    /// @param received called by `deliver` with the responses to `request`, and with events (see
+    /// `report_events`), when the C client has read all that came before
     static std::unique_ptr<relay> make(const boost::asio::any_io_executor& executor,
                                        const client_options& options,
                                        callback ready,
-                                       response_handler own_response);
+                                       reception_handler received);
 
     relay() = default;
     relay(const relay&) = delete;
@@ -74,6 +75,9 @@ public:
 
     /// Sends a request that does not come from the C client, after those that do.
     virtual void request(std::string frame) = 0;
+
+    /// Events on this connection are reported, too, before the C client can read them.
+    virtual void report_events() noexcept = 0;
 
     /// Whether `collect` sends what there is.
     virtual bool carries() const noexcept = 0;

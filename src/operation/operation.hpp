@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operation/name_list.hpp"
+#include "operation/persistent_watch_node.hpp"
 #include "operation/watch_node.hpp"
 #include <corozk/error.hpp>
 #include <corozk/read_set.hpp>
@@ -45,6 +46,7 @@ enum class op_code : std::uint8_t {
     ephemerals,
     count_descendants,
     who_am_i,
+    add_watch,
 };
 
 /// The name of the client's operation.
@@ -66,8 +68,9 @@ constexpr std::string_view to_string(op_code code) noexcept {
                                           "read_all",
                                           "ephemerals",
                                           "count_descendants",
-                                          "who_am_i"};
-    static_assert(std::size(names) == static_cast<std::size_t>(op_code::who_am_i) + 1);
+                                          "who_am_i",
+                                          "add_watch"};
+    static_assert(std::size(names) == static_cast<std::size_t>(op_code::add_watch) + 1);
     return names[static_cast<std::size_t>(code)];
 }
 
@@ -85,6 +88,7 @@ constexpr bool changes_state(op_code code) noexcept {
         case op_code::ephemerals:
         case op_code::count_descendants:
         case op_code::who_am_i:
+        case op_code::add_watch:
             return false;
         default:
             return true;
@@ -115,17 +119,31 @@ public:
         watcher.pending_ = this;
     }
 
+    /// Arms the persistent watch of `add_watch` when it succeeds.
+    void attach(persistent_watch_node& watcher, watch_mode how) noexcept {
+        persistent_watcher_ = &watcher;
+        watcher.pending_ = this;
+        watcher.mode_ = how;
+        watching = how;
+    }
+
     void detach() noexcept {
         if (watcher_)
             watcher_->pending_ = nullptr;
         watcher_ = nullptr;
+        if (persistent_watcher_)
+            persistent_watcher_->pending_ = nullptr;
+        persistent_watcher_ = nullptr;
     }
 
     watch_node* watcher() const noexcept { return watcher_; }
+    persistent_watch_node* persistent_watcher() const noexcept { return persistent_watcher_; }
 
     // The request.
     op_code code;
-    bool watch = false;  ///< set a watch at the server
+    bool watch = false;    ///< set a watch at the server
+    bool covered = false;  ///< a persistent watch at the same path serves that watch
+    watch_mode watching = watch_mode::persistent;  ///< of add_watch
     create_mode mode = create_mode::persistent;
     progress state = progress::idle;
     std::int32_t version = any_version;
@@ -165,12 +183,22 @@ protected:
 
 private:
     watch_node* watcher_ = nullptr;
+    persistent_watch_node* persistent_watcher_ = nullptr;
 };
 
 inline void watch_node::disarm() noexcept {
     if (pending_)
         pending_->detach();
     unlink();
+}
+
+inline void persistent_watch_node::disarm() noexcept {
+    if (pending_)
+        pending_->detach();
+    if (!is_linked())
+        return;
+    unlink();
+    keeper_->released(*path_);
 }
 
 }  // namespace corozk::detail

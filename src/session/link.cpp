@@ -16,22 +16,33 @@ link::link(const boost::asio::any_io_executor& executor,
     : relay_(relay::make(executor,
                          options,
                          std::move(ready),
-                         [this](const reception& response) {
-                             if (own_.empty())
-                                 return;
-                             operation& op = *own_.front();
-                             own_.pop_front();
-                             take_response(op, response, chroot_);
-                             inbox_.emplace_back(op);
-                         })),
+                         [this](const reception& what) { received(what); })),
       inbox_(inbox),
       process_(forks()) {}
+
+void link::received(const reception& what) {
+    if (what.what == reception::kind::event) {
+        inbox_.push_back(to_arrival(what, chroot_));
+    } else if (!own_.empty()) {
+        operation& op = *own_.front();
+        own_.pop_front();
+        take_response(op, what, chroot_);
+        // It knows those that were set before, and not yet those that were set after.
+        if (client_ && replaces_watches(op))
+            client_->forget_watches(op.path);
+        inbox_.emplace_back(op);
+    }
+}
 
 bool link::submit(operation& op, const std::string& chroot) {
     if (!unknown_to_c_client(op))
         return client_->submit(op);
     chroot_ = chroot;
     own_.push_back(&op);
+    if (op.code == op_code::add_watch) {
+        relay_->report_events();
+        reports_events_ = true;
+    }
     relay_->request(to_frame(op, chroot));
     return true;
 }

@@ -43,8 +43,12 @@ public:
     /// Whether SASL authentication has failed.
     bool unauthenticated() const noexcept { return relay_->unauthenticated(); }
 
+    /// Whether events of this connection arrive as `any_event`, too.
+    bool reports_events() const noexcept { return reports_events_; }
+
     /// Starts to connect.
     void connect(const boost::asio::ip::tcp::endpoint& server, const std::string& name) {
+        reports_events_ = false;
         relay_->connect(server, name);
     }
 
@@ -109,6 +113,7 @@ public:
     void abandon() noexcept;
 
 private:
+    void received(const reception& what);
     bool start();
     bool finish_writing();
 
@@ -119,7 +124,8 @@ private:
     std::string chroot_;          ///< for their responses
     bool fresh_ = true;           ///< no session was established with this C client
     bool flushed_ = false;        ///< in this turn, in which the C client then sends no ping
-    unsigned process_;            ///< the owner of the connection, by `forks()`
+    bool reports_events_ = false;
+    unsigned process_;  ///< the owner of the connection, by `forks()`
 };
 
 }  // namespace corozk::detail

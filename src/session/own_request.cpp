@@ -22,10 +22,10 @@ std::string below(const std::string& chroot, const std::string& path) {
 }
 
 std::string without(const std::string& chroot, std::string_view path) {
-    if (chroot.empty() || !path.starts_with(chroot))
+    std::string_view rest = path.substr(std::min(chroot.size(), path.size()));
+    if (chroot.empty() || !path.starts_with(chroot) || !(rest.empty() || rest.front() == '/'))
         return std::string(path);
-    path.remove_prefix(chroot.size());
-    return path.empty() ? "/" : std::string(path);
+    return rest.empty() ? "/" : std::string(rest);
 }
 
 // --- requests --------------------------------------------------------------------------------
@@ -84,6 +84,10 @@ wire_op wire_op_of(op_code code) noexcept {
             return wire_op::get_all_children_number;
         case op_code::who_am_i:
             return wire_op::who_am_i;
+        case op_code::add_watch:
+            return wire_op::add_watch;
+        case op_code::remove_watches:
+            return wire_op::remove_watches;
         default:
             return wire_op::multi;
     }
@@ -169,7 +173,10 @@ bool unknown_to_c_client(const operation& op) noexcept {
         case op_code::ephemerals:
         case op_code::count_descendants:
         case op_code::who_am_i:
+        case op_code::add_watch:
             return true;
+        case op_code::remove_watches:
+            return op.version == all_watches;
         case op_code::multi:
             // It has no step for a TTL, and cannot read the response to a container.
             return std::any_of(op.steps.begin(), op.steps.end(), [](const transaction::step& s) {
@@ -203,10 +210,27 @@ std::string to_frame(const operation& op, const std::string& chroot) {
         case op_code::count_descendants:
             out.buffer(below(chroot, op.path));
             break;
+        case op_code::add_watch:
+            out.buffer(below(chroot, op.path)).int32(static_cast<std::int32_t>(op.watching));
+            break;
+        case op_code::remove_watches:
+            out.buffer(below(chroot, op.path)).int32(op.version);
+            break;
         default:
             break;
     }
     return framed(out.bytes());
+}
+
+bool replaces_watches(const operation& answered) noexcept {
+    return !answered.error &&
+           (answered.code == op_code::add_watch || answered.code == op_code::remove_watches);
+}
+
+arrival to_arrival(const reception& event, const std::string& chroot) {
+    return arrival(to_event_type(event.event_type),
+                   without(chroot, event.path),
+                   arrival::kind_type::any_event);
 }
 
 void take_response(operation& op, const reception& response, const std::string& chroot) {

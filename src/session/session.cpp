@@ -37,6 +37,7 @@ session::session(boost::asio::any_io_executor executor, client_options options)
       random_(seeded()),
       connector_(options_, parse_hosts(options_.hosts), random_),
       link_(executor_, options_, traffic_.arriving(), [this] { turn(); }),
+      watches_([this] { wake(); }),
       timers_(executor_) {
     handle::raise_log_level(options_.logger.level);
 }
@@ -75,6 +76,8 @@ void session::start(operation& op) noexcept {
     op.queued_at = now();
     if (op.watch)
         watches_.read_started(op.path);
+    if (op.code == op_code::add_watch)
+        watches_.add_started(op.path);
     if (connector_.idle())
         return refuse(op, errc::closed);
     // The server would close the connection, again and again on each retry.
@@ -101,6 +104,10 @@ bool session::withdraw(operation& op) noexcept {
     op.unlink();
     if (op.watch) {
         read_ended(op.path);
+        op.detach();
+    }
+    if (op.code == op_code::add_watch) {
+        watches_.add_withdrawn(op.path);
         op.detach();
     }
     op.state = operation::progress::idle;
@@ -136,7 +143,7 @@ client_counters session::snapshot() const {
     result.bytes_received = bytes.received;
     result.in_flight = traffic_.in_flight();
     result.queued = traffic_.queued();
-    result.watches = watches_.size();
+    result.watches = watches_.size() + watches_.persistent();
     return result;
 }
 

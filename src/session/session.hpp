@@ -10,10 +10,10 @@
 #include "session/connector.hpp"
 #include "session/expiry_clock.hpp"
 #include "session/link.hpp"
+#include "session/persistent_watches.hpp"
 #include "session/session_timers.hpp"
 #include "session/status_board.hpp"
 #include "session/traffic.hpp"
-#include "session/watch_trimming.hpp"
 #include <corozk/options.hpp>
 #include <corozk/time_limit.hpp>
 
@@ -31,7 +31,7 @@ namespace corozk::detail {
 /// All work is done in `turn`, an iteration of the loop: read from the C client, dispatch responses
 /// and events, run deferred functions, send queued requests, and determine what to wait for. It is
 /// bounded, so that other coroutines can run. Decisions are made by state machines without I/O
-/// (`connector`, `closing_steps`, `watch_trimming`, `traffic`, `agenda`) and carried out here.
+/// (`connector`, `closing_steps`, `persistent_watches`, `traffic`, `agenda`) and carried out here.
 /// While the session is open, pending waits and timers keep it alive.
 class session final : public port, public std::enable_shared_from_this<session> {
 public:
@@ -91,7 +91,6 @@ private:
     void do_chores();
     void dispatch_answer(operation& op);
     void dispatch_session_event(handle_state state);
-    void dispatch_watch_event(watch_event_type type, const std::string& path);
     void run_deferred();
     void run_handlers();
     void send_queued();
@@ -139,6 +138,9 @@ private:
     bool trim_watches();
     void read_ended(const std::string& path);
     void set_again(const watch_registry::surplus& watch);
+    void tend_persistent_watches();
+    void restore(const std::string& path, watch_mode mode);
+    void remove_persistent(const std::string& path);
 
     boost::asio::any_io_executor executor_;
     client_options options_;
@@ -148,7 +150,7 @@ private:
     closing_steps closing_;
     traffic traffic_;
     link link_;
-    watch_trimming watches_;
+    persistent_watches watches_;
     expiry_clock clock_;
     agenda agenda_;
     session_timers timers_;

@@ -50,6 +50,7 @@ void session::turn() {
     for (int i = 0; i < rounds_per_turn; ++i) {
         dispatch_arrivals();
         run_deferred();
+        tend_persistent_watches();
         send_queued();
         run_handlers();
         if (!traffic_.has_arrivals() && !agenda_.has_deferred() && !can_send())
@@ -92,7 +93,12 @@ void session::dispatch_arrivals() {
                 dispatch_session_event(a->session);
                 break;
             case arrival::kind_type::watch_event:
-                dispatch_watch_event(a->watch, a->path);
+                counters_.notifications += link_.reports_events() ? 0 : 1;
+                watches_.fire(a->path, a->watch);
+                break;
+            case arrival::kind_type::any_event:
+                ++counters_.notifications;
+                watches_.report(a->watch, a->path);
                 break;
         }
         if (agenda_.stopped() || time.spent())
@@ -127,11 +133,16 @@ void session::dispatch_answer(operation& op) {
                 kind = watch_kind::children;
                 zxid = op.record.pzxid;
             }
-            watches_.armed(kind, op.path, zxid, op.watcher());
+            watches_.armed(kind, zxid, op);
             too_late = !alive(status().generation);
         }
         op.detach();
         read_ended(op.path);
+    }
+    if (op.code == op_code::add_watch) {
+        watches_.add_finished(op, sent);
+        too_late = sent && !op.error && !alive(status().generation);
+        op.detach();
     }
     if (sent && changes_state(op.code) && (!op.error || is_outcome_unknown(op.error)))
         note_change(op);
@@ -164,16 +175,6 @@ void session::dispatch_session_event(handle_state state) {
         default:
             return connection_down();
     }
-}
-
-void session::dispatch_watch_event(watch_event_type type, const std::string& path) {
-    ++counters_.notifications;
-    if (type != watch_event_type::children_changed) {
-        watches_.fire(watch_kind::data, path, type);
-        watches_.fire(watch_kind::exists, path, type);
-    }
-    if (type != watch_event_type::created && type != watch_event_type::data_changed)
-        watches_.fire(watch_kind::children, path, type);
 }
 
 void session::run_deferred() {
@@ -229,6 +230,10 @@ void session::send_queued() {
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {
             refuse(op, zk_errc::session_expired);
+            continue;
+        }
+        if (!watches_.sending(op)) {
+            refuse(op, zk_errc::no_watcher);
             continue;
         }
         op.state = operation::progress::sent;

@@ -22,11 +22,13 @@ void watch_registry::release_bytes(const entry& e, const std::string& path) noex
 void watch_registry::armed(watch_kind kind,
                            const std::string& path,
                            std::int64_t zxid,
-                           watch_node* node) {
+                           watch_node* node,
+                           bool in_c_client) {
     entry& e = of(kind)[path];
-    if (!e.in_c_client)
+    if (in_c_client && !e.in_c_client) {
         c_client_bytes_ += packed_size(path);
-    e.in_c_client = true;
+        e.in_c_client = true;
+    }
     e.zxid = zxid;
     if (!node)
         return;
@@ -52,6 +54,19 @@ std::size_t watch_registry::fire(watch_kind kind, std::string_view path, watch_e
         ++count;
     }
     return count;
+}
+
+void watch_registry::fire(std::string_view path, watch_event_type type, bool detached) {
+    const bool of_children =
+        type != watch_event_type::created && type != watch_event_type::data_changed;
+    const bool of_node = type != watch_event_type::children_changed;
+    for (watch_kind kind : all_kinds) {
+        if (kind == watch_kind::children ? !of_children : !of_node)
+            continue;
+        auto it = of(kind).find(path);
+        if (it != of(kind).end() && !(detached && it->second.in_c_client))
+            fire(kind, path, type);
+    }
 }
 
 void watch_registry::drop_all(const error_code& reason) {
@@ -127,6 +142,11 @@ void watch_registry::detach(const std::string& path) {
         it->second.in_c_client = false;
         tables_->detached.emplace_back(kind, path);
     }
+}
+
+void watch_registry::set_detached_again(const std::string& path) {
+    for (watch_kind kind : all_kinds)
+        detach_again(kind, path);
 }
 
 std::vector<std::string> watch_registry::detach_surplus(std::size_t bytes, std::size_t count) {

@@ -30,7 +30,8 @@ struct watch_tables {
         /// The node's version when the watch was set: mzxid (data) or pzxid (children).
         std::int64_t zxid = 0;
 
-        /// Whether it is in the C client's tables, and so in its SetWatches packet.
+        /// Whether it is in the C client's tables, and so in its SetWatches packet. Otherwise it is
+        /// to be set again, or a persistent watch serves it.
         bool in_c_client = false;
     };
 
@@ -71,10 +72,19 @@ public:
     };
 
     /// The server has set the watch; `node` may be null.
-    void armed(watch_kind kind, const std::string& path, std::int64_t zxid, watch_node* node);
+    /// @param in_c_client false if it is to be set again
+    void armed(watch_kind kind,
+               const std::string& path,
+               std::int64_t zxid,
+               watch_node* node,
+               bool in_c_client = true);
 
     /// The server's watch fired, or was removed. @return the number of notified waiters
     std::size_t fire(watch_kind kind, std::string_view path, watch_event_type type);
+
+    /// Fires all that an event of this type concerns.
+    /// @param detached only those that are not in the C client's tables
+    void fire(std::string_view path, watch_event_type type, bool detached = false);
 
     /// There will be no more events: disarms all watches; `notify_dropped` notifies their waiters.
     void drop_all(const error_code& reason);
@@ -99,6 +109,12 @@ public:
     /// Detaches watches from the C client until the rest fits into `bytes`.
     /// @return their paths, at most `count`; the owner removes each from the C client's tables
     std::vector<std::string> detach_surplus(std::size_t bytes, std::size_t count);
+
+    /// The C client forgets the watches of a path, which are set again.
+    void detach(const std::string& path);
+
+    /// Those that the C client does not know already are set again.
+    void set_detached_again(const std::string& path);
 
     /// Setting the watch again has failed: try after the next reconnect.
     void detach_again(watch_kind kind, const std::string& path);
@@ -126,7 +142,6 @@ private:
     map& of(watch_kind kind) noexcept { return tables_->of(kind); }
     const map& of(watch_kind kind) const noexcept { return std::as_const(*tables_).of(kind); }
     void release_bytes(const entry& e, const std::string& path) noexcept;
-    void detach(const std::string& path);
 
     std::unique_ptr<watch_tables> tables_ = std::make_unique<watch_tables>();
     std::size_t c_client_bytes_ = 0;

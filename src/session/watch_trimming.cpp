@@ -89,7 +89,7 @@ std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const 
     else if (answer.code == op_code::children)
         left = watch_kind::children;
     if (!contains(left, watch.path))
-        armed(left, watch.path, 0, nullptr);
+        armed(left, watch.path, 0, nullptr, !answer.covered);
     return left;
 }
 

@@ -2,6 +2,7 @@
 // Watches without waiters are removed from the server. Operations on all watches are done in
 // pieces.
 #include "driver/request.hpp"
+#include "session/own_request.hpp"
 #include "session/session.hpp"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ bool session::trim_watches() {
 
 bool session::chores_left() const noexcept {
     return watches_.notifying() ||
-           (connector_.open() && (watches_.has_surplus() || watches_.has_retry()));
+           (connector_.open() &&
+            (watches_.has_changes() || watches_.has_surplus() || watches_.has_retry()));
 }
 
 void session::do_chores() {
@@ -88,11 +90,47 @@ void session::do_chores() {
         } else if (watches_.has_surplus()) {
             if (auto watch = watches_.take_surplus())
                 set_again(*watch);
-        } else {
+        } else if (watches_.has_retry()) {
             auto [path, kind] = watches_.take_retry();
             watch_dropped(kind, path);
+        } else {
+            break;  // see `tend_persistent_watches`
         }
     }
+}
+
+/// Before other requests of this turn.
+void session::tend_persistent_watches() {
+    allowance time;
+    for (std::size_t i = 0; i < chores_per_turn && !time.spent(); ++i) {
+        if (!connector_.open() || !watches_.has_changes())
+            return;
+        if (auto lost = watches_.take_lost())
+            restore(lost->first, lost->second);
+        else if (auto unused = watches_.take_unused())
+            remove_persistent(*unused);
+    }
+}
+
+void session::restore(const std::string& path, watch_mode mode) {
+    operation& op = make_detached(op_code::add_watch, path, [this](operation& added) {
+        watches_.restored(added.path, added.error);
+        // A server that is too busy: reconnecting has pauses.
+        if (is_recoverable(added.error) && connector_.open())
+            link_.client()->abort();
+    });
+    op.watching = mode;
+    op.generation = status().generation;
+    start(op);
+}
+
+void session::remove_persistent(const std::string& path) {
+    operation& op = make_detached(op_code::remove_watches, path, [this](operation& removed) {
+        watches_.removed_from_server(removed.path, removed.error);
+    });
+    op.version = all_watches;
+    op.generation = status().generation;
+    start(op);
 }
 
 void session::set_again(const watch_registry::surplus& watch) {

@@ -65,10 +65,10 @@ reception& refuse_response(reception& result, std::string_view why) {
 void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64_t tag) {
     if (phase_ == phase::new_)
         return connect(frame);
-    asked_ = asked_ || from == origin::c_client;
     jute_reader in{payload_of(frame)};
     const std::int32_t xid = in.int32();
     const wire_op op = read_op(in);
+    asked_ = asked_ || from == origin::c_client || op == wire_op::add_watch;
     if (in.failed())
         return;
     if (std::uint32_t* of_kind = from == origin::c_client ? awaited_by_kind(xid) : nullptr) {

@@ -100,7 +100,7 @@ private:
     std::uint32_t auths_ = 0;
     std::uint32_t set_watches_ = 0;
     phase phase_ = phase::new_;
-    bool asked_ = false;  ///< the C client has sent a request
+    bool asked_ = false;  ///< the C client has read the connect response, and sent a request
     bool expired_ = false;
 };
 

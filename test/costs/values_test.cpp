@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <functional>
 #include <string>
 
 namespace corozk::testing::values_test {
@@ -52,7 +53,7 @@ namespace {
 
 /// A child is created, changed, and deleted.
 template <class Cache>
-void count_children(meter& m) {
+void count_children(meter& m, const std::function<Cache(client&, const std::string&)>& make) {
     const std::string& top = m.path();
     m.run([&]() -> awaitable<void> { co_await m[0].ensure_path(top); });
     for (int i = 0; i < 10; ++i) {
@@ -62,7 +63,7 @@ void count_children(meter& m) {
     }
     Cache cache;
     m.count("beginning with 10 children", [&]() -> awaitable<void> {
-        cache = Cache(m[1], top);
+        cache = make(m[1], top);
         tree_state state = co_await cache.next();
         REQUIRE(state.nodes->size() >= 10);
     });
@@ -88,11 +89,21 @@ void count_children(meter& m) {
 }  // namespace
 
 TEST_CASE("costs: children_cache") {
-    costs_of("children_cache", 2, count_children<children_cache>);
+    auto make = [](client& zk, const std::string& path) { return children_cache(zk, path); };
+    costs_of("children_cache", 2, [&](meter& m) { count_children<children_cache>(m, make); });
 }
 
 TEST_CASE("costs: tree_cache") {
-    costs_of("tree_cache", 2, count_children<tree_cache>);
+    auto make = [](client& zk, const std::string& path) { return tree_cache(zk, path); };
+    costs_of("tree_cache", 2, [&](meter& m) { count_children<tree_cache>(m, make); });
+    auto make_one_shot = [](client& zk, const std::string& path) {
+        cache_options options;
+        options.one_shot_watches = true;
+        return tree_cache(zk, path, tree_cache::unlimited, options);
+    };
+    costs_of("tree_cache, one-shot watches", 2, [&](meter& m) {
+        count_children<tree_cache>(m, make_one_shot);
+    });
 }
 
 namespace {

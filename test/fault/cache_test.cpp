@@ -66,6 +66,8 @@ TEST_CASE("cache: what happens while the connection is away is seen") {
         hand.plant(path, "1");
         node_cache cache(zk, path);
         node_state state = co_await cache.next();
+        tree_cache tree(zk, path);
+        tree_state all = co_await tree.next();
         for (bool expired : {false, true}) {
             proxy.set_acceptance(acceptance::close_at_once);
             proxy.cut();
@@ -77,6 +79,8 @@ TEST_CASE("cache: what happens while the connection is away is seen") {
             proxy.set_acceptance(acceptance::normal);
             state = co_await cache.next(state.revision);
             CHECK(state.data == (expired ? "3" : "2"));
+            while (all.nodes->at(path).data != state.data)
+                all = co_await tree.next(all.revision);
         }
     });
 }
@@ -90,6 +94,9 @@ TEST_CASE("cache: equal to the server after random changes, kills and restarts")
             auto executor = co_await boost::asio::this_coro::executor;
             client zk = co_await connect_to(victim.hosts(), 20s);
             tree_cache cache(zk, "/root");
+            cache_options one_shot;
+            one_shot.one_shot_watches = true;
+            tree_cache cache_too(zk, "/root", tree_cache::unlimited, one_shot);
             std::mt19937 random(5);
             tree_state state;
             for (int round = 0; round < 12; ++round) {
@@ -109,6 +116,7 @@ TEST_CASE("cache: equal to the server after random changes, kills and restarts")
                 }
                 auto expected = tree_at(victim.port(), "/root");
                 co_await eventually_async([&] { return tree_of(cache.current()) == expected; });
+                co_await eventually_async([&] { return tree_of(cache_too.current()) == expected; });
             }
             co_await zk.close();
         },

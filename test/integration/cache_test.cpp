@@ -20,6 +20,15 @@ using boost::asio::awaitable;
 
 namespace {
 
+cache_options one_shot() {
+    cache_options options;
+    options.one_shot_watches = true;
+    return options;
+}
+
+/// Both forms of watches.
+const cache_options both_forms[] = {cache_options(), one_shot()};
+
 template <class Cache, class State>
 awaitable<void> next_begins_too_late(client& zk, std::string path) {
     Cache cache(zk, path);
@@ -70,26 +79,38 @@ TEST_CASE("node cache: creation, change, deletion") {
 TEST_CASE("children cache: names and data") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand(shared_server().port());
-        hand.plant(path + "/c/a", "1");
-        hand.plant(path + "/c/b", "2");
-        children_cache cache(zk, path + "/c");
-        tree_state state = co_await cache.next();
-        CHECK(state.exists);
-        CHECK(state.nodes->size() == 2);
-        CHECK(state.nodes->at("a").data == "1");
-        hand.set(path + "/c/a", "3");
-        while (state.nodes->at("a").data != "3")
-            state = co_await cache.next(state.revision);
-        hand.erase(path + "/c/b");
-        hand.plant(path + "/c/d", "4");
-        while (state.nodes->contains("b") || !state.nodes->contains("d")) {
-            state = co_await cache.next(state.revision);
+        for (const cache_options& form : both_forms) {
+            hand.plant(path + "/c/a", "1");
+            hand.plant(path + "/c/b", "2");
+            children_cache cache(zk, path + "/c", form);
+            tree_state state = co_await cache.next();
+            CHECK(state.exists);
+            CHECK(state.nodes->size() == 2);
+            CHECK(state.nodes->at("a").data == "1");
+            hand.set(path + "/c/a", "3");
+            while (state.nodes->at("a").data != "3")
+                state = co_await cache.next(state.revision);
+            hand.erase(path + "/c/b");
+            hand.plant(path + "/c/d", "4");
+            while (state.nodes->contains("b") || !state.nodes->contains("d"))
+                state = co_await cache.next(state.revision);
+            CHECK(state.nodes->at("d").data == "4");
+            // The second child of a child is not one of its own.
+            hand.plant(path + "/c/d/deep", "5");
+            hand.plant(path + "/c/e", "6");
+            while (!state.nodes->contains("e"))
+                state = co_await cache.next(state.revision);
+            CHECK(state.nodes->size() == 3);
+            hand.erase_recursively(path + "/c");
+            while (state.exists)
+                state = co_await cache.next(state.revision);
+            CHECK(state.nodes->empty());
+            hand.plant(path + "/c/f/g", "7");
+            while (!state.exists || !state.nodes->contains("f"))
+                state = co_await cache.next(state.revision);
+            CHECK(state.nodes->size() == 1);
+            hand.erase_recursively(path + "/c");
         }
-        CHECK(state.nodes->at("d").data == "4");
-        hand.erase_recursively(path + "/c");
-        while (state.exists)
-            state = co_await cache.next(state.revision);
-        CHECK(state.nodes->empty());
     });
 }
 
@@ -97,13 +118,15 @@ TEST_CASE("tree cache: depth") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand(shared_server().port());
         hand.plant(path + "/a/b/c/d", "x");
-        tree_cache whole(zk, path);
-        tree_state state = co_await whole.next();
-        CHECK(state.nodes->size() == 5);
-        CHECK(state.nodes->at(path + "/a/b/c/d").data == "x");
-        tree_cache shallow(zk, path, 2);
-        state = co_await shallow.next();
-        CHECK(state.nodes->size() == 3);
+        for (const cache_options& form : both_forms) {
+            tree_cache whole(zk, path, tree_cache::unlimited, form);
+            tree_state state = co_await whole.next();
+            CHECK(state.nodes->size() == 5);
+            CHECK(state.nodes->at(path + "/a/b/c/d").data == "x");
+            tree_cache shallow(zk, path, 2, form);
+            state = co_await shallow.next();
+            CHECK(state.nodes->size() == 3);
+        }
         client empty;
         tree_cache none(empty, path);
         auto [ec, nothing] = co_await none.next(0, as_tuple());
@@ -115,7 +138,7 @@ TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         for (const char* name : {"/a/b", "/a/x/y", "/x/b"})
             co_await zk.ensure_path(path + name);
-        cache_options options;
+        cache_options options = one_shot();
         options.filter = [](std::string_view node) { return !node.ends_with("/x"); };
         tree_cache tree(zk, path, tree_cache::unlimited, options);
         children_cache children(zk, path, options);
@@ -136,6 +159,14 @@ TEST_CASE("cache: a filter leaves out branches, which cost no watches") {
         co_await zk.create(path + "/a/c");
         state = co_await tree.next(state.revision);
         CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b", "/a/c"});
+        options.one_shot_watches = false;
+        tree_cache one_watch(zk, path, tree_cache::unlimited, options);
+        state = co_await one_watch.next();
+        co_await zk.create(path + "/a/x/more");
+        co_await zk.create(path + "/a/d");
+        while (state.nodes->size() == 4)
+            state = co_await one_watch.next(state.revision);
+        CHECK(paths() == std::vector<std::string>{"", "/a", "/a/b", "/a/c", "/a/d"});
     });
 }
 
@@ -345,12 +376,16 @@ awaitable<void> shows_own_change(client& zk, const named_change& change, bool kn
     hand.plant(path + "/a", "old");
     hand.plant(path + "/b", "old");
     tree_cache tree(zk, path);
+    tree_cache tree_too(zk, path, tree_cache::unlimited, one_shot());
     children_cache children(zk, path);
+    children_cache children_too(zk, path, one_shot());
     node_cache root(zk, path);
     node_cache node(zk, path + "/a");
     if (known_before) {
         co_await tree.next();
+        co_await tree_too.next();
         co_await children.next();
+        co_await children_too.next();
         co_await root.next();
         co_await node.next();
     }
@@ -358,7 +393,9 @@ awaitable<void> shows_own_change(client& zk, const named_change& change, bool kn
     auto made = change.make(own);
     co_await std::move(made);
     auto shown = data_of(tree.current());
+    auto shown_too = data_of(tree_too.current());
     auto shown_children = data_of(children.current());
+    auto shown_children_too = data_of(children_too.current());
     std::string shown_root = root.current().data;
     std::string shown_node = node.current().data;
     auto real = tree_at_server(path);
@@ -369,7 +406,9 @@ awaitable<void> shows_own_change(client& zk, const named_change& change, bool kn
             real_children[below] = data;
     }
     CHECK(shown == real);
+    CHECK(shown_too == real);
     CHECK(shown_children == real_children);
+    CHECK(shown_children_too == real_children);
     CHECK(shown_root == real[path]);
     CHECK(shown_node == real[path + "/a"]);
 }
@@ -531,14 +570,16 @@ TEST_CASE("cache: shows its client's changes while others change it, too") {
     with_client([](client& zk, std::string path) -> awaitable<void> {
         admin hand(shared_server().port());
         hand.plant(path + "/a", "old");
-        tree_cache cache(zk, path);
-        co_await cache.next();
-        for (int i = 0; i < 50; ++i) {
-            hand.plant(path + "/other-" + std::to_string(i), "x");
-            hand.set(path, std::to_string(i));
-            std::string value = std::to_string(i);
-            co_await zk.set(path + "/a", value);
-            CHECK(cache.current().nodes->at(path + "/a").data == value);
+        for (const cache_options& form : both_forms) {
+            tree_cache cache(zk, path, tree_cache::unlimited, form);
+            co_await cache.next();
+            for (int i = 0; i < 50; ++i) {
+                std::string value = std::to_string(i);
+                hand.plant(path + (form.one_shot_watches ? "/one-" : "/other-") + value, "x");
+                hand.set(path, value);
+                co_await zk.set(path + "/a", value);
+                CHECK(cache.current().nodes->at(path + "/a").data == value);
+            }
         }
     });
 }

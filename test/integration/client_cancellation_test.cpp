@@ -81,6 +81,10 @@ std::vector<operation_case> reads() {
     add("watch_children", wire::get_children2, [](client& zk, const std::string& path) {
         return begin<watched_children>([&](auto h) { zk.watch_children(path, std::move(h)); });
     });
+    add("add_watch", wire::add_watch, [](client& zk, const std::string& path) {
+        return begin<persistent_watch>(
+            [&](auto h) { zk.add_watch(path, watch_mode::persistent, std::move(h)); });
+    });
     add("config", wire::get_data, [](client& zk, const std::string&) {
         return begin<node_data>([&](auto h) { zk.config(std::move(h)); });
     });

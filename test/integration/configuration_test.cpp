@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "old_server.hpp"
 #include "pending_result.hpp"
 #include <corozk/recipe/configuration.hpp>
 
@@ -154,6 +155,59 @@ TEST_CASE("configuration behind ready: publish and read") {
 
 TEST_CASE("configuration in versions: publish and read") {
     with_client(publish_and_read<versioned_configuration>);
+}
+
+namespace {
+
+template <class Configuration>
+awaitable<void> read_together(client& zk, fault_proxy& proxy, std::string path, bool old) {
+    Configuration writer(zk, path);
+    const configuration_parts parts = parts_of("value", 5);
+    co_await writer.publish(parts);
+    const auto before = proxy.statistics();
+    Configuration reader(zk, path);
+    configuration_version v = co_await reader.next();
+    CHECK(*v.parts == parts);
+    const auto after = proxy.statistics();
+    auto count = [&](op_code op) { return after.requests_of(op) - before.requests_of(op); };
+    if (old) {
+        CHECK(count(op_code::get_data) >= parts.size());
+        // A server that is asked for what it does not know hangs up: it is not asked again.
+        const auto asked = after.requests_of(op_code::multi_read);
+        co_await writer.publish(parts_of("other", 5));
+        while (v.parts->begin()->second != "other")
+            v = co_await reader.next(v.revision);
+        CHECK(proxy.statistics().requests_of(op_code::multi_read) == asked);
+    } else {
+        CHECK(count(op_code::multi_read) == 1);
+        CHECK(count(op_code::get_data) <= 1);  // `current` of the versions
+    }
+}
+
+}  // namespace
+
+TEST_CASE("configuration: the parts are read together") {
+    with_proxy([](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+        co_await read_together<ready_configuration>(zk, proxy, path + "/new/ready", false);
+        co_await read_together<versioned_configuration>(zk, proxy, path + "/new/versions", false);
+        forget_operations(proxy, {op_code::multi_read});
+        co_await read_together<ready_configuration>(zk, proxy, path + "/old/ready", true);
+        co_await read_together<versioned_configuration>(zk, proxy, path + "/old/versions", true);
+    });
+}
+
+TEST_CASE("configuration: more parts than one request can read") {
+    with_client([](client& zk, std::string path) -> awaitable<void> {
+        const configuration_parts parts = parts_of("value", 150);
+        ready_configuration ready(zk, path + "/ready");
+        co_await ready.publish(parts);
+        configuration_version v = co_await ready.next();
+        CHECK(*v.parts == parts);
+        versioned_configuration versions(zk, path + "/versions");
+        co_await versions.publish(parts);
+        v = co_await versions.next();
+        CHECK(*v.parts == parts);
+    });
 }
 
 TEST_CASE("configuration behind ready: no reader sees a mixture") {

@@ -287,26 +287,45 @@ TEST_CASE("strangers: a cache hears of a permission that is given, and of one th
     });
 }
 
+namespace {
+
+awaitable<void> caches_with_a_secret(client& insider,
+                                     client& stranger,
+                                     std::string path,
+                                     cache_options options) {
+    std::string secret = path + "/secret";
+    corozk::acl entries = creator_acl(), everybody = corozk::open_acl();
+    co_await insider.create(path, "", create_options{.acl = &everybody});
+    co_await insider.create(secret, "secret", create_options{.acl = &entries});
+    co_await insider.set(secret, "another secret");
+    co_await insider.create(path + "/told", "told", create_options{.acl = &everybody});
+    std::optional<corozk::stat> there = co_await insider.exists(secret);
+    REQUIRE(there);
+    children_cache cache(stranger, path, options);
+    tree_state known = co_await cache.next();
+    REQUIRE(known.nodes->size() == 2);
+    CHECK(known.nodes->at("told").data == "told");
+    CHECK(known.nodes->at("secret").data.empty());
+    CHECK(known.nodes->at("secret").stat == *there);
+    co_await insider.erase(secret);
+    while (known.nodes->size() == 2)
+        known = co_await cache.next(known.revision);
+    CHECK(known.nodes->contains("told"));
+    // Its parent is watched from then on.
+    co_await insider.create(secret, "again", create_options{.acl = &entries});
+    while (known.nodes->size() == 1)
+        known = co_await cache.next(known.revision);
+    CHECK(known.nodes->at("secret").data.empty());
+}
+
+}  // namespace
+
 TEST_CASE("strangers: in a cache's folder, what may not be read is there without its data") {
     with_stranger([](client& insider, client& stranger, std::string folder) -> awaitable<void> {
-        std::string path = folder + "/open", secret = path + "/secret";
-        corozk::acl entries = creator_acl(), everybody = corozk::open_acl();
-        co_await insider.create(path, "", create_options{.acl = &everybody});
-        co_await insider.create(secret, "secret", create_options{.acl = &entries});
-        co_await insider.set(secret, "another secret");
-        co_await insider.create(path + "/told", "told", create_options{.acl = &everybody});
-        std::optional<corozk::stat> there = co_await insider.exists(secret);
-        REQUIRE(there);
-        children_cache cache(stranger, path);
-        tree_state known = co_await cache.next();
-        REQUIRE(known.nodes->size() == 2);
-        CHECK(known.nodes->at("told").data == "told");
-        CHECK(known.nodes->at("secret").data.empty());
-        CHECK(known.nodes->at("secret").stat == *there);
-        co_await insider.erase(secret);
-        while (known.nodes->size() == 2)
-            known = co_await cache.next(known.revision);
-        CHECK(known.nodes->contains("told"));
+        cache_options options;
+        co_await caches_with_a_secret(insider, stranger, folder + "/recursive", options);
+        options.one_shot_watches = true;
+        co_await caches_with_a_secret(insider, stranger, folder + "/one-shot", options);
     });
 }
 

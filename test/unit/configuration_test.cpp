@@ -62,6 +62,21 @@ TEST_CASE("configuration steps are cut into requests that fit") {
     CHECK(cut_into_requests(steps, 1).size() == 2);
 }
 
+TEST_CASE("configuration parts that one request can read") {
+    using names = std::vector<std::string>;
+    const names many(100, "name");
+    CHECK(readable_at_once(many, 0, "/path", 1'048'575) == 64);
+    CHECK(readable_at_once(many, 64, "/path", 1'048'575) == 36);
+    // Larger parts, fewer of them.
+    CHECK(readable_at_once(many, 0, "/path", 16UL << 20) == 4);
+    CHECK(readable_at_once(many, 0, "/path", 1UL << 30) == 1);
+    // Paths that fill a request.
+    const names longer(10, std::string(100'000, 'x'));
+    CHECK(readable_at_once(longer, 0, "/path", 1'048'575) == 10);
+    CHECK(readable_at_once(longer, 0, "/path", 400'000) == 3);
+    CHECK(readable_at_once(longer, 3, "/path", 1'024) == 1);
+}
+
 TEST_CASE("outdated configuration versions") {
     std::vector<std::string> versions{
         "0000000001-a", "0000000003-c", "0000000002-b", "other", "0000000004-d", "0000000005-e"};

@@ -47,11 +47,30 @@ awaitable<void> own_requests(client& c, std::string folder) {
     co_await c.who_am_i();
 }
 
+awaitable<void> persistent_watches(client& c, std::string folder) {
+    co_await c.ensure_path(folder);
+    persistent_watch names = co_await c.add_watch(folder, watch_mode::persistent);
+    persistent_watch all = co_await c.add_watch(folder, watch_mode::persistent_recursive);
+    watched_data seen = co_await c.watch_data(folder);
+    watched_children listed = co_await c.watch_children(folder);
+    co_await c.create(folder + "/node", "1");
+    co_await c.set(folder, "2");
+    co_await for_a_second(all.next());
+    co_await for_a_second(names.next());
+    co_await for_a_second(listed.changed.next());
+    co_await for_a_second(seen.changed.next());
+    all = persistent_watch();
+    names = persistent_watch();
+    co_await c.sync(folder);
+}
+
 }  // namespace
 
 const std::vector<scenario>& all_scenarios() {
     static const std::vector<scenario> all = [] {
-        std::vector<scenario> collected{{"operations", operations}, {"own_requests", own_requests}};
+        std::vector<scenario> collected{{"operations", operations},
+                                        {"own_requests", own_requests},
+                                        {"persistent_watches", persistent_watches}};
         for (const std::vector<scenario>* some : {&line_scenarios(),
                                                   &inspection_scenarios(),
                                                   &queue_scenarios(),

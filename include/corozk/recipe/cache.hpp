@@ -47,10 +47,19 @@ struct cache_options {
     /// node and its descendants are neither read nor watched. Must always return the same for a
     /// path, and must not throw. Empty: all nodes are cached.
     std::function<bool(std::string_view path)> filter;
+
+    /// Two one-shot watches per node, even if the servers have recursive watches. These also send
+    /// events of descendants that are not cached, below the children or left out by `filter`: if
+    /// they change often, one-shot watches cost less.
+    bool one_shot_watches = false;
 };
 
 /**
- * @brief Base of the caches: local copies of nodes that are updated by one-shot watches.
+ * @brief Base of the caches: local copies of nodes that are updated by watches.
+ *
+ * `children_cache` and `tree_cache` have one recursive watch at the server, whatever their size, and
+ * read only the nodes that events name. Servers before ZooKeeper 3.6 do not have that; there, and
+ * in a `node_cache`, each node has one-shot watches.
  *
  * A cache starts reading when it is constructed. `next` waits for a state that differs from one
  * seen before; intermediate states may be skipped, the latest never is. After every reconnect and
@@ -64,7 +73,8 @@ struct cache_options {
  * returns no earlier state afterwards.
  *
  * A node below the root that the client may not read appears without data and children. As the
- * server sends no watch events for it, changes are detected only after the next reconnect.
+ * server sends no watch events for it, changes are detected only after the next reconnect; so is,
+ * with a recursive watch, its creation, unless the cache knows another such child of its parent.
  *
  * @par Errors of `next`
  * `zk_errc::no_auth`: the root may not be read; `current` keeps the last state, and each `next`
@@ -149,9 +159,7 @@ public:
         : cache_of(c, std::move(path), 1, true, std::move(options)) {}
 };
 
-/**
- * @brief A cache of a node and its descendants, by path. It has two watches per node at the server.
- */
+/** @brief A cache of a node and its descendants, by path. */
 class COROZK_DECL tree_cache : public cache_of<tree_state> {
 public:
     /// All levels.

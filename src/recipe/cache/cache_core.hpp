@@ -3,6 +3,7 @@
 
 #include "driver/local_copy.hpp"
 #include "driver/port.hpp"
+#include "operation/persistent_watch_node.hpp"
 #include "recipe/toolkit/either_call.hpp"
 #include "recipe/toolkit/recipe_core.hpp"
 #include "recipe/toolkit/retry.hpp"
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,21 +21,32 @@
 
 namespace corozk::detail {
 
-/// A copy of a subtree that is updated by one-shot watches.
+/// A copy of a subtree.
 ///
-/// Every node that is in the copy, or may become part of it, has a watch or is marked to be read
-/// again. A watch is armed by the request that reads, so that no change in between is missed. Nodes
-/// are read in rounds: nodes that are marked during a round (`stale_`) belong to the next one,
-/// nodes that a round finds below those it reads belong to it (`round_`). After each connect
-/// everything is read again after a sync, as the server or the session may be another one.
-///   - A deleted node is removed with its descendants; its parent's watch reports its re-creation.
-///   - The root has no parent here: if it does not exist, there is a watch for its creation.
-///   - A root that may not be read is an error, not a state: each `next` tries again.
+/// Where events come from is the only difference between the two forms of the copy:
+///   - One recursive watch on the root, set before anything is read. Its events name the node, so a
+///     deleted one is removed without a request, and a created one is read alone: its children
+///     have events of their own. It also reports that the root was created.
+///   - One-shot watches, each armed by the request that reads, where the servers have no recursive
+///     ones, or for a single node. A missing root has a watch for its creation.
+/// What holds:
+///   1. A node of the copy equals the server's, or is marked to be read again, or is being read.
+///   2. Events arrive before the responses that show them, and responses are applied in the order
+///      in which they arrive among the events. So a listing, or a stat without children, is what
+///      the events that follow change. A response for an entry that has been removed since is not
+///      applied, even if there is a new one with the same path.
+///   3. Nodes are read in rounds, each of which ends with a new state for the user: nodes that are
+///      marked during a round (`stale_`) belong to the next one, nodes that listings of a round
+///      find belong to it (`round_`).
+///   4. After each connect, and when events may have been missed, everything is read again after a
+///      sync, as the server or the session may be another one; until then there is no new state.
+///   5. Descendants of what may not be read, is filtered out, or is at the largest depth do not
+///      exist here, whatever events say.
+///   6. A root that may not be read is an error, not a state: each `next` tries again.
+///   7. Servers withhold events of nodes that this client may not read. So the children of the
+///      parent of such a node have a one-shot watch, too: a listing shows whether the node exists.
 class cache_core final : public recipe_core, public std::enable_shared_from_this<cache_core> {
 public:
-    using nodes_map = std::map<std::string, node_data>;
-    using nodes_ptr = std::shared_ptr<const nodes_map>;
-
     struct call_type {
         either_call<tree_state, node_state> result;
         std::uint64_t seen = 0;
@@ -59,13 +72,30 @@ public:
 
     /// Completes with a state that differs from `call.seen`.
     void next(call_type call);
-    tree_state current();
+    const tree_state& current() const noexcept { return latest_; }
 
     signal& wake() noexcept { return wake_; }
     bool path_is_good() const { return node_path_is_good(port_, "cache", root_); }
 
 private:
     struct entry;
+    using entry_ptr = std::shared_ptr<entry>;
+
+    class tree_watch final : public persistent_watch_node {
+    public:
+        explicit tree_watch(cache_core& owner) noexcept : owner_(owner) {}
+
+    private:
+        void changed(watch_event_type type, const std::string& path) noexcept override {
+            owner_.changed(type, path);
+        }
+        void interrupted() noexcept override { owner_.read_all_again(); }
+        void dropped(const error_code& reason) noexcept override {
+            owner_.one_shot_ = reason == zk_errc::unimplemented;
+            owner_.read_all_again();
+        }
+        cache_core& owner_;
+    };
 
     class entry_watch final : public watch_node {
     public:
@@ -78,63 +108,81 @@ private:
         entry& entry_;
     };
 
+    struct one_shot_watches {
+        one_shot_watches(cache_core& owner, entry& e) noexcept
+            : data(owner, e), children(owner, e) {}
+        entry_watch data;
+        entry_watch children;
+    };
+
     struct entry {
-        entry(cache_core& owner, std::string path_, std::size_t level_)
-            : path(std::move(path_)),
-              level(level_),
-              data_watch(owner, *this),
-              children_watch(owner, *this) {}
+        entry(std::string path_, std::size_t level_) : path(std::move(path_)), level(level_) {}
         std::string path;
         std::size_t level;
         bool present = false;
         bool unread = false;  ///< may not be read: at most the stat of `node` is known
         bool stale = false;
+        bool listed = false;  ///< `children` was complete once, and events keep it so
         node_data node;
-        std::set<std::string> children;
-        entry_watch data_watch;
-        entry_watch children_watch;
+        std::set<std::string, std::less<>> children;
+        std::unique_ptr<one_shot_watches> watches;  ///< null: only the recursive one
     };
 
     struct reading;
 
     static task<> run(std::shared_ptr<cache_core> self);
     task<> work();
+    task<error_code> watch_tree();
+
+    // Events.
+    void changed(watch_event_type type, const std::string& path) noexcept;
+    void appear(const std::string& path);
+    void read_all_again() noexcept;
+    void mark(entry& e) noexcept;
+    void note_change() noexcept;
+
+    // Reading.
     task<> read_some();
     task<> settle(reading& r);
-    task<> watch_for_root();
-    task<> watch_unreadable(std::string path);
-    void mark(entry& e) noexcept;
+    task<> settle_children(reading& r);
+    task<> look(std::string path);
+    bool is_current(const reading& r);
     void read_again(entry& e);
     void mark_all();
     void begin_round();
     void end_round();
+
+    // The copy.
     bool selects(const std::string& path) const;
-    void add(std::string path, std::size_t level);
+    entry& add(std::string path, std::size_t level);
     void remove(const std::string& path);
-    void adopt_children(entry& e, std::set<std::string> names);
+    void remove_missing(std::string path);
+    void adopt_children(entry& e, std::set<std::string, std::less<>> names);
+    void give_watches(entry& e);
+    void forget_watches(entry& e);
+
     void publish();
     void answer_calls();
     void fail_all(error_code ec);
-    void forget_watches(entry& e);
 
     signal wake_;
     std::string root_;
     std::size_t depth_;
     bool names_;
     cache_options options_;
-    bool running_ = false;
 
-    std::map<std::string, std::unique_ptr<entry>> entries_;
+    std::map<std::string, entry_ptr, std::less<>> entries_;
     std::deque<std::string> stale_;
     std::deque<std::string> round_;
+    tree_watch watch_;
+    bool one_shot_;                   ///< instead of the recursive watch
     std::optional<local_copy> copy_;  ///< while the driver runs
     bool changed_ = true;             ///< since the last publication
+    bool behind_ = true;              ///< everything must be read again
     bool resyncing_ = true;
-    std::uint64_t revision_ = 0;
-    nodes_ptr snapshot_;
+    tree_state latest_;
     error_code refusal_;  ///< why the root cannot be read
     std::vector<call_type> calls_;
-    bool exists_ = false;
     error_code ended_;
 };
 

@@ -79,9 +79,13 @@ private:
     task<> read_versions();
     task<error_code> look_ready(watch_node& ready, watch_node& writer);
     task<error_code> look_versioned(watch_node& current, bool whole);
-    task<error_code> read_parts(std::string version_path,
+    std::vector<std::string> part_names(const name_list& children) const;
+    task<error_code> read_parts(std::string parent,
+                                std::vector<std::string> names,
                                 configuration_parts& parts,
-                                bool& parts_erased);
+                                stat* ready = nullptr);
+    task<error_code> read_nodes(std::vector<read_set::item> reads,
+                                std::vector<read_result>& results);
     void show(configuration_status status, std::int64_t number, configuration_parts parts);
     void fail_all(error_code ec);
 
@@ -128,7 +132,8 @@ private:
     std::optional<local_copy> copy_;  ///< while the reader runs
     error_code ended_;
     configuration_version latest_;
-    bool followed_ = false;  ///< `next` was called; before, only own versions are read
+    bool one_by_one_ = false;  ///< the servers have no multi-read (ZooKeeper before 3.6)
+    bool followed_ = false;    ///< `next` was called; before, only own versions are read
     std::vector<waiting_reader> calls_;
 };
 

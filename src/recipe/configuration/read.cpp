@@ -4,7 +4,6 @@
 #include "recipe/configuration/core.hpp"
 #include "recipe/toolkit/take_if.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -15,7 +14,6 @@ namespace corozk::detail {
 
 namespace {
 
-constexpr std::size_t children_read_at_once = 64;
 constexpr auto every_level = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
@@ -170,21 +168,15 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
             co_return ec;
     }
     if (!before_ec) {
+        std::vector<std::string> names = part_names(listing.names);
         configuration_parts parts;
-        bool parts_erased = false;  // normal here: writers delete parts
-        error_code ec = co_await read_parts(path_, parts, parts_erased);
-        request again(port_, op_code::exists, at(ready_name));
-        error_code again_ec = co_await again;
-        if (ec == zk_errc::no_node || again_ec == zk_errc::no_node) {
+        stat now;
+        error_code ec = co_await read_parts(path_, std::move(names), parts, &now);
+        if (ec == zk_errc::no_node || (!ec && now.czxid != ready_before.record.czxid))
             co_return make_error_code(zk_errc::bad_version);
-        }
-        if (ec || again_ec)
-            co_return ec ? ec : again_ec;
-        if (again.record.czxid != ready_before.record.czxid) {
-            co_return make_error_code(zk_errc::bad_version);
-        }
-        show(configuration_status::published, again.record.czxid, std::move(parts));
-        co_return error_code();
+        if (!ec)
+            show(configuration_status::published, now.czxid, std::move(parts));
+        co_return ec;
     }
     if (!writer_ec)
         co_return error_code();  // being written: the previous version remains current
@@ -192,10 +184,7 @@ task<error_code> configuration_core::look_ready(watch_node& ready, watch_node& w
     if (!after_ec || !ready.armed() || !writer.armed()) {
         co_return make_error_code(zk_errc::bad_version);
     }
-    bool parts = false;
-    for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        parts = parts || good_part_name(layout_, listing.names[i]);
-    }
+    bool parts = !part_names(listing.names).empty();
     show(parts ? configuration_status::broken : configuration_status::absent,
          parts ? listing.record.pzxid : 0,
          {});
@@ -225,10 +214,15 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
         co_return error_code();
     if (!version_number(get.answer))
         co_return make_error_code(errc::foreign_data);
+    std::string version_path = join_path(at("versions"), get.answer);
+    request listing(port_, op_code::children, version_path);
+    ec = co_await listing;
+    // Besides the parts there was the writer's node.
+    bool parts_erased = !ec && erased_children(listing.record) > 1;
     configuration_parts parts;
-    bool parts_erased = false;
-    ec = co_await read_parts(join_path(at("versions"), get.answer), parts, parts_erased);
-    if (ec == zk_errc::no_node || (!ec && parts_erased)) {
+    if (!ec && !parts_erased)
+        ec = co_await read_parts(version_path, part_names(listing.names), parts);
+    if (ec == zk_errc::no_node || parts_erased) {
         // Deleted because there is a newer version, or by a foreign client.
         if (!current.armed())
             co_return make_error_code(zk_errc::bad_version);
@@ -241,39 +235,70 @@ task<error_code> configuration_core::look_versioned(watch_node& current, bool wh
     co_return error_code();
 }
 
-/// @param parts_erased whether there were more children than these and a writer's node
-task<error_code> configuration_core::read_parts(std::string version_path,
-                                                configuration_parts& parts,
-                                                bool& parts_erased) {
-    request listing(port_, op_code::children, version_path);
-    if (error_code ec = co_await listing)
-        co_return ec;
-    parts_erased = erased_children(listing.record) > 1;
+std::vector<std::string> configuration_core::part_names(const name_list& children) const {
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < listing.names.size(); ++i) {
-        if (good_part_name(layout_, listing.names[i]))
-            names.emplace_back(listing.names[i]);
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        if (good_part_name(layout_, children[i]))
+            names.emplace_back(children[i]);
     }
-    error_code result;
-    for (std::size_t begin = 0; begin < names.size(); begin += children_read_at_once) {
-        std::vector<std::unique_ptr<request>> gets;
-        std::size_t end = std::min(names.size(), begin + children_read_at_once);
-        for (std::size_t i = begin; i < end; ++i) {
-            gets.push_back(
-                std::make_unique<request>(port_, op_code::get, join_path(version_path, names[i])));
-            gets.back()->send();
+    return names;
+}
+
+/// Reads the parts, and `ready` last: all at once, if the servers can do that.
+/// @param ready its stat; null: there is no such node
+task<error_code> configuration_core::read_parts(std::string parent,
+                                                std::vector<std::string> names,
+                                                configuration_parts& parts,
+                                                stat* ready) {
+    if (ready)
+        names.emplace_back(ready_name);
+    for (std::size_t begin = 0; begin < names.size();) {
+        const std::size_t count = readable_at_once(names, begin, parent, port_.max_request_size());
+        std::vector<read_result> results;
+        std::vector<read_set::item> reads;
+        for (std::size_t i = begin; i < begin + count; ++i)
+            reads.emplace_back(read_set::read_kind::data, join_path(parent, names[i]));
+        error_code ec = co_await read_nodes(std::move(reads), results);
+        for (read_result& part : results) {
+            ec = ec ? ec : part.error;
+            if (ready && begin + 1 == names.size())
+                *ready = part.stat;
+            else
+                parts.emplace(std::move(names[begin]), std::move(part.data));
+            ++begin;
         }
-        for (std::size_t i = begin; i < end; ++i) {
-            request& get = *gets[i - begin];
-            error_code ec = co_await get;
-            if (ec)
-                result = ec;
-            parts.emplace(names[i], std::move(get.answer));
-        }
-        if (result)
-            co_return result;
+        if (ec)
+            co_return ec;
     }
-    co_return result;
+    co_return error_code();
+}
+
+/// As one snapshot, or in this order.
+task<error_code> configuration_core::read_nodes(std::vector<read_set::item> reads,
+                                                std::vector<read_result>& results) {
+    if (!one_by_one_) {
+        request snapshot(port_, op_code::read_all, path_);
+        snapshot.reads = std::move(reads);
+        error_code ec = co_await snapshot;
+        results = std::move(snapshot.read_results);
+        one_by_one_ = ec == zk_errc::unimplemented;
+        if (!one_by_one_)
+            co_return ec;
+        reads = std::move(snapshot.reads);
+    }
+    std::vector<std::unique_ptr<request>> gets;
+    for (const read_set::item& read : reads) {
+        gets.push_back(std::make_unique<request>(port_, op_code::get, read.path));
+        gets.back()->send();
+    }
+    results.resize(gets.size());
+    for (std::size_t i = 0; i < gets.size(); ++i) {
+        request& get = *gets[i];
+        results[i].error = co_await get;
+        results[i].data = std::move(get.answer);
+        results[i].stat = get.record;
+    }
+    co_return error_code();
 }
 
 }  // namespace corozk::detail

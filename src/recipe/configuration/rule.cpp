@@ -20,6 +20,8 @@ constexpr std::uint64_t highest_number = std::numeric_limits<std::int64_t>::max(
 constexpr std::size_t steps_per_request = 128;
 constexpr std::size_t overhead_per_step = 256;
 
+constexpr std::size_t largest_response = 64UL * 1024 * 1024;
+
 }  // namespace
 
 bool good_part_name(configuration_layout layout, std::string_view name) noexcept {
@@ -51,6 +53,22 @@ std::optional<std::uint64_t> version_number(std::string_view name) noexcept {
 
 std::int64_t erased_children(const stat& node) noexcept {
     return (std::int64_t{node.cversion} - node.num_children) / 2;
+}
+
+std::size_t readable_at_once(const std::vector<std::string>& names,
+                             std::size_t begin,
+                             std::string_view parent,
+                             std::size_t max_request_size) noexcept {
+    const std::size_t most = std::max<std::size_t>(largest_response / max_request_size, 1);
+    const std::size_t end = std::min(names.size(), begin + most);
+    std::size_t bytes = 0;
+    std::size_t i = begin;
+    for (; i < end; ++i) {
+        bytes += parent.size() + names[i].size() + overhead_per_step;
+        if (bytes > max_request_size && i > begin)
+            break;
+    }
+    return i - begin;
 }
 
 std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,

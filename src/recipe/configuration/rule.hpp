@@ -47,6 +47,13 @@ std::optional<std::uint64_t> version_number(std::string_view name) noexcept;
 /// Number of deleted children since the node's creation: `cversion` counts creations and deletions.
 std::int64_t erased_children(const stat& node) noexcept;
 
+/// How many of these nodes, from `begin` on, one request can read (at least one): each may be as
+/// large as a request, and the response must not exceed what a client accepts.
+std::size_t readable_at_once(const std::vector<std::string>& names,
+                             std::size_t begin,
+                             std::string_view parent,
+                             std::size_t max_request_size) noexcept;
+
 /// Splits steps into requests that do not exceed the maximum size.
 std::vector<std::vector<transaction::step>> cut_into_requests(std::vector<transaction::step> steps,
                                                               std::size_t max_bytes);

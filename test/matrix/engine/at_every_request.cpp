@@ -22,6 +22,7 @@ const row rows[] = {
     {"barrier.set", {request_lost, answer_lost}},
     {"barrier.wait", {request_lost, answer_lost, expired, cancel_terminal}},
     {"cache.changes", {request_lost, answer_lost, expired}},
+    {"cache.changes, one-shot", {request_lost, answer_lost, expired}},
     {"configuration.one node, publish", {request_lost, answer_lost}},
     {"configuration.ready, publish", {request_lost, answer_lost, expired, cancel_terminal}},
     {"configuration.versions, publish", {request_lost, answer_lost, expired, cancel_terminal}},

@@ -35,8 +35,14 @@ bool has(const tree_state& state, const std::string& at, const std::string& data
     return found != state.nodes->end() && found->second.data == data;
 }
 
-awaitable<void> follow_tree(stage& s) {
-    object<tree_cache> cache(s, s.ours(), path(s));
+cache_options one_shot() {
+    cache_options options;
+    options.one_shot_watches = true;
+    return options;
+}
+
+awaitable<void> follow_tree_with(stage& s, const cache_options& options) {
+    object<tree_cache> cache(s, s.ours(), path(s), tree_cache::unlimited, options);
     std::string a = path(s) + "/a";
     std::uint64_t seen = 0;
     for (const char* data : {"1", "2"}) {
@@ -70,6 +76,16 @@ awaitable<void> follow_tree(stage& s) {
             break;
         seen = state.revision;
     }
+}
+
+awaitable<void> follow_tree(stage& s) {
+    const cache_options options;
+    co_await follow_tree_with(s, options);
+}
+
+awaitable<void> follow_tree_one_shot(stage& s) {
+    const cache_options options = one_shot();
+    co_await follow_tree_with(s, options);
 }
 
 /// The selected part of the tree at the server, but for what foreign_children plants.
@@ -127,6 +143,11 @@ awaitable<void> follow_selected(stage& s, const cache_options& options) {
 awaitable<void> follow_changes(stage& s) {
     const cache_options all_nodes;
     co_await follow_selected(s, all_nodes);
+}
+
+awaitable<void> follow_changes_one_shot(stage& s) {
+    const cache_options options = one_shot();
+    co_await follow_selected(s, options);
 }
 
 awaitable<void> follow_filtered(stage& s) {
@@ -202,7 +223,9 @@ scenario at_requests_only(std::string name, awaitable<void> (*play)(stage&)) {
 
 const registered all[] = {
     registered(make("tree", follow_tree)),
+    registered(make("tree, one-shot", follow_tree_one_shot)),
     registered(at_requests_only("changes", follow_changes)),
+    registered(at_requests_only("changes, one-shot", follow_changes_one_shot)),
     registered(at_requests_only("filtered", follow_filtered)),
     registered(make("children", follow_children)),
     registered([] {

@@ -88,6 +88,15 @@ struct scenario {
         return s;
     }
 
+    /// Servers before ZooKeeper 3.6: they do not know what the C client does not know.
+    bool old_servers = false;
+    scenario at_old_servers() const {
+        scenario s = *this;
+        s.name += "-old";
+        s.old_servers = true;
+        return s;
+    }
+
     /// With a second server, which may lag behind.
     scenario lagging() const {
         scenario s = *this;

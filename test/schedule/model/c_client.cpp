@@ -4,6 +4,7 @@
 // it asks. What they do is what the C client does, its order of calls included.
 #include "c_handle.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -230,7 +231,7 @@ int zookeeper_interest(zhandle_t* zh, int* fd, int* interest, struct timeval* tv
         connection& c = *n->servers().find(e.connection);
         c.wanted = zh->id.client_id;
         std::memcpy(&c.password, zh->id.passwd, sizeof c.password);
-        c.seen = zh->last_zxid;
+        c.seen = std::max(zh->last_zxid, n->next_seen);
         c.timeout = zh->recv_timeout;
         zh->state = n->refuses(e) ? ZOO_CONNECTING_STATE : ZOO_ASSOCIATING_STATE;
         zh->last_heard = n->clock();

@@ -89,6 +89,13 @@ endpoint* network::endpoint_of(int connection) {
     return it == endpoints_.end() ? nullptr : &it->second;
 }
 
+endpoint* network::endpoint_at(int descriptor) {
+    auto it = std::find_if(endpoints_.begin(), endpoints_.end(), [descriptor](const auto& known) {
+        return known.second.descriptor == descriptor;
+    });
+    return it == endpoints_.end() ? nullptr : &it->second;
+}
+
 void network::deliver(int connection_id) {
     connection& c = *server_.find(connection_id);
     endpoint& e = *endpoint_of(connection_id);

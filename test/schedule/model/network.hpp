@@ -35,8 +35,12 @@ public:
 
     // For the C client and the relay.
     endpoint& open(const std::string& address);
-    std::string next_address;  ///< set by the relay, which knows what the C client does not
+    // Set by the relay, which knows what the C client does not.
+    std::string next_address;
+    std::int64_t next_seen = 0;  ///< the last zxid of a response to the relay
     void close(endpoint& e);
+    /// The one with this descriptor.
+    endpoint* endpoint_at(int descriptor);
     /// Whether this new connection is refused: the server has nothing of it then.
     bool refuses(endpoint& e);
     server& servers() { return server_; }

@@ -27,8 +27,12 @@ const char* name_of(verb v) {
             return "set_acl";
         case verb::multi:
             return "multi";
+        case verb::multi_read:
+            return "multi_read";
         case verb::auth:
             return "auth";
+        case verb::add_watch:
+            return "add_watch";
         case verb::remove_watches:
             return "remove_watches";
         case verb::set_watches:
@@ -45,7 +49,7 @@ std::string text_of(const request& r) {
         text += " " + r.path;
     if (r.watch)
         text += " +watch";
-    if (r.what == verb::multi) {
+    if (r.what == verb::multi || r.what == verb::multi_read) {
         text += " {";
         for (const request& step : r.steps)
             text += (text.back() == '{' ? "" : "; ") + text_of(step);
@@ -119,6 +123,8 @@ void add(hasher& h, const answer& a, const change_names& names) {
     for (const step_result& step : a.steps) {
         h.add(step.rc);
         h.add(step.path);
+        h.add(step.data);
+        h.add(step.names);
         add(h, step.stat, names);
     }
 }

@@ -24,7 +24,9 @@ enum class verb : std::uint8_t {
     get_acl,
     set_acl,
     multi,
+    multi_read,
     auth,
+    add_watch,
     remove_watches,
     set_watches,
     close,
@@ -50,6 +52,7 @@ struct request {
     bool watch = false;
     int watch_type = 0;
     std::vector<request> steps;
+    bool own = false;  ///< of the library's relay, not of the C client
 
     // Of set_watches.
     std::vector<std::string> data_watches;
@@ -61,13 +64,17 @@ struct request {
 struct step_result {
     int rc = 0;
     std::string path;
+    std::string data;
     Stat stat{};
+    std::vector<std::string> names;
 };
 
 enum class packet : std::uint8_t { answer, event, welcome, rejection };
 
 struct answer {
     packet kind = packet::answer;
+    bool own = false;  ///< to a request of the relay; an event: it was reported to the relay
+    verb what = verb::exists;
     int xid = 0;
     int rc = 0;
     std::int64_t zxid = 0;

@@ -36,7 +36,7 @@ void server::send(connection& c, request r) {
 
 void server::forget_watches(int connection_id) {
     for (replica& r : replicas_) {
-        for (watch_list* list : {&r.data_watches, &r.child_watches}) {
+        for (watch_list* list : {&r.data_watches, &r.child_watches, &r.recursive_watches}) {
             for (auto it = list->begin(); it != list->end();) {
                 it->second.erase(connection_id);
                 it = it->second.empty() ? list->erase(it) : std::next(it);
@@ -216,15 +216,18 @@ void server::follow(std::size_t at) {
         switch (c.what) {
             case change::type::create:
                 trigger(r.data_watches, c.path, ZOO_CREATED_EVENT, readable, told);
+                trigger_above(r, c.path, ZOO_CREATED_EVENT, readable, told);
                 trigger_parent(r, c.path);
                 break;
             case change::type::erase:
                 trigger(r.data_watches, c.path, ZOO_DELETED_EVENT, readable, told);
+                trigger_above(r, c.path, ZOO_DELETED_EVENT, readable, told);
                 trigger(r.child_watches, c.path, ZOO_DELETED_EVENT, readable, told);
                 trigger_parent(r, c.path);
                 break;
             case change::type::set:
                 trigger(r.data_watches, c.path, ZOO_CHANGED_EVENT, readable, told);
+                trigger_above(r, c.path, ZOO_CHANGED_EVENT, readable, told);
                 break;
             case change::type::set_acl:
                 break;
@@ -270,6 +273,25 @@ void server::trigger_parent(replica& r, const std::string& path) {
     trigger(r.child_watches, folder, ZOO_CHILD_EVENT, readable, told);
 }
 
+/// The recursive watches on the node and those above it.
+void server::trigger_above(const replica& r,
+                           const std::string& path,
+                           int event,
+                           bool readable,
+                           std::set<int>& told) {
+    for (const auto& [top, ids] : r.recursive_watches) {
+        bool below = path == top || top == "/" ||
+                     (path.starts_with(top) && path.size() > top.size() && path[top.size()] == '/');
+        if (!below)
+            continue;
+        refused_ = refused_ || !readable;
+        for (int id : ids) {
+            if (readable && told.insert(id).second)
+                tell(id, event, path);
+        }
+    }
+}
+
 void server::erase(const std::string& path) {
     if (!leader().find(path))
         return;
@@ -288,7 +310,7 @@ void server::erase(const std::string& path) {
 std::size_t server::watches() const {
     std::size_t count = 0;
     for (const replica& r : replicas_) {
-        for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
+        for (const watch_list* list : {&r.data_watches, &r.child_watches, &r.recursive_watches}) {
             for (const auto& [path, ids] : *list)
                 count += ids.size();
         }
@@ -299,9 +321,12 @@ std::size_t server::watches() const {
 std::string server::list_watches() const {
     std::string text;
     for (const replica& r : replicas_) {
-        for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
+        for (const watch_list* list : {&r.data_watches, &r.child_watches, &r.recursive_watches}) {
             for (const auto& [path, ids] : *list) {
-                text += " " + path + (list == &r.data_watches ? " (data)" : " (children)");
+                text += " " + path;
+                text += list == &r.data_watches    ? " (data)"
+                        : list == &r.child_watches ? " (children)"
+                                                   : " (recursive)";
             }
         }
     }
@@ -331,7 +356,7 @@ void server::add_to(hasher& h) const {
         h.add(log_.size() - r.applied);
         if (r.applied != log_.size())
             add_what_is_behind(h, r);
-        for (const watch_list* list : {&r.data_watches, &r.child_watches}) {
+        for (const watch_list* list : {&r.data_watches, &r.child_watches, &r.recursive_watches}) {
             h.add(list->size());
             for (const auto& [path, ids] : *list) {
                 h.add(path);

@@ -72,6 +72,9 @@ public:
     /// Nodes that clients create give nobody these rights, whatever list they ask for.
     void forbid(std::int32_t rights) { forbidden_ = rights; }
 
+    /// It knows nothing that the C client does not know, as before ZooKeeper 3.6.
+    void be_old() { old_ = true; }
+
     /// Whether anything was refused, or withheld, for want of a right.
     bool has_refused() const { return refused_; }
 
@@ -120,12 +123,14 @@ public:
 
 private:
     using watch_list = std::map<std::string, std::set<int>>;
+    using listing = std::vector<std::string>;
 
     struct replica {
         tree nodes;
         std::size_t applied = 0;
         watch_list data_watches;
         watch_list child_watches;
+        watch_list recursive_watches;
     };
 
     int plan(const tree& t, const request& r, std::int64_t session, change& c);
@@ -139,10 +144,17 @@ private:
                  bool readable,
                  std::set<int>& told);
     void trigger_parent(replica& r, const std::string& path);
+    void trigger_above(const replica& r,
+                       const std::string& path,
+                       int event,
+                       bool readable,
+                       std::set<int>& told);
     void tell(int connection_id, int event, const std::string& path);
     void write(connection& c, const request& r, answer& a);
     void read(connection& c, const request& r, answer& a);
     void multi(connection& c, const request& r, answer& a);
+    int look_up(const tree& t, const request& r, std::string& data, Stat& stat, listing& children);
+    void read_all(const replica& here, const request& r, answer& a);
     void set_watches(connection& c, const request& r, answer& a);
     int remove_watches(connection& c, const request& r);
     Stat stat_of(const tree& t, const node& n) const;
@@ -158,6 +170,7 @@ private:
     footprint touched_;
     std::set<std::string> ordered_;
     std::int32_t forbidden_ = 0;
+    bool old_ = false;
     bool refused_ = false;
     bool child_stats_ = true;
     std::map<int, connection> connections_;

@@ -62,6 +62,16 @@ void server::execute(connection& c) {
     it->second.heard = time_;
     answer a;
     a.xid = r.xid;
+    a.own = r.own;
+    a.what = r.what;
+    if (r.own && old_) {
+        // Servers hang up behind this answer.
+        a.rc = ZUNIMPLEMENTED;
+        if (!c.client_gone)
+            c.answers.push_back(std::move(a));
+        close_from_here(c);
+        return;
+    }
     switch (r.what) {
         case verb::create:
         case verb::erase:
@@ -248,8 +258,16 @@ void server::read(connection& c, const request& r, answer& a) {
             return;
         case verb::auth:
             return;
+        case verb::multi_read:
+            read_all(here, r, a);
+            return;
         case verb::set_watches:
             set_watches(c, r, a);
+            return;
+        case verb::add_watch:
+            touched_.touch_everything();  // whatever is below
+            if (!c.client_gone)
+                here.recursive_watches[r.path].insert(c.id);
             return;
         case verb::remove_watches:
             a.rc = remove_watches(c, r);
@@ -259,23 +277,9 @@ void server::read(connection& c, const request& r, answer& a) {
     }
     if (r.what == verb::children && r.watch && !child_stats_)
         throw std::logic_error("children are watched: the scenario needs with_child_stats()");
-    touched_.touch(thing::node, r.path, use::read);
-    if (r.what == verb::children || child_stats_)
-        touched_.touch(thing::children, r.path, use::read);
-    a.rc = n ? ZOK : ZNONODE;
-    // Whether a node exists anyone may know.
-    const auto right = r.what == verb::get_acl ? ZOO_PERM_READ | ZOO_PERM_ADMIN : ZOO_PERM_READ;
-    if (n && r.what != verb::exists && !allows(n->acl, right))
-        a.rc = ZNOAUTH;
-    if (a.rc == ZOK) {
-        a.stat = stat_of(here.nodes, *n);
-        if (r.what == verb::get)
-            a.data = n->data;
-        if (r.what == verb::children)
-            a.names = listing_of(*n);
-        if (r.what == verb::get_acl)
-            a.acl = n->acl;
-    }
+    a.rc = look_up(here.nodes, r, a.data, a.stat, a.names);
+    if (a.rc == ZOK && r.what == verb::get_acl)
+        a.acl = n->acl;
     if (!r.watch || c.client_gone || a.rc == ZNOAUTH)
         return;
     if (r.what == verb::children) {
@@ -283,6 +287,37 @@ void server::read(connection& c, const request& r, answer& a) {
             here.child_watches[r.path].insert(c.id);
     } else if (n || r.what == verb::exists) {
         here.data_watches[r.path].insert(c.id);
+    }
+}
+
+int server::look_up(const tree& t,
+                    const request& r,
+                    std::string& data,
+                    Stat& stat,
+                    listing& children) {
+    touched_.touch(thing::node, r.path, use::read);
+    if (r.what == verb::children || child_stats_)
+        touched_.touch(thing::children, r.path, use::read);
+    const node* n = t.find(r.path);
+    if (!n)
+        return ZNONODE;
+    // Whether a node exists anyone may know.
+    const auto right = r.what == verb::get_acl ? ZOO_PERM_READ | ZOO_PERM_ADMIN : ZOO_PERM_READ;
+    if (r.what != verb::exists && !allows(n->acl, right))
+        return ZNOAUTH;
+    stat = stat_of(t, *n);
+    if (r.what == verb::get)
+        data = n->data;
+    if (r.what == verb::children)
+        children = listing_of(*n);
+    return ZOK;
+}
+
+void server::read_all(const replica& here, const request& r, answer& a) {
+    for (const request& one : r.steps) {
+        step_result& s = a.steps.emplace_back();
+        s.rc = look_up(here.nodes, one, s.data, s.stat, s.names);
+        refused_ = refused_ || s.rc == ZNOAUTH;
     }
 }
 
@@ -338,6 +373,8 @@ int server::remove_watches(connection& c, const request& r) {
         found = take(here.data_watches);
     if (r.watch_type != ZWATCHTYPE_DATA)
         found = take(here.child_watches) || found;
+    if (r.watch_type == ZWATCHTYPE_ANY)
+        found = take(here.recursive_watches) || found;
     return found ? ZOK : ZNOWATCHER;
 }
 

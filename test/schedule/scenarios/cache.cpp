@@ -103,9 +103,8 @@ void see(actor& a, std::map<std::string, std::int64_t>& latest, const tree_state
 }
 
 template <class Cache>
-awaitable<void> follow_several(actor& a, std::string prefix) {
+awaitable<void> follow_several(actor& a, Cache cache, std::string prefix) {
     noted_at_the_end over(a, "over");
-    Cache cache(a.zk(), path);
     std::map<std::string, std::int64_t> latest;
     tree_state state;
     auto value_of = [&](const std::string& name) -> std::string {
@@ -124,11 +123,20 @@ awaitable<void> follow_several(actor& a, std::string prefix) {
 }
 
 awaitable<void> follow_children(actor& a) {
-    co_await follow_several<children_cache>(a, "");
+    children_cache cache(a.zk(), path);
+    co_await follow_several(a, std::move(cache), "");
 }
 
 awaitable<void> follow_tree(actor& a) {
-    co_await follow_several<tree_cache>(a, "/f/");
+    tree_cache cache(a.zk(), path);
+    co_await follow_several(a, std::move(cache), "/f/");
+}
+
+awaitable<void> follow_tree_one_by_one(actor& a) {
+    cache_options options;
+    options.one_shot_watches = true;
+    tree_cache cache(a.zk(), path, tree_cache::unlimited, options);
+    co_await follow_several(a, std::move(cache), "/f/");
 }
 
 void node(stage& s) {
@@ -139,6 +147,10 @@ void children(stage& s) {
     play_all(s, {{"writer", write_several}, {"reader", follow_children}});
 }
 
+void one_by_one(stage& s) {
+    play_all(s, {{"writer", write_several}, {"reader", follow_tree_one_by_one}});
+}
+
 void tree(stage& s) {
     play_all(s, {{"writer", write_several}, {"reader", follow_tree}});
 }
@@ -147,6 +159,8 @@ const registered all[] = {
     registered(scenario("cache.children", 2, children).with_child_stats()),
     registered(scenario("cache.node", 2, node).with_child_stats()),
     registered(scenario("cache.tree", 2, tree).with_child_stats()),
+    registered(scenario("cache.tree", 2, tree).with_child_stats().at_old_servers()),
+    registered(scenario("cache.tree-one-shot", 2, one_by_one).with_child_stats()),
 };
 
 }  // namespace cache_scenarios

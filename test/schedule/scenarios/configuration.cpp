@@ -146,6 +146,9 @@ void publish_one_by_one(stage& s) {
 const registered all[] = {
     registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)
                    .with_child_stats()),
+    registered(scenario("configuration.ready", 2, publish_and_read<ready_configuration>)
+                   .with_child_stats()
+                   .at_old_servers()),
     registered::in_halves(
         scenario("configuration.ready-one-by-one", 2, publish_one_by_one<ready_configuration>)
             .with_child_stats()),
@@ -156,6 +159,9 @@ const registered all[] = {
             .with_child_stats()),
     registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)
                    .with_child_stats()),
+    registered(scenario("configuration.versions", 2, publish_and_read<versioned_configuration>)
+                   .with_child_stats()
+                   .at_old_servers()),
     registered(scenario("configuration.versions-2", 3, two_writers<versioned_configuration>)
                    .with_child_stats()),
 };

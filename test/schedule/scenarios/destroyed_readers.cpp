@@ -36,6 +36,14 @@ awaitable<void> write_nodes(actor& a) {
     co_await a.zk().create("/f/a", "3", plain, firm);
 }
 
+void a_one_shot_cache(stage& s) {
+    cache_options options;
+    options.one_shot_watches = true;
+    play_until_destroyed<children_cache>(
+        s, children_cache(s.zk(0), folder, options), use_cache<children_cache>);
+    s.play("writer", 1, write_nodes);
+}
+
 template <class Cache>
 void a_cache(stage& s) {
     play_until_destroyed<Cache>(s, Cache(s.zk(0), folder), use_cache<Cache>);
@@ -122,6 +130,8 @@ void a_writer(stage& s) {
 
 const registered all[] = {
     registered(scenario("destroyed.children_cache", 2, a_cache<children_cache>).with_child_stats()),
+    registered(
+        scenario("destroyed.children_cache-one-shot", 2, a_one_shot_cache).with_child_stats()),
     registered(scenario("destroyed.node_cache", 2, a_cache<node_cache>).with_child_stats()),
     registered(scenario("destroyed.tree_cache", 2, a_cache<tree_cache>).with_child_stats()),
     registered(
