@@ -2,15 +2,13 @@
 // Three servers: another one takes over, a quorum is lost and comes back, members change.
 // ctest: PROCESSORS 2
 #include "client_fixture.hpp"
+#include "ensemble_fixture.hpp"
 #include <corozk/client.hpp>
-#include <corozk/testing/ensemble.hpp>
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-#include <future>
 #include <iterator>
-#include <optional>
 #include <string>
 
 namespace corozk::testing::client_tests::session_ensemble_test {
@@ -18,41 +16,6 @@ namespace corozk::testing::client_tests::session_ensemble_test {
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
-
-namespace {
-
-ensemble_options configurable() {
-    ensemble_options options;
-    options.member.java_properties = {"zookeeper.skipACL=yes"};
-    options.member.config_lines = {"reconfigEnabled=true"};
-    return options;
-}
-
-template <class Function>
-awaitable<void> in_background(Function& f) {
-    auto done = std::async(std::launch::async, [&f] { f(); });
-    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; },
-                              120s,
-                              "the end of a function on another thread");
-    done.get();
-}
-
-/// The member that a session is connected to.
-std::optional<std::size_t> home_of(ensemble& all, std::int64_t session) {
-    char id[32];
-    std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(session));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].running())
-            continue;
-        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) !=
-            std::string::npos) {
-            return i;
-        }
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 TEST_CASE("ensemble: the session moves on when its server dies, and waits for a quorum") {
     ensemble all(configurable());
