@@ -43,7 +43,7 @@ std::string client_host(std::string_view server) {
     if (semicolon == server.npos)
         return {};
     client_address address(server.substr(semicolon + 1));
-    std::string host(address.any() ? first_host(server) : address.host);
+    std::string host(address.any() ? first_host(server.substr(0, semicolon)) : address.host);
     if (host.find(':') != host.npos)
         host = "[" + host + "]";
     return host.empty() || address.port.empty() ? "" : host + ":" + std::string(address.port);
