@@ -340,7 +340,7 @@ void connector::connection_lost(time_point now) {
 }
 
 void connector::found(const endpoint& server, time_point now) {
-    search_.found(server, std::max<milliseconds>(timeout_ / 10, shortest_pause), now);
+    search_.found(server, std::max<milliseconds>(timeout_ / 3, shortest_pause), now);
 }
 
 std::string connector::problems() {

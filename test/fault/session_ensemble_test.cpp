@@ -7,8 +7,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <iterator>
 #include <string>
 
 namespace corozk::testing::client_tests::session_ensemble_test {
@@ -81,46 +79,6 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
             CHECK(zk.generation() == 1);
             node_data read = co_await zk.get("/e");
             CHECK(read.data == "y");
-            co_await zk.close();
-        },
-        150s);
-    run_to_idle(context);
-}
-
-TEST_CASE("ensemble: read-only where there is no quorum, and back at a server that has one") {
-    ensemble_options with_read_only = configurable();
-    with_read_only.member.java_properties.push_back("readonlymode.enabled=true");
-    with_read_only.member.config_lines.push_back("localSessionsEnabled=true");
-    ensemble all(with_read_only);
-    auto descriptors = [] {
-        auto list = std::filesystem::directory_iterator("/proc/self/fd");
-        return std::distance(begin(list), end(list));
-    };
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client_options options = quiet_options(all.hosts());
-            options.session_timeout = 60s;
-            options.connect_timeout = 60s;
-            options.allow_read_only = true;
-            // A server without a quorum serves new sessions only.
-            all[1].kill();
-            all[2].kill();
-            client zk = co_await connected_client(options);
-            CHECK(zk.state() == session_state::read_only);
-            auto before = descriptors();
-            auto [refused, made] = co_await zk.create("/r", "", create_options(), as_tuple());
-            CHECK(refused == zk_errc::not_read_only);
-            auto bring_back = [&] {
-                // One is enough. The first one then has a quorum, too, and lets go of its clients.
-                all[1].launch();
-                all.wait_for_quorum();
-            };
-            co_await in_background(bring_back);
-            co_await reach(zk, session_state::connected);
-            co_await zk.create("/r");
-            co_await eventually_async([&] { return descriptors() <= before; });
             co_await zk.close();
         },
         150s);

@@ -505,7 +505,7 @@ TEST_CASE("connector: it leaves once nothing is in flight, or tries again later"
     b.machine.found(other, b.now);
     CHECK(b.machine.search().leaving());
     CHECK(b.waits());
-    CHECK(b.pass() == 400ms);
+    CHECK(b.pass() == 1333ms);
     CHECK(b.waits());
     CHECK_FALSE(b.machine.search().leaving());
     b.pass();
