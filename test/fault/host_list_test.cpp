@@ -104,8 +104,8 @@ TEST_CASE("set_hosts: a client whose server is in the new list stays") {
     boost::asio::io_context context;
     proxies both;
     run(context, [&]() -> awaitable<void> {
-        client zk = co_await connected_client(
-            brisk_options(rooted(both.a.hosts() + "," + both.b.hosts())));
+        client zk =
+            co_await connected_client(brisk_options(rooted(both.a.hosts() + "," + both.b.hosts())));
         fault_proxy& home = both.a.sessions().empty() ? both.b : both.a;
         fault_proxy& other = both.a.sessions().empty() ? both.a : both.b;
         session_status before = zk.status();
@@ -171,8 +171,8 @@ TEST_CASE("set_hosts: the connection is kept until one of the new servers answer
         SECTION("it accepts and is silent") {
             both.b.black_hole(true);
             co_await zk.set_hosts(rooted(both.b.hosts()));
-            co_await eventually_async(
-                [&] { return both.b.statistics().connections_accepted > 1; }, 20s);
+            co_await eventually_async([&] { return both.b.statistics().connections_accepted > 1; },
+                                      20s);
         }
         SECTION("it closes connections at once") {
             both.b.set_acceptance(acceptance::close_at_once);
@@ -243,8 +243,15 @@ TEST_CASE("set_hosts: what cannot be used changes nothing") {
         });
         client zk = co_await connected_client(options);
         session_status before = zk.status();
-        for (std::string bad : {"", "a:0/zookeeper", "a:1:2/zookeeper", "a,,b/zookeeper", "a b:1",
-                                "a", "a/", "a/zookeeper/config", "a/other"}) {
+        for (std::string bad : {"",
+                                "a:0/zookeeper",
+                                "a:1:2/zookeeper",
+                                "a,,b/zookeeper",
+                                "a b:1",
+                                "a",
+                                "a/",
+                                "a/zookeeper/config",
+                                "a/other"}) {
             INFO(bad);
             auto [ec] = co_await zk.set_hosts(bad, as_tuple());
             CHECK(ec == errc::bad_host_list);

@@ -6,6 +6,7 @@
 #include "ensemble_fixture.hpp"
 #include <corozk/client.hpp>
 #include <corozk/recipe/lock.hpp>
+#include <corozk/recipe/membership.hpp>
 #include <corozk/testing/turn_clock.hpp>
 
 #include <catch2/catch.hpp>
@@ -73,6 +74,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
                 client hand = co_await connected_client(quiet_options(all.hosts()));
                 co_await hand.create("/w", "old");
                 co_await hand.create("/lock");
+                co_await hand.create("/group");
                 for (std::size_t i = 0; i < all.size(); ++i) {
                     client each = co_await connected_client(quiet_options(all[i].hosts()));
                     co_await each.sync();
@@ -93,7 +95,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             node_data old = co_await zk.get("/w");
             CHECK(old.data == "old");
             node_children below = co_await zk.children("/");
-            CHECK(below.names.size() == 3);
+            CHECK(below.names.size() == 4);
             watched_data watched = co_await zk.watch_data("/w");
             watched_stat missing = co_await zk.watch_exists("/later");
             auto [refused, created] = co_await zk.create("/r", as_tuple());
@@ -103,11 +105,11 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             auto [not_erased] = co_await zk.erase("/w", as_tuple());
             CHECK(not_erased == zk_errc::not_read_only);
             lock mutex(zk, "/lock");
-            outcome<ownership> acquiring;
-            mutex.acquire(acquiring.handler());
-            auto [would_block, nothing] =
-                co_await mutex.acquire_for(std::chrono::milliseconds(50), as_tuple());
-            CHECK(would_block == errc::deadline_exceeded);
+            auto [not_queued, nothing] = co_await mutex.acquire(as_tuple());
+            CHECK(not_queued == zk_errc::not_read_only);
+            membership group(zk, "/group");
+            outcome<> joining;
+            group.join("me", "", joining.handler());
 
             auto before = open_files();
             auto bring_back = [&] {
@@ -120,9 +122,9 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             error_code ec = co_await connecting.wait();
             CHECK_FALSE(ec);
             CHECK(other.state() == session_state::connected);
-            ec = co_await acquiring.wait();
+            ec = co_await joining.wait();
             CHECK_FALSE(ec);
-            CHECK(acquiring.value().valid());
+            ownership held = co_await mutex.acquire();
             // What a server without a quorum grants is no session of the ensemble: there is one now.
             CHECK(zk.generation() == 1);
             auto owners = co_await other.children("/lock");
@@ -144,7 +146,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             event = co_await missing.changed.next();
             CHECK(event.type == watch_event_type::created);
             co_await eventually_async([&] { return open_files() <= before + 2; });
-            co_await acquiring.value().release();
+            co_await held.release();
             co_await other.close();
             co_await zk.close();
         },

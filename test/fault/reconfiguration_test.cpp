@@ -100,8 +100,8 @@ TEST_CASE("reconfiguration: followed, also by a client with a chroot, which keep
 
             // And comes back.
             for (error_code ec = zk_errc::reconfig_in_progress; ec;) {
-                auto [failed, config] = co_await hand.reconfigure(
-                    line_of(configuration.data, id), "", "", as_tuple());
+                auto [failed, config] =
+                    co_await hand.reconfigure(line_of(configuration.data, id), "", "", as_tuple());
                 ec = failed;
                 REQUIRE((!ec || is_recoverable(ec) || ec == zk_errc::reconfig_in_progress ||
                          ec == zk_errc::new_config_no_quorum));
@@ -138,8 +138,8 @@ TEST_CASE("reconfiguration: a list that is set by hand holds until the next chan
             // Reads the configuration, and then another session does.
             co_await zk.config();
             co_await zk.set_hosts(kept);
-            co_await eventually_async(
-                [&] { return home_of(all, zk.session_id()) == followers[0]; }, 60s);
+            co_await eventually_async([&] { return home_of(all, zk.session_id()) == followers[0]; },
+                                      60s);
             co_await reach(zk, session_state::connected);
             co_await zk.config();
             co_await let_others_run();

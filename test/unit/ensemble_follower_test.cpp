@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/ensemble_follower.hpp"
+
 #include "session/hosts.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,8 @@ TEST_CASE("ensemble configuration: the addresses for clients") {
     };
     const row rows[] = {
         {"server.1=a:2888:3888:participant;0.0.0.0:2181", "a:2181"},
-        {"server.1=a:2888:3888;2181\nserver.2=b:1:2:observer;10.0.0.2:2182", "a:2181,10.0.0.2:2182"},
+        {"server.1=a:2888:3888;2181\nserver.2=b:1:2:observer;10.0.0.2:2182",
+         "a:2181,10.0.0.2:2182"},
         {"server.1=a:2888:3888|b:2888:3888:participant;2181", "a:2181"},
         {"server.1=[::1]:2888:3888:participant;[::]:2181", "[::1]:2181"},
         {"server.1=a:1:2;0:0:0:0:0:0:0:0:2181", "a:2181"},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where clients go when the list of servers is replaced: few move, and the load is even.
-#include "session/connector.hpp"
 #include "session/relocation.hpp"
+
+#include "session/connector.hpp"
 
 #include <catch2/catch.hpp>
 
