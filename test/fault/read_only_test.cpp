@@ -4,9 +4,7 @@
 // ctest: PROCESSORS 2 TIMEOUT 300
 #include "client_fixture.hpp"
 #include "ensemble_fixture.hpp"
-#include <corozk/client.hpp>
-#include <corozk/recipe/lock.hpp>
-#include <corozk/recipe/membership.hpp>
+#include <corozk.hpp>
 #include <corozk/testing/turn_clock.hpp>
 
 #include <catch2/catch.hpp>
@@ -92,6 +90,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             outcome<> connecting;
             other.connect(connecting.handler());
 
+            const std::int64_t alone = zk.session_id();
             node_data old = co_await zk.get("/w");
             CHECK(old.data == "old");
             node_children below = co_await zk.children("/");
@@ -104,6 +103,24 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             CHECK(not_set == zk_errc::not_read_only);
             auto [not_erased] = co_await zk.erase("/w", as_tuple());
             CHECK(not_erased == zk_errc::not_read_only);
+            auto [not_synced] = co_await zk.sync(as_tuple());
+            CHECK(not_synced == zk_errc::not_read_only);
+            transaction steps;
+            steps.check("/w", any_version);
+            auto [not_committed, results] = co_await zk.commit(steps, as_tuple());
+            CHECK(not_committed == zk_errc::not_read_only);
+            semaphore permits(zk, "/semaphore", 2);
+            auto [no_permit, permit] = co_await permits.acquire(1, as_tuple());
+            CHECK(no_permit == zk_errc::not_read_only);
+            election leaders(zk, "/election");
+            auto [not_elected, leadership] = co_await leaders.campaign(as_tuple());
+            CHECK(not_elected == zk_errc::not_read_only);
+            queue items(zk, "/queue");
+            auto [not_put] = co_await items.put("x", as_tuple());
+            CHECK(not_put == zk_errc::not_read_only);
+            counter number(zk, "/counter");
+            auto [not_added, sum] = co_await number.add(1, as_tuple());
+            CHECK(not_added == zk_errc::not_read_only);
             lock mutex(zk, "/lock");
             auto [not_queued, nothing] = co_await mutex.acquire(as_tuple());
             CHECK(not_queued == zk_errc::not_read_only);
@@ -127,6 +144,7 @@ TEST_CASE("read-only: what works and what waits, until the quorum is back") {
             ownership held = co_await mutex.acquire();
             // What a server without a quorum grants is no session of the ensemble: there is one now.
             CHECK(zk.generation() == 1);
+            CHECK(zk.session_id() != alone);
             auto owners = co_await other.children("/lock");
             REQUIRE(owners.names.size() == 1);
             auto contender = co_await other.exists("/lock/" + owners.names.front());
