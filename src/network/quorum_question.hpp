@@ -33,6 +33,12 @@ public:
              const std::string& name,
              std::function<void(const endpoint&)> yes);
 
+    /// In the child of a fork.
+    void leave_to_parent() noexcept {
+        if (stream_)
+            stream_->leave_to_parent();
+    }
+
 private:
     void go_on();
     bool is_yes() const noexcept;

@@ -8,6 +8,8 @@
 
 #include <memory>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace corozk::testing::client_tests::host_list_test {
@@ -332,6 +334,27 @@ TEST_CASE("set_hosts: slow responses are waited for, and nothing is lost") {
         co_await arrive(zk, both.b);
         co_await reads.stop();
         CHECK(reads.failed() == 0);
+        CHECK(zk.counters().connection_losses == 0);
+    });
+}
+
+TEST_CASE("set_hosts: a child that is forked during a move leaves it to the parent") {
+    with_proxies([](client& zk, proxies& both) -> awaitable<void> {
+        std::int64_t id = zk.session_id();
+        both.b.black_hole(true);
+        co_await zk.set_hosts(rooted(both.b.hosts()));
+        co_await eventually_async([&] { return both.b.statistics().connections_accepted > 0; },
+                                  20s);
+        pid_t child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0)
+            ::_exit(zk.state() == session_state::closed ? 0 : 1);
+        int status = -1;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        CHECK(status == 0);
+        both.b.black_hole(false);
+        co_await arrive(zk, both.b);
+        CHECK(zk.session_id() == id);
         CHECK(zk.counters().connection_losses == 0);
     });
 }
