@@ -219,8 +219,34 @@ public:
     /** @brief The client's statistics. */
     client_counters counters() const;
 
-    /** @brief The configured host list. */
+    /** @brief The host list: the configured one, or the one that has replaced it. */
     std::string hosts() const;
+
+    /**
+     * @brief Replaces the host list, in any state. The session, its watches and ephemeral nodes
+     *        stay.
+     *
+     * A disconnected client tries the new servers at once. A connected one moves only if its server
+     * is not in the new list, or, with such a probability that the load becomes even, if there are
+     * more servers than before. It moves at a random time within one session timeout, after the
+     * other server has answered, and while no request is in flight; requests that are started
+     * meanwhile wait. To the program this is a short `session_state::suspended`.
+     *
+     * @par Preconditions
+     * The path behind the hosts (the client's root) is the same as before.
+     *
+     * @par Completion signature
+     * `void(error_code)`, at once: the client moves later.
+     *
+     * @par Errors
+     * `errc::bad_host_list`: malformed, or with another root (the details are logged). Nothing was
+     * changed.
+     */
+    template <class Token = default_token>
+    auto set_hosts(std::string hosts, Token&& token = Token{}) {
+        return initiate<&start_set_hosts>(
+            "set_hosts", hosts, std::forward<Token>(token), std::move(hosts));
+    }
 
     /**
      * @brief Creates a node.
@@ -635,6 +661,7 @@ private:
     static void start_connect(const impl_ptr&, handler_of<>);
     static void start_close(const impl_ptr&, handler_of<>);
     static void start_next_state(const impl_ptr&, session_status seen, handler_of<session_status>);
+    static void start_set_hosts(const impl_ptr&, std::string hosts, handler_of<>);
     static void start_create(const impl_ptr&,
                              std::string path,
                              std::string data,

@@ -118,8 +118,15 @@ struct client_options {
     /// After the session was lost: start a new one (true), or close the client (false).
     bool renew_session = true;
 
-    /// Accept a server that is cut off from its quorum and serves reads only.
+    /// Accept a server that is cut off from its quorum and serves reads only. Meanwhile the client
+    /// looks for one with a quorum.
     bool allow_read_only = false;
+
+    /// Replace the host list, as `client::set_hosts` does, by the servers of the ensemble's
+    /// configuration, at first and whenever that is changed. It must contain their addresses and
+    /// ports for clients ("server.1=a:2888:3888;2181"), as clients reach them (with `tls`, by TLS),
+    /// and must be readable.
+    bool follow_reconfiguration = false;
 
     /// Credentials sent first on every new session. Some servers require them
     /// (`zk_errc::session_closed_require_sasl_auth`).

@@ -236,6 +236,15 @@ void client::start_next_state(const impl_ptr& impl,
     impl->next_state(seen, user_call<session_status>(*impl, std::move(handler)));
 }
 
+void client::start_set_hosts(const impl_ptr& impl, std::string hosts, handler_of<> handler) {
+    if (!impl)
+        return fail(impl, std::move(handler), errc::closed);
+    error_code problem = impl->set_hosts(hosts);
+    user_call<> call(*impl, std::move(handler));
+    call.ahead_of_copies();
+    call.complete(problem);
+}
+
 void client::start_create(const impl_ptr& impl,
                           std::string path,
                           std::string data,

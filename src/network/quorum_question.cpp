@@ -23,6 +23,14 @@ void quorum_question::ask(stream_factory& streams,
         stream_->connect(server_);
 }
 
+bool quorum_question::is_yes() const noexcept {
+    using answer = std::array<unsigned char, 2>;
+    if (demand_ == demand::quorum || received_ < answer_.size())
+        return answer_ == answer{'r', 'w'};
+    // "null" is that of a server which has no quorum and does not even read.
+    return answer_ != answer{'r', 'o'} && answer_ != answer{'n', 'u'};
+}
+
 void quorum_question::go_on() {
     static constexpr std::array<unsigned char, 4> question{'i', 's', 'r', 'o'};
     if (!stream_->connected())
@@ -35,7 +43,7 @@ void quorum_question::go_on() {
             break;
         received_ += n;
     }
-    if (answer_ == std::array<unsigned char, 2>{'r', 'w'}) {
+    if (is_yes()) {
         // This object is destroyed in there.
         auto yes = std::move(yes_);
         return yes(endpoint(server_));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -13,24 +14,37 @@ namespace corozk::detail {
 
 /// Asks a server whether it has a quorum, on a separate connection ("isro", supported by servers
 /// that may be read-only). The C client's own check would block the loop and leak descriptors.
+///
+/// Or only whether it is there: then it suffices that it says something else than that it has none,
+/// as a server does that does not know the question.
 class quorum_question {
 public:
     using endpoint = stream::endpoint;
 
-    explicit quorum_question(const endpoint& server) : server_(server) {}
+    enum class demand : std::uint8_t { quorum, presence };
+
+    quorum_question(const endpoint& server, demand wanted) : server_(server), demand_(wanted) {}
     quorum_question(const quorum_question&) = delete;
     quorum_question& operator=(const quorum_question&) = delete;
     ~quorum_question();
 
-    /// Calls back, as long as this object exists, only if the server has a quorum.
+    /// Calls back, as long as this object exists, only if the answer is yes.
     void ask(stream_factory& streams,
              const std::string& name,
              std::function<void(const endpoint&)> yes);
 
+    /// In the child of a fork.
+    void leave_to_parent() noexcept {
+        if (stream_)
+            stream_->leave_to_parent();
+    }
+
 private:
     void go_on();
+    bool is_yes() const noexcept;
 
     endpoint server_;
+    demand demand_;
     std::shared_ptr<stream> stream_;
     std::function<void(const endpoint&)> yes_;
     std::array<unsigned char, 2> answer_{};

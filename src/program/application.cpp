@@ -108,6 +108,9 @@ void application::add_settings() {
         "the servers, such as a:2181,b:2181, optionally with a root, as in a:2181/app (default "
         "127.0.0.1:2181)";
     app_.add_option("--hosts", settings_.hosts, hosts)->envname("COROZK_HOSTS");
+    app_.add_flag("--follow-reconfiguration",
+                  settings_.follow_reconfiguration,
+                  "use the servers of the ensemble's configuration, whenever that changes");
     const std::string auth = "credentials; better in a file or the environment";
     app_.add_option("--auth", auth)
         ->type_name("SCHEME:CREDENTIAL")

@@ -14,6 +14,7 @@ client_options to_client_options(const settings& s) {
     client_options options(s.hosts);
     options.session_timeout = s.session_timeout;
     options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
+    options.follow_reconfiguration = s.follow_reconfiguration;
     options.auth = s.auth;
     // Any of them: nothing is sent in clear text where TLS was meant.
     const tls_options& tls = s.tls;

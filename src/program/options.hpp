@@ -19,6 +19,7 @@ namespace corozk::program {
 /// The values of the options that all commands have.
 struct settings {
     std::string hosts = "127.0.0.1:2181";
+    bool follow_reconfiguration = false;
     std::vector<auth_info> auth;
     corozk::acl acl;  ///< of new znodes; empty: open
     std::chrono::milliseconds session_timeout{10'000};

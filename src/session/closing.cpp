@@ -33,6 +33,8 @@ void session::release() noexcept {
 void session::heed_fork() {
     if (agenda_.stopped() || !link_.leave_to_parent())
         return;
+    for (auto& question : inquiries_.quorum)
+        question->leave_to_parent();
     if (closing_.active()) {
         closing_.fail();
         finish_closing();

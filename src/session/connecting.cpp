@@ -124,13 +124,13 @@ void session::advance() {
                 look_up(todo.host);
                 break;
             case kind::attempt:
-                attempt(todo.server, connector_.name_of(todo.server));
+                attempt(todo.server, connector_.servers().name_of(todo.server));
                 break;
             case kind::abandon_attempt:
                 link_.drop();
                 break;
-            case kind::ask_for_quorum:
-                ask_for_quorum();
+            case kind::ask_servers:
+                ask_servers();
                 break;
             case kind::give_up:
                 give_up_connecting(todo.reason);
@@ -140,9 +140,9 @@ void session::advance() {
 }
 
 void session::look_up(std::size_t host) {
-    inquiries_.names.resize(connector_.hosts().hosts.size());
+    inquiries_.names.resize(connector_.servers().size());
     inquiries_.names[host] = std::make_unique<name_lookup>(
-        connector_.hosts().hosts[host].name,
+        connector_.servers().name(host),
         executor_,
         [self = shared_from_this(), host](const std::string& problem,
                                           const std::vector<boost::asio::ip::address>& found) {
@@ -264,23 +264,67 @@ void session::ready() {
     watches_.connected();
     for (auto& call : std::exchange(calls_.connecting, {}))
         call->complete(error_code());
+    if (options_.follow_reconfiguration)
+        follow_ensemble();
     advance();
 }
 
-void session::ask_for_quorum() {
+void session::follow_ensemble() {
+    if (!inquiries_.ensemble) {
+        auto follow = [this](const std::string& hosts) {
+            set_hosts(hosts + connector_.hosts().chroot);
+        };
+        inquiries_.ensemble = std::make_unique<ensemble_follower>(*this, follow);
+    }
+    inquiries_.ensemble->connected();
+}
+
+error_code session::set_hosts(const std::string& text) {
+    heed_fork();
+    host_list hosts = parse_hosts(text);
+    const host_list& before = connector_.hosts();
+    if (hosts.problem.empty() && before.problem.empty() && hosts.chroot != before.chroot) {
+        hosts.problem = "has another root than the client, whose root is \"" +
+                        (before.chroot.empty() ? "/" : before.chroot) + "\"";
+    }
+    if (!hosts.problem.empty()) {
+        report(log_level::error, "host list \"", text, "\" ", hosts.problem);
+        return errc::bad_host_list;
+    }
+    options_.hosts = text;
+    stop_looking();
+    auto last = std::exchange(inquiries_.names, {});
+    connector_.replace(std::move(hosts), now());
+    report(log_level::info, "the host list is now ", text);
+    advance();
+    return {};
+}
+
+void session::ask_servers() {
     stop_looking();
     auto yes = [this](const connector::endpoint& server) {
         stop_looking();
-        connector_.quorum_found(server);
-        // The C client's report of this starts the next round.
-        link_.client()->abort();
+        connector_.found(server, now());
+        report(log_level::info, "moving to ", to_text(server));
         wake();
     };
+    const server_search& search = connector_.search();
+    auto demand =
+        search.for_quorum() ? quorum_question::demand::quorum : quorum_question::demand::presence;
     stream_factory streams(executor_, options_);
-    for (const auto& server : connector_.other_servers()) {
-        inquiries_.quorum.push_back(std::make_unique<quorum_question>(server));
-        inquiries_.quorum.back()->ask(streams, connector_.name_of(server), yes);
+    for (const auto& server : search.candidates()) {
+        inquiries_.quorum.push_back(std::make_unique<quorum_question>(server, demand));
+        inquiries_.quorum.back()->ask(streams, connector_.servers().name_of(server), yes);
     }
+}
+
+/// For another one, once all requests have got their responses.
+void session::leave_server() {
+    if (!connector_.search().leaving() || traffic_.in_flight() > 0 || !link_.client())
+        return;
+    connector_.left();
+    // The C client's report of this starts the next round.
+    link_.client()->abort();
 }
 
 void session::stop_looking() noexcept {

@@ -30,24 +30,7 @@ constexpr std::size_t short_connections_in_order = 2;
 // How long a look-up may delay attempts at the known addresses of the name.
 constexpr auto longest_patience = 500ms;
 
-// The initial interval at which a read-only client looks for a server with a quorum.
-constexpr milliseconds first_question = 200ms;
-constexpr milliseconds last_question = 10s;
-
 constexpr std::size_t problems_kept = 16;
-
-using boost::asio::ip::address;
-
-/// The canonical form of an address.
-address plain(const address& a) {
-    if (a.is_v6() && a.to_v6().is_v4_mapped())
-        return make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
-    return a;
-}
-
-bool lacks_interface(const address& a) {
-    return a.is_v6() && a.to_v6().is_link_local() && a.to_v6().scope_id() == 0;
-}
 
 }  // namespace
 
@@ -91,20 +74,10 @@ std::string connect_problems::text() const {
 
 connector::connector(const client_options& options, host_list hosts, std::mt19937_64& random)
     : options_(options),
-      hosts_(std::move(hosts)),
-      known_(hosts_.hosts.size()),
+      known_(std::move(hosts)),
       random_(random),
-      timeout_(options.session_timeout) {
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        error_code is_name;
-        address literal = boost::asio::ip::make_address(hosts_.hosts[i].name, is_name);
-        if (is_name)
-            continue;
-        known_[i].lookup = known_host::lookup_type::literal;
-        if (!lacks_interface(literal))
-            known_[i].found = {literal};
-    }
-}
+      timeout_(options.session_timeout),
+      search_(random) {}
 
 // ---------------------------------------------------------------------------------------------
 // Decisions
@@ -122,35 +95,30 @@ connector::action connector::next(time_point now, bool unread) {
             if (now >= due_)
                 result.kind = action::kind_type::begin_round;
             break;
-        case phase_type::resolving: {
-            auto wanted = [](const known_host& h) {
-                return h.lookup == known_host::lookup_type::wanted;
-            };
-            auto host = std::find_if(known_.begin(), known_.end(), wanted);
-            if (host != known_.end()) {
-                host->lookup = known_host::lookup_type::under_way;
+        case phase_type::resolving:
+            if (auto host = known_.take_wanted()) {
                 result.kind = action::kind_type::resolve;
-                result.host = static_cast<std::size_t>(host - known_.begin());
+                result.host = *host;
             } else if (!servers_.empty() ||
                        (tried_.empty() && now >= due_ && use_known_addresses())) {
                 return attempt(now);
-            } else if (!tried_.empty() || !looking_up()) {
+            } else if (!tried_.empty() || !known_.looking_up()) {
                 // Do not wait for look-ups in progress if there were addresses to try.
                 pause(++failed_rounds_, now);
             }
             break;
-        }
         case phase_type::attempting:
             if (now >= due_ && !unread) {
-                phase_ = phase_type::resolving;
+                end_attempt();
                 result.kind = action::kind_type::abandon_attempt;
             }
             break;
         case phase_type::open:
-            if (now >= due_) {
-                ask_after_ = std::clamp(ask_after_ * 2, first_question, last_question);
-                due_ = now + ask_after_;
-                result.kind = action::kind_type::ask_for_quorum;
+            if (search_.next(now, known_, tried_.back())) {
+                result.kind = action::kind_type::ask_servers;
+            } else if (auto host = known_.take_wanted()) {
+                result.kind = action::kind_type::resolve;
+                result.host = *host;
             }
             break;
         default:
@@ -160,7 +128,8 @@ connector::action connector::next(time_point now, bool unread) {
 }
 
 time_point connector::deadline() const noexcept {
-    return std::min(due_, connect_deadline_);
+    time_point due = std::min(due_, connect_deadline_);
+    return open() ? std::min(due, search_.deadline()) : due;
 }
 
 connector::action connector::attempt(time_point now) {
@@ -191,6 +160,12 @@ void connector::limit_attempt() {
     due_ = std::min(due_, attempt_started_ + std::max<time_point::duration>(left, hasty_attempt));
 }
 
+void connector::end_attempt() noexcept {
+    if (std::exchange(outdated_, false))
+        return wait_until(attempt_started_);  // that is, now
+    phase_ = phase_type::resolving;
+}
+
 void connector::wait_until(time_point when) noexcept {
     phase_ = phase_type::waiting;
     due_ = when;
@@ -215,18 +190,32 @@ void connector::start(time_point now) {
     problems_ = {};
     failed_rounds_ = short_connections_ = 0;
     timeout_ = options_.session_timeout;
-    verified_ = hosts_.chroot.empty();
+    verified_ = hosts().chroot.empty();
     wait_until(now);
 }
 
 void connector::stop() noexcept {
-    using lookup = known_host::lookup_type;
     phase_ = phase_type::idle;
     due_ = connect_deadline_ = time_point::max();
-    for (known_host& host : known_) {
-        if (host.lookup != lookup::literal)
-            host.lookup = lookup::due;
-    }
+    known_.stop();
+    search_.stop();
+}
+
+void connector::replace(host_list hosts, time_point now) {
+    auto before = known_.servers();
+    known_.replace(std::move(hosts));
+    if (idle())
+        return;
+    failed_rounds_ = 0;
+    search_.list_replaced(std::move(before), timeout_, now);
+    if (open() || verifying())
+        return;
+    problems_ = {};
+    if (!attempting())
+        return wait_until(now);
+    // Unless it has succeeded.
+    outdated_ = true;
+    due_ = now;
 }
 
 void connector::expect(time_point now) noexcept {
@@ -236,9 +225,10 @@ void connector::expect(time_point now) noexcept {
 }
 
 void connector::begin_round(time_point now) {
-    using lookup = known_host::lookup_type;
     phase_ = phase_type::resolving;
     due_ = now + std::min<milliseconds>(timeout_ / 10, longest_patience);
+    outdated_ = false;
+    search_.stop();
     servers_.clear();
     tried_.clear();
     // Distributes clients over the servers.
@@ -246,21 +236,15 @@ void connector::begin_round(time_point now) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::shuffle(order.begin(), order.end(), random_);
     for (std::size_t i : order) {
-        known_host& host = known_[i];
-        // A look-up that takes longer than a round continues.
-        if (host.lookup == lookup::due) {
-            host.lookup = lookup::wanted;
-        } else if (host.lookup == lookup::literal && host.found.empty()) {
-            problems_.note(hosts_.hosts[i].name,
+        if (known_.lacks_interface(i)) {
+            problems_.note(known_.name(i),
                            "a link-local address needs a network interface of this machine, as in "
                            "fe80::1%eth0");
-        } else if (host.lookup != lookup::under_way) {
+        } else if (known_.refresh(i)) {
             use(i);
         }
-        if (host.lookup == lookup::fresh)
-            host.lookup = lookup::due;
     }
-    if (auto first = std::exchange(with_quorum_, std::nullopt)) {
+    if (auto first = search_.take_target()) {
         std::erase(servers_, *first);
         servers_.push_back(*first);
     }
@@ -268,10 +252,9 @@ void connector::begin_round(time_point now) {
 
 /// Tries the host's addresses next, in random order: one name may refer to a whole ensemble.
 void connector::use(std::size_t host) {
-    addresses found = known_[host].found;
+    std::vector<endpoint> found = known_.servers(host);
     std::shuffle(found.begin(), found.end(), random_);
-    for (const address& a : found) {
-        endpoint server(plain(a), hosts_.hosts[host].port);
+    for (const endpoint& server : found) {
         if (std::count(servers_.begin(), servers_.end(), server) == 0 &&
             std::count(tried_.begin(), tried_.end(), server) == 0) {
             servers_.push_back(server);
@@ -283,27 +266,20 @@ void connector::use(std::size_t host) {
 bool connector::use_known_addresses() {
     due_ = time_point::max();
     for (std::size_t i = 0; i < known_.size(); ++i) {
-        if (known_[i].lookup == known_host::lookup_type::under_way)
+        if (known_.looking_up(i))
             use(i);
     }
     return !servers_.empty();
 }
 
-bool connector::looking_up() const noexcept {
-    return std::any_of(known_.begin(), known_.end(), [](const known_host& h) {
-        return h.lookup == known_host::lookup_type::under_way;
-    });
-}
-
 void connector::resolved(std::size_t host, const std::string& problem, addresses found) {
-    using lookup = known_host::lookup_type;
-    known_host& h = known_[host];
     bool now = phase_ == phase_type::resolving || phase_ == phase_type::attempting;
-    h.lookup = now || !problem.empty() ? lookup::due : lookup::fresh;
-    if (problem.empty())
-        h.found = std::move(found);
-    else
-        problems_.note(hosts_.hosts[host].name, problem);
+    if (problem.empty()) {
+        known_.resolved(host, now, std::move(found));
+    } else {
+        known_.failed(host);
+        problems_.note(known_.name(host), problem);
+    }
     // An unavailable name server must not prevent attempts at known servers.
     if (now)
         use(host);
@@ -324,7 +300,7 @@ void connector::accepted() {
 
 void connector::attempt_failed(const std::string& why) {
     problems_.note(to_text(tried_.back()), why);
-    phase_ = phase_type::resolving;
+    end_attempt();
 }
 
 void connector::established(milliseconds timeout, bool read_only, time_point now) {
@@ -345,14 +321,16 @@ void connector::verified(bool read_only, time_point now) {
     problems_ = {};
     phase_ = phase_type::open;
     expect_nothing();
-    ask_after_ = 0ms;
-    due_ = read_only ? now : time_point::max();
+    due_ = time_point::max();
+    if (read_only)
+        search_.look_for_quorum(now);
 }
 
 /// Reconnects at once, unless connections repeatedly end shortly after they were made: by a server
 /// with malformed responses, that closes the connection on a request that is sent again each time,
 /// or whose sessions expire at once.
 void connector::connection_lost(time_point now) {
+    search_.stop();
     if (now - attempt_started_ >= lasting_connection)
         short_connections_ = 0;
     if (++short_connections_ <= short_connections_in_order)
@@ -361,38 +339,14 @@ void connector::connection_lost(time_point now) {
         pause(short_connections_ - short_connections_in_order, now);
 }
 
-void connector::quorum_found(const endpoint& server) {
-    with_quorum_ = server;
-    due_ = time_point::max();
-}
-
-std::vector<connector::endpoint> connector::other_servers() const {
-    std::vector<endpoint> others;
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        for (const address& a : known_[i].found) {
-            endpoint server(plain(a), hosts_.hosts[i].port);
-            if (server != tried_.back())
-                others.push_back(server);
-        }
-    }
-    return others;
-}
-
-std::string connector::name_of(const endpoint& server) const {
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        auto same = [&](const address& a) {
-            return endpoint(plain(a), hosts_.hosts[i].port) == server;
-        };
-        if (std::any_of(known_[i].found.begin(), known_[i].found.end(), same))
-            return hosts_.hosts[i].name;
-    }
-    return server.address().to_string();
+void connector::found(const endpoint& server, time_point now) {
+    search_.found(server, std::max<milliseconds>(timeout_ / 3, shortest_pause), now);
 }
 
 std::string connector::problems() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
-        if (known_[i].lookup == known_host::lookup_type::under_way)
-            problems_.note(hosts_.hosts[i].name, "no answer from the name service in time");
+        if (known_.looking_up(i))
+            problems_.note(known_.name(i), "no answer from the name service in time");
     }
     return problems_.text();
 }

@@ -2,16 +2,14 @@
 #pragma once
 
 #include "operation/operation.hpp"
-#include "session/hosts.hpp"
+#include "session/known_servers.hpp"
+#include "session/server_search.hpp"
 #include <corozk/options.hpp>
-
-#include <boost/asio/ip/tcp.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -46,14 +44,14 @@ private:
 };
 
 /// The strategy for connecting: the next server and the time for it, pauses between rounds of
-/// attempts, name look-ups, and when a read-only client looks for a quorum.
+/// attempts, name look-ups, and when a connected client goes to another server (`server_search`).
 ///
 /// Does no I/O. The owner reports events and then carries out the actions returned by `next`, until
 /// that is `wait`; it calls `next` again at `deadline`.
 class connector {
 public:
-    using endpoint = boost::asio::ip::tcp::endpoint;
-    using addresses = std::vector<boost::asio::ip::address>;
+    using endpoint = known_servers::endpoint;
+    using addresses = known_servers::addresses;
 
     enum class phase_type : std::uint8_t {
         idle,
@@ -71,7 +69,7 @@ public:
             resolve,          ///< look up `host` and call `resolved`
             attempt,          ///< connect to `server`; report `accepted` and the outcome
             abandon_attempt,  ///< no outcome in time: drop the connection
-            ask_for_quorum,   ///< ask `other_servers` whether they have a quorum
+            ask_servers,      ///< ask the `search` for its candidates; report the first as `found`
             give_up,          ///< `connect_timeout` is over: fail with the given reason
         };
         kind_type kind = kind_type::wait;
@@ -98,8 +96,12 @@ public:
     void established(std::chrono::milliseconds timeout, bool read_only, time_point now);
     void verified(bool read_only, time_point now);
     void connection_lost(time_point now);
-    void quorum_found(const endpoint& server);
+    void found(const endpoint& server, time_point now);
+    void left() noexcept { search_.stop(); }  ///< the server, for the one that was found
     void stop() noexcept;
+
+    /// Replaces the host list. Look-ups in progress are abandoned, and so is an attempt.
+    void replace(host_list hosts, time_point now);
 
     /// A call waits for a connection, until `connect_timeout` is over, or no call waits any more.
     void expect(time_point now) noexcept;
@@ -111,47 +113,37 @@ public:
     bool verifying() const noexcept { return phase_ == phase_type::verifying; }
     bool open() const noexcept { return phase_ == phase_type::open; }
 
-    const host_list& hosts() const noexcept { return hosts_; }
+    const known_servers& servers() const noexcept { return known_; }
+    const host_list& hosts() const noexcept { return known_.hosts(); }
+    const server_search& search() const noexcept { return search_; }
     std::chrono::milliseconds timeout() const noexcept { return timeout_; }  ///< of the session
     time_point attempt_started() const noexcept { return attempt_started_; }
     const std::vector<endpoint>& tried() const noexcept { return tried_; }
-    std::vector<endpoint> other_servers() const;
-
-    /// A server's name in the host list; the first one if it has several.
-    std::string name_of(const endpoint& server) const;
 
     /// Why connecting failed, by server or name. Attempts in progress count as failed.
     std::string problems();
 
 private:
-    struct known_host {
-        known_host() = default;
-        enum class lookup_type : std::uint8_t { literal, due, wanted, under_way, fresh };
-        lookup_type lookup = lookup_type::due;
-        addresses found;  ///< kept in case a look-up fails or takes long
-    };
-
     void use(std::size_t host);
     bool use_known_addresses();
-    bool looking_up() const noexcept;
     action attempt(time_point now);
     void limit_attempt();
+    void end_attempt() noexcept;
     void wait_until(time_point when) noexcept;
     void pause(std::size_t failures, time_point now);
 
     const client_options& options_;
-    host_list hosts_;
-    std::vector<known_host> known_;  ///< of each host
+    known_servers known_;
     std::mt19937_64& random_;
     phase_type phase_ = phase_type::idle;
     time_point due_ = time_point::max();  ///< the end of the phase
     time_point connect_deadline_ = time_point::max();
     time_point attempt_started_{};
     std::chrono::milliseconds timeout_;
-    std::vector<endpoint> servers_;          ///< of this round; the last one is tried next
-    std::vector<endpoint> tried_;            ///< of this round; the last one is the current attempt
-    std::optional<endpoint> with_quorum_;    ///< to be tried first
-    std::chrono::milliseconds ask_after_{};  ///< between two searches for a quorum
+    std::vector<endpoint> servers_;  ///< of this round; the last one is tried next
+    std::vector<endpoint> tried_;    ///< of this round; the last one is the current attempt
+    bool outdated_ = false;          ///< the attempt is one of an earlier list
+    server_search search_;
     connect_problems problems_;
     std::size_t failed_rounds_ = 0;
     std::size_t short_connections_ = 0;  ///< in a row, including the current one

@@ -8,6 +8,7 @@
 #include "session/agenda.hpp"
 #include "session/closing_steps.hpp"
 #include "session/connector.hpp"
+#include "session/ensemble_follower.hpp"
 #include "session/expiry_clock.hpp"
 #include "session/link.hpp"
 #include "session/persistent_watches.hpp"
@@ -44,6 +45,9 @@ public:
     void close(user_call<> call);
     void next_state(const session_status& seen, user_call<session_status> call);
     void add_auth(auth_info auth);
+
+    /// Replaces the host list. @return an error, and nothing has changed, if it cannot be used
+    error_code set_hosts(const std::string& hosts);
     client_counters snapshot() const;
     const client_options& options() const noexcept { return options_; }
 
@@ -111,7 +115,9 @@ private:
     void established();
     void verify_chroot();
     void ready();
-    void ask_for_quorum();
+    void follow_ensemble();
+    void ask_servers();
+    void leave_server();
     void stop_looking() noexcept;
     void give_up_connecting(error_code reason);
     void connect_failed(error_code reason);
@@ -163,8 +169,9 @@ private:
 
     /// In progress besides the C client's connection.
     struct inquiries {
-        std::vector<std::unique_ptr<name_lookup>> names;       ///< by host
-        std::vector<std::unique_ptr<quorum_question>> quorum;  ///< while read-only
+        std::vector<std::unique_ptr<name_lookup>> names;  ///< by host
+        std::vector<std::unique_ptr<quorum_question>> quorum;
+        std::unique_ptr<ensemble_follower> ensemble;  ///< if the options say so
     } inquiries_;
 
     struct liveness {

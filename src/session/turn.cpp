@@ -58,6 +58,7 @@ void session::turn() {
         if (now() >= long_enough)
             break;
     }
+    leave_server();
     do_chores();
     wait_for_more();
     agenda_.end_turn();
@@ -215,8 +216,8 @@ void session::run_handlers() {
 }
 
 bool session::can_send() const noexcept {
-    return traffic_.can_send() && connector_.open() && link_.connected() &&
-           !(link_.congested() && unknown_to_c_client(traffic_.next_queued()));
+    return traffic_.can_send() && connector_.open() && !connector_.search().leaving() &&
+           link_.connected() && !(link_.congested() && unknown_to_c_client(traffic_.next_queued()));
 }
 
 void session::send_queued() {

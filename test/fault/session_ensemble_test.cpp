@@ -2,15 +2,11 @@
 // Three servers: another one takes over, a quorum is lost and comes back, members change.
 // ctest: PROCESSORS 2
 #include "client_fixture.hpp"
+#include "ensemble_fixture.hpp"
 #include <corozk/client.hpp>
-#include <corozk/testing/ensemble.hpp>
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <future>
-#include <iterator>
-#include <optional>
 #include <string>
 
 namespace corozk::testing::client_tests::session_ensemble_test {
@@ -18,41 +14,6 @@ namespace corozk::testing::client_tests::session_ensemble_test {
 using namespace corozk;
 using namespace corozk::testing;
 using namespace std::chrono_literals;
-
-namespace {
-
-ensemble_options configurable() {
-    ensemble_options options;
-    options.member.java_properties = {"zookeeper.skipACL=yes"};
-    options.member.config_lines = {"reconfigEnabled=true"};
-    return options;
-}
-
-template <class Function>
-awaitable<void> in_background(Function& f) {
-    auto done = std::async(std::launch::async, [&f] { f(); });
-    co_await eventually_async([&] { return done.wait_for(0s) == std::future_status::ready; },
-                              120s,
-                              "the end of a function on another thread");
-    done.get();
-}
-
-/// The member that a session is connected to.
-std::optional<std::size_t> home_of(ensemble& all, std::int64_t session) {
-    char id[32];
-    std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(session));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!all[i].running())
-            continue;
-        if (four_letter(all[i].port(), "cons").find(std::string("sid=") + id) !=
-            std::string::npos) {
-            return i;
-        }
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 TEST_CASE("ensemble: the session moves on when its server dies, and waits for a quorum") {
     ensemble all(configurable());
@@ -118,46 +79,6 @@ TEST_CASE("ensemble: the session moves on when its server dies, and waits for a 
             CHECK(zk.generation() == 1);
             node_data read = co_await zk.get("/e");
             CHECK(read.data == "y");
-            co_await zk.close();
-        },
-        150s);
-    run_to_idle(context);
-}
-
-TEST_CASE("ensemble: read-only where there is no quorum, and back at a server that has one") {
-    ensemble_options with_read_only = configurable();
-    with_read_only.member.java_properties.push_back("readonlymode.enabled=true");
-    with_read_only.member.config_lines.push_back("localSessionsEnabled=true");
-    ensemble all(with_read_only);
-    auto descriptors = [] {
-        auto list = std::filesystem::directory_iterator("/proc/self/fd");
-        return std::distance(begin(list), end(list));
-    };
-    boost::asio::io_context context;
-    run(
-        context,
-        [&]() -> awaitable<void> {
-            client_options options = quiet_options(all.hosts());
-            options.session_timeout = 60s;
-            options.connect_timeout = 60s;
-            options.allow_read_only = true;
-            // A server without a quorum serves new sessions only.
-            all[1].kill();
-            all[2].kill();
-            client zk = co_await connected_client(options);
-            CHECK(zk.state() == session_state::read_only);
-            auto before = descriptors();
-            auto [refused, made] = co_await zk.create("/r", "", create_options(), as_tuple());
-            CHECK(refused == zk_errc::not_read_only);
-            auto bring_back = [&] {
-                // One is enough. The first one then has a quorum, too, and lets go of its clients.
-                all[1].launch();
-                all.wait_for_quorum();
-            };
-            co_await in_background(bring_back);
-            co_await reach(zk, session_state::connected);
-            co_await zk.create("/r");
-            co_await eventually_async([&] { return descriptors() <= before; });
             co_await zk.close();
         },
         150s);

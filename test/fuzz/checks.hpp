@@ -23,6 +23,7 @@ void node_names(std::string_view input);
 void sequences(std::string_view input);
 void paths(std::string_view input);
 void host_lists(std::string_view input);
+void ensemble_configurations(std::string_view input);
 void limits(std::string_view input);
 void release_requests(std::string_view input);
 void elections(std::string_view input);

@@ -9,6 +9,7 @@
 #include "recipe/locks/multi_lock_rule.hpp"
 #include "recipe/nodes/rule.hpp"
 #include "recipe/priority_lock/rule.hpp"
+#include "session/ensemble_follower.hpp"
 #include "session/hosts.hpp"
 
 #include <algorithm>
@@ -135,6 +136,11 @@ void host_lists(std::string_view input) {
             "and means the same",
             input);
     }
+}
+
+void ensemble_configurations(std::string_view input) {
+    client_configuration found = parse_configuration(input);
+    require(found.hosts.size() <= 2 * input.size() + 2, "no more hosts than characters", input);
 }
 
 void limits(std::string_view input) {

@@ -11,6 +11,7 @@ const std::vector<target>& all_targets() {
         {"sequence", sequences},
         {"path", paths},
         {"hosts", host_lists},
+        {"ensemble_configuration", ensemble_configurations},
         {"limit", limits},
         {"counter", counters},
         {"two_phase_commit", commits},

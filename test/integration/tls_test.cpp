@@ -284,6 +284,32 @@ TEST_CASE("tls: certificates that are replaced are used for the next connection"
     with_client(options, body, 120s);
 }
 
+TEST_CASE("tls: a client moves to a server whose certificate is for its name in the new list") {
+    secure_server secure;
+    secure_server elsewhere("elsewhere");
+    // Nothing of what passes is understood.
+    fault_proxy old(secure.port.port());
+    fault_proxy other(elsewhere.port.port());
+    fault_proxy good(secure.port.port());
+    client_options options = secure.options(made().client());
+    options.hosts = old.hosts();
+    options.session_timeout = 2s;
+    auto body = [&](client& zk) -> awaitable<void> {
+        session_status before = zk.status();
+        co_await zk.set_hosts(other.hosts());
+        co_await eventually_async([&] { return other.statistics().connections_accepted >= 3; },
+                                  20s);
+        CHECK(zk.status().revision == before.revision);
+        // The server answers "isro" on its port for TLS.
+        co_await zk.set_hosts("localhost:" + std::to_string(good.port()));
+        co_await eventually_async([&] { return old.statistics().connections_open == 0; }, 20s);
+        co_await zk.exists("/");
+        CHECK(zk.session_id() == before.session_id);
+        CHECK(zk.counters().connection_losses == 0);
+    };
+    with_client(options, body, 60s);
+}
+
 TEST_CASE("tls: settings that cannot be used are refused before anything is sent") {
     auto problem = [&](auto change) {
         client_options options = options_for("127.0.0.1:1");

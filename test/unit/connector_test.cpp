@@ -472,16 +472,16 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
     b.machine.established(4s, true, b.now);
     std::vector<std::chrono::milliseconds> pauses;
     for (int i = 0; i < 8; ++i) {
-        CHECK(b.next().kind == kind::ask_for_quorum);
+        CHECK(b.next().kind == kind::ask_servers);
         CHECK(b.waits());
         pauses.push_back(b.pass());
     }
     CHECK(pauses == std::vector<std::chrono::milliseconds>{
                         200ms, 400ms, 800ms, 1600ms, 3200ms, 6400ms, 10s, 10s});
-    auto others = b.machine.other_servers();
+    auto others = b.machine.search().candidates();
     CHECK(others.size() == 3);
     CHECK(std::count(others.begin(), others.end(), current) == 0);
-    b.machine.quorum_found(others.back());
+    b.machine.found(others.back(), b.now);
     CHECK(b.waits());
     b.machine.connection_lost(b.now);
     b.begin_round();
@@ -490,6 +490,195 @@ TEST_CASE("connector: while read-only it looks for a quorum, and goes there firs
     b.machine.established(4s, false, b.now);
     CHECK(b.waits());
     CHECK(b.machine.deadline() == time_point::max());
+}
+
+TEST_CASE("connector: it leaves once nothing is in flight, or tries again later") {
+    bench b("10.0.0.1,10.0.0.2");
+    b.start();
+    b.begin_round();
+    auto current = b.attempt();
+    b.machine.established(4s, true, b.now);
+    REQUIRE(b.next().kind == kind::ask_servers);
+    auto other = b.machine.search().candidates().at(0);
+    CHECK(other != current);
+    CHECK_FALSE(b.machine.search().leaving());
+    b.machine.found(other, b.now);
+    CHECK(b.machine.search().leaving());
+    CHECK(b.waits());
+    CHECK(b.pass() == 1333ms);
+    CHECK(b.waits());
+    CHECK_FALSE(b.machine.search().leaving());
+    b.pass();
+    CHECK(b.next().kind == kind::ask_servers);
+    b.machine.found(other, b.now);
+    b.machine.left();
+    CHECK_FALSE(b.machine.search().leaving());
+    b.machine.connection_lost(b.now);
+    b.begin_round();
+    CHECK(b.attempt() == other);
+    b.refuse();
+    CHECK(b.attempt() == current);
+}
+
+TEST_CASE("hosts replaced: while idle the next connection uses them") {
+    bench b("10.0.0.1");
+    b.machine.replace(parse_hosts("10.0.0.2"), b.now);
+    CHECK(b.waits());
+    CHECK(b.machine.idle());
+    b.start();
+    b.begin_round();
+    CHECK(b.attempt() == at("10.0.0.2"));
+}
+
+TEST_CASE("hosts replaced: without a connection they are tried at once") {
+    bench b("10.0.0.1,10.0.0.9,zk");
+    b.start();
+    int phases = GENERATE(0, 1, 2, 3);
+    CAPTURE(phases);
+    if (phases > 0)
+        b.begin_round();
+    if (phases > 1)
+        b.resolve();
+    if (phases > 2) {
+        for (int i = 0; i < 2; ++i) {
+            b.attempt();
+            b.refuse();
+        }
+        CHECK(b.waits());
+    }
+    b.machine.replace(parse_hosts("10.0.0.2"), b.now);
+    b.begin_round();
+    CHECK(b.attempt() == at("10.0.0.2"));
+    b.machine.established(4s, false, b.now);
+    CHECK(b.waits());
+    CHECK(b.machine.deadline() == time_point::max());
+}
+
+TEST_CASE("hosts replaced: an attempt is abandoned, unless it may have succeeded") {
+    bench b("10.0.0.1,10.0.0.9");
+    b.start();
+    b.begin_round();
+    auto old = b.attempt();
+    b.machine.replace(parse_hosts("10.0.0.2,10.0.0.3"), b.now);
+    CHECK(b.machine.next(b.now, true).kind == kind::wait);
+    SECTION("it has not") {
+        CHECK(b.next().kind == kind::abandon_attempt);
+        b.begin_round();
+        b.attempt();
+        b.refuse();
+        b.attempt();
+        b.refuse();
+        CHECK(b.waits());  // a usual pause
+        CHECK(b.machine.phase() == phase::waiting);
+    }
+    SECTION("it fails") {
+        b.refuse();
+        b.begin_round();
+        CHECK(b.attempt() != old);
+    }
+    SECTION("it has: the client moves later") {
+        b.machine.established(4s, false, b.now);
+        CHECK(b.machine.open());
+        CHECK(b.machine.deadline() <= b.now + 4s);
+        b.now = b.machine.deadline();
+        CHECK(b.next().kind == kind::ask_servers);
+        auto other = b.machine.search().candidates().at(0);
+        CHECK((other == at("10.0.0.2") || other == at("10.0.0.3")));
+    }
+}
+
+TEST_CASE("hosts replaced: names are looked up first, and addresses of names in both lists known") {
+    bench b("a,b");
+    b.start();
+    b.begin_round();
+    b.resolve();
+    b.resolve();
+    b.machine.resolved(0, "", {make_address("10.0.0.1")});
+    auto current = b.attempt();
+    CHECK(current == at("10.0.0.1"));
+    b.machine.resolved(1, "", {make_address("10.0.0.2")});
+    b.machine.established(4s, false, b.now);
+    SECTION("the own server under another name") {
+        b.machine.replace(parse_hosts("c,b"), b.now);
+        b.pass();
+        CHECK(b.resolve() == 0);
+        CHECK(b.waits());
+        b.machine.resolved(0, "", {current.address()});
+        CHECK(b.waits());
+        CHECK(b.machine.deadline() == time_point::max());
+    }
+    SECTION("one that is gone; the new one cannot be resolved, and later it can") {
+        b.machine.replace(parse_hosts("c"), b.now);
+        b.pass();
+        CHECK(b.resolve() == 0);
+        b.machine.resolved(0, "unknown name", {});
+        CHECK(b.waits());
+        CHECK(b.machine.open());
+        b.pass();
+        CHECK(b.resolve() == 0);
+        CHECK(b.waits());
+        b.pass();  // patience
+        CHECK(b.waits());
+        b.machine.resolved(0, "", {make_address("10.0.0.3")});
+        b.pass();
+        CHECK(b.next().kind == kind::ask_servers);
+        CHECK(b.machine.search().candidates() == std::vector{at("10.0.0.3")});
+    }
+    SECTION("the other one: nothing is looked up") {
+        b.machine.replace(parse_hosts("b"), b.now);
+        b.pass();
+        CHECK(b.next().kind == kind::ask_servers);
+        CHECK(b.machine.search().candidates() == std::vector{at("10.0.0.2")});
+    }
+    SECTION("the connection is lost before: all are tried, with new look-ups") {
+        b.machine.replace(parse_hosts("b,c"), b.now);
+        b.machine.connection_lost(b.now);
+        b.begin_round();
+        b.resolve();
+        b.resolve();
+        b.machine.resolved(0, "", {make_address("10.0.0.2")});
+        CHECK(b.attempt() == at("10.0.0.2"));
+    }
+}
+
+TEST_CASE("hosts replaced: one of a removed server's clients asks any, once the first is silent") {
+    bench b("10.0.0.1,10.0.0.2");
+    b.start();
+    b.begin_round();
+    auto current = b.attempt();
+    auto other = current == at("10.0.0.1") ? at("10.0.0.2") : at("10.0.0.1");
+    b.machine.established(4s, false, b.now);
+    b.machine.replace(parse_hosts(other.address().to_string() + ",10.0.0.3"), b.now);
+    std::set<connector::endpoint> asked;
+    for (int i = 0; i < 20; ++i) {
+        b.pass();
+        REQUIRE(b.next().kind == kind::ask_servers);
+        REQUIRE(b.machine.search().candidates().size() == 1);
+        asked.insert(b.machine.search().candidates().front());
+        CHECK(b.waits());
+    }
+    CHECK(asked == std::set{other, at("10.0.0.3")});
+}
+
+TEST_CASE("hosts replaced: while read-only all of them are asked at once") {
+    bench b("10.0.0.1");
+    b.connect(true);
+    CHECK(b.waits());  // there is no other server
+    b.machine.replace(parse_hosts("10.0.0.2,10.0.0.3"), b.now);
+    CHECK(b.next().kind == kind::ask_servers);
+    CHECK(b.machine.search().for_quorum());
+    CHECK(b.machine.search().candidates().size() == 2);
+}
+
+TEST_CASE("hosts replaced: before the chroot was verified") {
+    bench b(with_chroot());
+    b.connect();
+    CHECK(b.machine.verifying());
+    b.machine.replace(parse_hosts("10.0.0.2/app"), b.now);
+    CHECK(b.waits());
+    b.machine.verified(false, b.now);
+    b.pass();
+    CHECK(b.next().kind == kind::ask_servers);
 }
 
 TEST_CASE("connector: keeps the problems of so many servers, and forgets them when connected") {

@@ -49,19 +49,24 @@ void ensemble::set_up() {
     lines.push_back(fmt::format("initLimit={}", options_.init_limit));
     lines.push_back(fmt::format("syncLimit={}", options_.sync_limit));
     for (std::size_t index = 0; index < options_.size; ++index) {
-        server_options member = options_.member;
+        members_.emplace_back(new server{options_.member, server::deferred{}});
+    }
+    for (std::size_t index = 0; index < options_.size; ++index) {
+        server_options& member = members_[index]->options_;
         member.config_lines = lines;
         for (std::size_t peer = 0; peer < options_.size; ++peer) {
             std::uint16_t quorum = peer_ports_[2 * peer].port();
             if (options_.quorum_route && peer != index) {
                 quorum = options_.quorum_route(index, peer, quorum);
             }
-            member.config_lines.push_back(fmt::format(
-                "server.{}=127.0.0.1:{}:{}", peer + 1, quorum, peer_ports_[2 * peer + 1].port()));
+            member.config_lines.push_back(fmt::format("server.{}=127.0.0.1:{}:{};127.0.0.1:{}",
+                                                      peer + 1,
+                                                      quorum,
+                                                      peer_ports_[2 * peer + 1].port(),
+                                                      members_[peer]->port()));
         }
         member.member_id = static_cast<int>(index) + 1;
         member.start_limit = options_.quorum_limit;
-        members_.emplace_back(new server{std::move(member), server::deferred{}});
     }
 }
 

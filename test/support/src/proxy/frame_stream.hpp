@@ -41,6 +41,9 @@ public:
         return bytes;
     }
 
+    /** What answers an unframed stream is unframed, too. */
+    void stop_framing() noexcept { unframed_ = true; }
+
     /** True once the stream has turned out not to be framed. */
     bool unframed() const noexcept { return unframed_; }
 

@@ -105,6 +105,9 @@ void link::on_read(direction way, const error_code& error, std::size_t count) {
         return;
     }
     one.stream.filled(count);
+    if (way == direction::to_client && line(direction::to_server).stream.unframed()) {
+        one.stream.stop_framing();
+    }
     while (auto bytes = one.stream.next()) {
         one.queued += bytes->size();
         one.inbox.push_back({.bytes = *std::move(bytes), .decided = {}});

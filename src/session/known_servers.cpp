@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/known_servers.hpp"
+
+#include <corozk/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace corozk::detail {
+
+namespace {
+
+using boost::asio::ip::address;
+
+/// The canonical form of an address.
+address plain(const address& a) {
+    if (a.is_v6() && a.to_v6().is_v4_mapped())
+        return make_address_v4(boost::asio::ip::v4_mapped, a.to_v6());
+    return a;
+}
+
+bool link_local_only(const address& a) {
+    return a.is_v6() && a.to_v6().is_link_local() && a.to_v6().scope_id() == 0;
+}
+
+}  // namespace
+
+known_servers::known_servers(host_list hosts) {
+    replace(std::move(hosts));
+}
+
+void known_servers::replace(host_list hosts) {
+    stop();
+    host_list before = std::exchange(hosts_, std::move(hosts));
+    auto known = std::exchange(known_, std::vector<known_host>(hosts_.hosts.size()));
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto same = [&](const host& h) { return h.name == name(i); };
+        auto at = std::find_if(before.hosts.begin(), before.hosts.end(), same);
+        if (at != before.hosts.end()) {
+            known_[i] = known[static_cast<std::size_t>(at - before.hosts.begin())];
+            continue;
+        }
+        error_code is_name;
+        address literal = boost::asio::ip::make_address(name(i), is_name);
+        if (is_name)
+            continue;
+        known_[i].lookup = lookup::literal;
+        if (!link_local_only(literal))
+            known_[i].found = {literal};
+    }
+}
+
+bool known_servers::refresh(std::size_t host) noexcept {
+    lookup& state = known_[host].lookup;
+    if (state == lookup::due)
+        state = lookup::wanted;
+    bool usable = state == lookup::literal || state == lookup::fresh;
+    if (state == lookup::fresh)
+        state = lookup::due;
+    return usable;
+}
+
+void known_servers::want_unknown() noexcept {
+    for (known_host& h : known_) {
+        if (h.lookup == lookup::due && h.found.empty())
+            h.lookup = lookup::wanted;
+    }
+}
+
+std::optional<std::size_t> known_servers::take_wanted() noexcept {
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (known_[i].lookup == lookup::wanted) {
+            known_[i].lookup = lookup::under_way;
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+bool known_servers::looking_up(std::size_t host) const noexcept {
+    return known_[host].lookup == lookup::under_way;
+}
+
+bool known_servers::looking_up() const noexcept {
+    return std::any_of(known_.begin(), known_.end(), [](const known_host& h) {
+        return h.lookup == lookup::under_way || h.lookup == lookup::wanted;
+    });
+}
+
+void known_servers::resolved(std::size_t host, bool used, addresses found) {
+    known_[host].lookup = used ? lookup::due : lookup::fresh;
+    known_[host].found = std::move(found);
+}
+
+void known_servers::failed(std::size_t host) noexcept {
+    known_[host].lookup = lookup::due;
+}
+
+void known_servers::stop() noexcept {
+    for (known_host& h : known_) {
+        if (h.lookup != lookup::literal)
+            h.lookup = lookup::due;
+    }
+}
+
+bool known_servers::lacks_interface(std::size_t host) const noexcept {
+    return known_[host].lookup == lookup::literal && known_[host].found.empty();
+}
+
+std::vector<known_servers::endpoint> known_servers::servers(std::size_t host) const {
+    std::vector<endpoint> result;
+    for (const address& a : known_[host].found)
+        result.emplace_back(plain(a), hosts_.hosts[host].port);
+    return result;
+}
+
+std::vector<known_servers::endpoint> known_servers::servers() const {
+    std::vector<endpoint> result;
+    for (std::size_t i = 0; i < size(); ++i) {
+        for (const endpoint& server : servers(i)) {
+            if (std::find(result.begin(), result.end(), server) == result.end())
+                result.push_back(server);
+        }
+    }
+    return result;
+}
+
+std::string known_servers::name_of(const endpoint& server) const {
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto those = servers(i);
+        if (std::find(those.begin(), those.end(), server) != those.end())
+            return name(i);
+    }
+    return server.address().to_string();
+}
+
+}  // namespace corozk::detail
