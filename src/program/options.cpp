@@ -15,6 +15,7 @@ client_options to_client_options(const settings& s) {
     options.session_timeout = s.session_timeout;
     options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
     options.auth = s.auth;
+    options.dialect = s.dialect;
     // Any of them: nothing is sent in clear text where TLS was meant.
     const tls_options& tls = s.tls;
     if (tls.system_authorities || !tls.ca_file.empty() || !tls.certificate_file.empty() ||

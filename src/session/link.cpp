@@ -21,18 +21,29 @@ link::link(const boost::asio::any_io_executor& executor,
                                  return;
                              operation& op = *own_.front();
                              own_.pop_front();
-                             take_response(op, response, chroot_);
+                             take_response(op, response, chroot_, client_->session_id());
                              inbox_.emplace_back(op);
                          })),
       inbox_(inbox),
       process_(forks()) {}
 
+bool link::own(const operation& op) const noexcept {
+    return is_own(op, relay_->abilities());
+}
+
 bool link::submit(operation& op, const std::string& chroot) {
-    if (!unknown_to_c_client(op))
+    if (!can_be_asked(op, relay_->abilities())) {
+        // The server keeps the watch until it fires, into nothing.
+        if (op.code == op_code::remove_watches)
+            client_->forget_watches(op.path, op.version);
+        op.error = zk_errc::unimplemented;
+        return false;
+    }
+    if (!own(op))
         return client_->submit(op);
     chroot_ = chroot;
     own_.push_back(&op);
-    relay_->request(to_frame(op, chroot));
+    relay_->request(to_frame(op, chroot, relay_->abilities()));
     return true;
 }
 
