@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,6 +91,21 @@ struct sasl_options {
     std::string realm;
 };
 
+/** @brief Which operations of ZooKeeper's protocol a client asks for. */
+enum class server_dialect : std::uint8_t {
+    /// All of them. A server that does not know one is noticed: because it says so, or because it
+    /// closes the connection twice instead of responding. Until then requests fail with
+    /// `zk_errc::connection_loss`; afterwards the client asks for something else, as below.
+    automatic,
+
+    /// Those of ZooKeeper 3.4, which ClickHouse Keeper and RaftKeeper know, too. Containers become
+    /// persistent znodes, the `stat` of a created znode has no times (`ctime` and `mtime` are 0),
+    /// and watches that are no longer waited for stay at the server until they fire or the
+    /// connection ends. What else is newer fails with `zk_errc::unimplemented`, and nothing is sent:
+    /// TTLs, `read_all`, `ephemerals`, `count_descendants`, `who_am_i`, `reconfigure`.
+    zookeeper_3_4,
+};
+
 /** @brief The options of a client. Every member except `hosts` has a default. */
 struct client_options {
     client_options() = default;
@@ -140,6 +156,9 @@ struct client_options {
 
     /// The destination of log messages.
     corozk::logger logger;
+
+    /// What the servers are asked for.
+    server_dialect dialect = server_dialect::automatic;
 
     /// The largest request that the servers accept (their `jute.maxbuffer`), in bytes. Responses
     /// may be larger; one of more than 64 MiB ends the connection.

@@ -124,7 +124,7 @@ static_assert(std::is_trivially_destructible_v<create_options>);
 struct created_node {
     created_node() = default;
     std::string path;   ///< Including the sequence number, if any.
-    corozk::stat stat;  ///< The node's metadata, if the server returns it.
+    corozk::stat stat;  ///< The node's metadata; see `client_options::dialect`.
 };
 
 /** @brief A node's data and metadata. */

@@ -304,7 +304,7 @@ bool handle::submit(operation& op) {
         case op_code::count_descendants:
         case op_code::who_am_i:
         case op_code::add_watch:
-            break;  // see `unknown_to_c_client`
+            break;  // see `is_own`
         case op_code::remove_watches: {
             auto type = static_cast<ZooWatcherType>(op.version);
             // The completion parameter is declared as a pointer to a pointer to a function, but
@@ -326,9 +326,10 @@ bool handle::submit(operation& op) {
     return true;
 }
 
-void handle::forget_watches(const std::string& path) {
+void handle::forget_watches(const std::string& path, std::int32_t type) {
     call_scope scope(log_);
-    zoo_aremove_all_watches(zh_, path.c_str(), ZWATCHTYPE_ANY, 1, nullptr, nullptr);
+    zoo_aremove_all_watches(
+        zh_, path.c_str(), static_cast<ZooWatcherType>(type), 1, nullptr, nullptr);
 }
 
 std::int64_t handle::session_id() const noexcept {

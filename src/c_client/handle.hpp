@@ -102,8 +102,9 @@ public:
     /// Stops logging.
     void silence() noexcept;
 
-    /// Removes all watches of a path, from the C client's tables only.
-    void forget_watches(const std::string& path);
+    /// Removes all watches of a path, from the C client's tables only: of all types, or of one as in
+    /// a removal (`operation::version`).
+    void forget_watches(const std::string& path, std::int32_t type = 3);
 
     std::int64_t session_id() const noexcept;
     std::chrono::milliseconds negotiated_timeout() const noexcept;

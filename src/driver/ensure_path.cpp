@@ -44,8 +44,6 @@ task<error_code> ensure_path(port& p, std::string path, acl entries, create_mode
             std::string parent(parent_path(current));
             missing.push_back(std::move(current));
             current = std::move(parent);
-        } else if (ec == zk_errc::unimplemented && mode == create_mode::container) {
-            mode = create_mode::persistent;
         } else if (ec == zk_errc::no_auth) {
             // It may exist without permission to create siblings.
             request exists(p, op_code::exists, current);

@@ -8,9 +8,8 @@
 
 namespace corozk::detail {
 
-/// Creates a node and its missing ancestors with the given mode and ACL; persistent ones if the
-/// server does not support containers. Existing nodes are not changed, and no permissions are
-/// needed on their ancestors.
+/// Creates a node and its missing ancestors with the given mode and ACL. Existing nodes are not
+/// changed, and no permissions are needed on their ancestors.
 task<error_code> ensure_path(port& p,
                              std::string path,
                              acl entries,

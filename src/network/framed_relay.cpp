@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -29,7 +30,10 @@ public:
                  const client_options& options,
                  callback ready,
                  reception_handler received)
-        : ready_(std::move(ready)), received_(std::move(received)), streams_(executor, options) {}
+        : ready_(std::move(ready)),
+          received_(std::move(received)),
+          streams_(executor, options),
+          known_{server_abilities(options.dialect == server_dialect::automatic)} {}
 
     ~framed_relay() override { framed_relay::close(); }
 
@@ -42,7 +46,7 @@ public:
         sasl_.server = name;
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
-        conversation_.emplace(seen_);
+        conversation_.emplace(known_.last_zxid);
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.
@@ -107,13 +111,13 @@ public:
         std::span bytes(reinterpret_cast<unsigned char*>(frame.data()), frame.size());
         if (!conversation_)
             return;
-        conversation_->sent(bytes, origin::own);
+        note(bytes, origin::own);
         send(bytes);
     }
 
     void report_events() noexcept override { reports_events_ = true; }
 
-    void begin_session() noexcept override { seen_ = 0; }
+    void begin_session() noexcept override { known_.last_zxid = 0; }
 
     bool carries() const noexcept override {
         return stream_ && stream_->connected() && !stream_->congested() && inner_.open();
@@ -167,13 +171,15 @@ public:
         stream_.reset();
         inner_.end();
         if (conversation_)
-            seen_ = std::max(seen_, conversation_->last_zxid());
+            known_.last_zxid = std::max(known_.last_zxid, conversation_->last_zxid());
         conversation_.reset();
         incoming_.clear();
         outgoing_.clear();
         delivery_.clear();
         held_.reset();
     }
+
+    const server_abilities& abilities() const noexcept override { return known_.abilities; }
 
     bool unauthenticated() const noexcept override { return sasl_.failed; }
 
@@ -198,6 +204,13 @@ private:
     static constexpr std::size_t usual = 2048;
     static constexpr std::size_t many = 32UL * 1024;
 
+    /// A request is about to be sent.
+    void note(std::span<unsigned char> frame, origin from) {
+        if (conversation_->awaited() == 0)
+            known_.abilities.responsive(std::chrono::steady_clock::now());
+        conversation_->sent(frame, from);
+    }
+
     void send(std::span<const unsigned char> data) {
         bytes_.sent += data.size();
         stream_->write(data);
@@ -207,7 +220,7 @@ private:
     void send_frames() {
         std::span<unsigned char> frames;
         for (auto frame = outgoing_.next(); !frame.empty(); frame = outgoing_.next()) {
-            conversation_->sent(frame);
+            note(frame, origin::c_client);
             frames =
                 frames.empty() ? frame : std::span(frames.data(), frames.size() + frame.size());
         }
@@ -237,16 +250,40 @@ private:
             bytes_.received += n;
             if (n == 0)
                 return explain_end();
+            known_.abilities.responsive(std::chrono::steady_clock::now());
             check();
             respond();
         }
     }
 
     void explain_end() {
-        if (stream_->ended() && !conversation_->established() && !streams_.options().tls)
+        if (!stream_->ended())
+            return;
+        const operation_set unknown = known_.abilities.hung_up(conversation_->awaited_operations(),
+                                                               std::chrono::steady_clock::now());
+        if (unknown != 0)
+            problem_ = stream_->problem() + ", again, at " + not_asked_again(unknown);
+        else if (!conversation_->established() && !streams_.options().tls)
             problem_ = stream_->problem() +
                        " without a response (it may have no quorum, or this "
                        "may be a port for TLS)";
+    }
+
+    static std::string not_asked_again(operation_set unknown) {
+        return to_string(unknown) + ", which it is not asked for any more (see server_dialect)";
+    }
+
+    /// Gives up the connection if the server turns out not to know an operation.
+    bool understood(const reception& what) {
+        if (!what.not_known) {
+            known_.abilities.answered(what.asked);
+            return true;
+        }
+        const bool useless = what.what == reception::kind::refused;
+        const operation_set unknown = known_.abilities.refused(what.asked, useless);
+        if (unknown != 0)
+            distrust("it does not know " + not_asked_again(unknown));
+        return unknown == 0;
     }
 
     void check() {
@@ -255,6 +292,8 @@ private:
             if (frame.empty())
                 break;
             reception what = conversation_->received(frame);
+            if (!understood(what))
+                return;
             if (what.what == reception::kind::refused)
                 return distrust("it sent what no server may send: " + what.problem);
             if (authenticate(frame, what))
@@ -333,6 +372,12 @@ private:
         bool failed = false;
     };
 
+    /// From earlier connections.
+    struct experience {
+        server_abilities abilities;
+        std::int64_t last_zxid = 0;  ///< of this session
+    };
+
     callback ready_;
     reception_handler received_;
     stream_factory streams_;
@@ -344,7 +389,7 @@ private:
     frame_splitter outgoing_{std::numeric_limits<std::int32_t>::max()};
     /// Until the C client has read all that came before.
     std::optional<std::pair<reception, std::span<unsigned char>>> held_;
-    std::int64_t seen_ = 0;  ///< the last zxid of earlier connections of this session
+    experience known_;
     byte_counts bytes_;
     std::string problem_;
     bool refused_ = false;  ///< a frame; none that follows is read

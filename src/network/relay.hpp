@@ -2,6 +2,7 @@
 #pragma once
 
 #include "wire/conversation.hpp"
+#include "wire/server_abilities.hpp"
 #include <corozk/options.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -99,6 +100,9 @@ public:
     virtual bool hung_up() = 0;
 
     virtual void close() = 0;
+
+    /// What to ask of the servers.
+    virtual const server_abilities& abilities() const noexcept = 0;
 
     /// Whether SASL authentication has failed.
     virtual bool unauthenticated() const noexcept = 0;

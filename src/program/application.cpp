@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace corozk::program {
@@ -136,6 +138,13 @@ void application::add_settings() {
                  settings_.connect_timeout,
                  "the time limit for connecting; 0: none (default 10s, or --deadline, which is "
                  "never exceeded)");
+    static const std::map<std::string, server_dialect> dialects{
+        {"automatic", server_dialect::automatic}, {"zookeeper-3.4", server_dialect::zookeeper_3_4}};
+    auto choose = [this](const std::string& name) { settings_.dialect = dialects.at(name); };
+    app_.add_option_function<std::string>(
+            "--dialect", choose, "what the servers know; zookeeper-3.4 also for ClickHouse Keeper")
+        ->check(CLI::IsMember(dialects))
+        ->envname("COROZK_DIALECT");
     auto add_file = [this](const char* name, std::string& into, const char* help) {
         return app_.add_option(name, into, help)->type_name("FILE");
     };

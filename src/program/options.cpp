@@ -16,6 +16,7 @@ client_options to_client_options(const settings& s) {
     options.connect_timeout = s.connect_timeout.value_or(options.connect_timeout);
     options.follow_reconfiguration = s.follow_reconfiguration;
     options.auth = s.auth;
+    options.dialect = s.dialect;
     // Any of them: nothing is sent in clear text where TLS was meant.
     const tls_options& tls = s.tls;
     if (tls.system_authorities || !tls.ca_file.empty() || !tls.certificate_file.empty() ||

@@ -24,6 +24,7 @@ struct settings {
     corozk::acl acl;  ///< of new znodes; empty: open
     std::chrono::milliseconds session_timeout{10'000};
     std::optional<std::chrono::milliseconds> connect_timeout;
+    server_dialect dialect = server_dialect::automatic;
     tls_options tls;
     sasl_options sasl;
     bool json = false;

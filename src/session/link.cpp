@@ -26,7 +26,7 @@ void link::received(const reception& what) {
     } else if (!own_.empty()) {
         operation& op = *own_.front();
         own_.pop_front();
-        take_response(op, what, chroot_);
+        take_response(op, what, chroot_, client_ ? client_->session_id() : 0);
         // It knows those that were set before, and not yet those that were set after.
         if (client_ && replaces_watches(op))
             client_->forget_watches(op.path);
@@ -34,8 +34,19 @@ void link::received(const reception& what) {
     }
 }
 
+bool link::own(const operation& op) const noexcept {
+    return is_own(op, relay_->abilities());
+}
+
 bool link::submit(operation& op, const std::string& chroot) {
-    if (!unknown_to_c_client(op))
+    if (!can_be_asked(op, relay_->abilities())) {
+        // The server keeps the watch until it fires, into nothing.
+        if (op.code == op_code::remove_watches)
+            client_->forget_watches(op.path, op.version);
+        op.error = zk_errc::unimplemented;
+        return false;
+    }
+    if (!own(op))
         return client_->submit(op);
     chroot_ = chroot;
     own_.push_back(&op);
@@ -43,7 +54,7 @@ bool link::submit(operation& op, const std::string& chroot) {
         relay_->report_events();
         reports_events_ = true;
     }
-    relay_->request(to_frame(op, chroot));
+    relay_->request(to_frame(op, chroot, relay_->abilities()));
     return true;
 }
 

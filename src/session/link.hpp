@@ -61,8 +61,11 @@ public:
     /// Whether `process` has more to do.
     bool input() const noexcept { return relay_->input(); }
 
-    /// Passes a request to the C client, or, if it does not know it, to the relay.
-    /// @return false, with `op.error` set, if the C client rejects it
+    /// Whether the relay sends it, which needs `clear`, and not the C client.
+    bool own(const operation& op) const noexcept;
+
+    /// Passes a request to the C client or to the relay.
+    /// @return false, with `op.error` set, if the C client rejects it, or the server does not know it
     bool submit(operation& op, const std::string& chroot);
 
     /// Whether the server reads nothing at present.

@@ -50,32 +50,54 @@ void put_acl(jute_writer& out, const acl& entries) {
     }
 }
 
-void put_step(jute_writer& out, const transaction::step& step, const std::string& chroot) {
+/// What the server makes of it: persistent znodes instead of containers, if it has none.
+create_mode offered(create_mode mode, const server_abilities& server) noexcept {
+    bool container = mode == create_mode::container;
+    return container && !server.knows(wire_op::create_container) ? create_mode::persistent : mode;
+}
+
+/// What follows the path of a node to be created.
+void put_creation(jute_writer& out, const std::string& data, const acl& entries, create_mode mode) {
+    out.buffer(data);
+    put_acl(out, entries);
+    out.int32(to_c_mode(mode));
+}
+
+void put_step(jute_writer& out,
+              const transaction::step& step,
+              const std::string& chroot,
+              const server_abilities& server) {
+    const create_mode mode = offered(step.mode, server);
     wire_op op = wire_op::check;
     if (step.kind == step_kind::erase)
         op = wire_op::remove;
     else if (step.kind == step_kind::set)
         op = wire_op::set_data;
     else if (step.kind == step_kind::create)
-        op = has_ttl(step.mode)                    ? wire_op::create_ttl
-             : step.mode == create_mode::container ? wire_op::create_container
-                                                   : wire_op::create;
+        op = has_ttl(mode)                    ? wire_op::create_ttl
+             : mode == create_mode::container ? wire_op::create_container
+                                              : wire_op::create;
     put_step_header(out, op, false);
     out.buffer(below(chroot, step.path));
-    if (step.kind == step_kind::create || step.kind == step_kind::set)
-        out.buffer(step.data);
     if (step.kind == step_kind::create) {
-        put_acl(out, step.entries);
-        out.int32(static_cast<std::int32_t>(step.mode));  // the numbers are ZooKeeper's flags
-        if (has_ttl(step.mode))
+        put_creation(out, step.data, step.entries, mode);
+        if (has_ttl(mode))
             out.int64(step.ttl.count());
-    } else {
-        out.int32(step.version);
+        return;
     }
+    if (step.kind == step_kind::set)
+        out.buffer(step.data);
+    out.int32(step.version);
 }
 
 wire_op wire_op_of(op_code code) noexcept {
     switch (code) {
+        case op_code::create:
+            return wire_op::create;
+        case op_code::remove_watches:
+            return wire_op::remove_watches;
+        case op_code::reconfigure:
+            return wire_op::reconfig;
         case op_code::read_all:
             return wire_op::multi_read;
         case op_code::ephemerals:
@@ -86,8 +108,6 @@ wire_op wire_op_of(op_code code) noexcept {
             return wire_op::who_am_i;
         case op_code::add_watch:
             return wire_op::add_watch;
-        case op_code::remove_watches:
-            return wire_op::remove_watches;
         default:
             return wire_op::multi;
     }
@@ -109,6 +129,16 @@ stat read_stat(jute_reader& in) noexcept {
     s.data_length = in.int32();
     s.num_children = in.int32();
     s.pzxid = in.int64();
+    return s;
+}
+
+/// The stat of a node, if the server does not send it: the response has the zxid of the creation.
+stat just_created(const operation& op, std::int64_t zxid, std::int64_t session_id) noexcept {
+    stat s;
+    s.czxid = s.mzxid = s.pzxid = zxid;
+    s.data_length = static_cast<std::int32_t>(op.data.size());
+    if (op.mode == create_mode::ephemeral || op.mode == create_mode::ephemeral_sequential)
+        s.ephemeral_owner = session_id;
     return s;
 }
 
@@ -167,8 +197,21 @@ void read_reads(operation& op, jute_reader in) {
 
 }  // namespace
 
-bool unknown_to_c_client(const operation& op) noexcept {
+bool can_be_asked(const operation& op, const server_abilities& server) noexcept {
+    auto ttl = [](const transaction::step& s) {
+        return s.kind == step_kind::create && has_ttl(s.mode);
+    };
+    bool timed = op.code == op_code::create ? has_ttl(op.mode)
+                                            : std::any_of(op.steps.begin(), op.steps.end(), ttl);
+    return server.knows(timed ? wire_op::create_ttl : wire_op_of(op.code));
+}
+
+bool is_own(const operation& op, const server_abilities& server) noexcept {
     switch (op.code) {
+        case op_code::create: {
+            bool container = op.mode == create_mode::container;
+            return !server.knows(container ? wire_op::create_container : wire_op::create2);
+        }
         case op_code::read_all:
         case op_code::ephemerals:
         case op_code::count_descendants:
@@ -188,14 +231,20 @@ bool unknown_to_c_client(const operation& op) noexcept {
     }
 }
 
-std::string to_frame(const operation& op, const std::string& chroot) {
+std::string to_frame(const operation& op,
+                     const std::string& chroot,
+                     const server_abilities& server) {
     jute_writer out;
     out.int32(0);
     put_op(out, wire_op_of(op.code));
     switch (op.code) {
+        case op_code::create:
+            out.buffer(below(chroot, op.path));
+            put_creation(out, op.data, op.entries, offered(op.mode, server));
+            break;
         case op_code::multi:
             for (const transaction::step& step : op.steps)
-                put_step(out, step, chroot);
+                put_step(out, step, chroot, server);
             put_step_header(out, wire_op::error, true);
             break;
         case op_code::read_all:
@@ -233,12 +282,19 @@ arrival to_arrival(const reception& event, const std::string& chroot) {
                    arrival::kind_type::any_event);
 }
 
-void take_response(operation& op, const reception& response, const std::string& chroot) {
-    op.error = to_answer_error(response.error);
+void take_response(operation& op,
+                   const reception& response,
+                   const std::string& chroot,
+                   std::int64_t session_id) {
+    op.error = response.not_known ? zk_errc::unimplemented : to_answer_error(response.error);
     jute_reader in(response.body);
     if (op.error)
         return;
     switch (op.code) {
+        case op_code::create:
+            op.answer = without(chroot, in.string());
+            op.record = just_created(op, response.zxid, session_id);
+            return;
         case op_code::multi:
             return read_transaction(op, in, chroot);
         case op_code::read_all:

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that the C client does not know. The relay sends them on the same session.
+// Requests that the C client does not know, or knows only in a form that the server does not. The
+// relay sends them on the same session.
 #pragma once
 
 #include "c_client/handle.hpp"
 #include "operation/operation.hpp"
 #include "wire/conversation.hpp"
+#include "wire/server_abilities.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace corozk::detail {
 
-bool unknown_to_c_client(const operation& op) noexcept;
+/// Whether the relay sends it: the C client does not know it, or the server does not know how the C
+/// client would ask.
+bool is_own(const operation& op, const server_abilities& server) noexcept;
+
+/// Whether the server knows it, in one form or another.
+bool can_be_asked(const operation& op, const server_abilities& server) noexcept;
 
 /// The request as a frame, whose xid is still to be set.
-std::string to_frame(const operation& op, const std::string& chroot);
+std::string to_frame(const operation& op,
+                     const std::string& chroot,
+                     const server_abilities& server);
 
 /// The type of a `remove_watches` (see `operation::version`) that removes all watches of a path.
 /// The C client would forget those that were set meanwhile, too.
@@ -27,6 +37,9 @@ bool replaces_watches(const operation& answered) noexcept;
 arrival to_arrival(const reception& event, const std::string& chroot);
 
 /// Completes the operation's result.
-void take_response(operation& op, const reception& response, const std::string& chroot);
+void take_response(operation& op,
+                   const reception& response,
+                   const std::string& chroot,
+                   std::int64_t session_id);
 
 }  // namespace corozk::detail

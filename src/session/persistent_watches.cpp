@@ -72,8 +72,8 @@ bool persistent_watches::sending(operation& op) {
     return true;
 }
 
-void persistent_watches::armed(watch_kind kind, std::int64_t zxid, const operation& op) {
-    watch_registry::armed(kind, op.path, zxid, op.watcher(), !op.covered);
+void persistent_watches::armed(watch_kind kind, watched_version version, const operation& op) {
+    watch_registry::armed(kind, op.path, version, op.watcher(), !op.covered);
     if (op.covered && !serves(op.path, kind))
         detach_again(kind, op.path);
 }

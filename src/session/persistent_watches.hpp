@@ -47,7 +47,7 @@ public:
     bool sending(operation& op);
 
     /// The response of a read that sets a watch.
-    void armed(watch_kind kind, std::int64_t zxid, const operation& op);
+    void armed(watch_kind kind, watched_version version, const operation& op);
 
     /// Any event, as the server sends it.
     void report(watch_event_type type, const std::string& path);

@@ -3,7 +3,6 @@
 #include "driver/bound_result.hpp"
 #include "driver/request.hpp"
 #include "operation/trace.hpp"
-#include "session/own_request.hpp"
 #include "session/session.hpp"
 
 #include <boost/asio/post.hpp>
@@ -129,12 +128,9 @@ void session::dispatch_answer(operation& op) {
         bool missing = op.code == op_code::exists && op.error == zk_errc::no_node;
         if (sent && (!op.error || missing)) {
             watch_kind kind = missing ? watch_kind::exists : watch_kind::data;
-            std::int64_t zxid = missing ? 0 : op.record.mzxid;
-            if (op.code == op_code::children) {
+            if (op.code == op_code::children)
                 kind = watch_kind::children;
-                zxid = op.record.pzxid;
-            }
-            watches_.armed(kind, zxid, op);
+            watches_.armed(kind, version_for(kind, op.record), op);
             too_late = !alive(status().generation);
         }
         op.detach();
@@ -217,7 +213,7 @@ void session::run_handlers() {
 
 bool session::can_send() const noexcept {
     return traffic_.can_send() && connector_.open() && !connector_.search().leaving() &&
-           link_.connected() && !(link_.congested() && unknown_to_c_client(traffic_.next_queued()));
+           link_.connected() && !(link_.congested() && link_.own(traffic_.next_queued()));
 }
 
 void session::send_queued() {
@@ -226,7 +222,7 @@ void session::send_queued() {
     time_point sent_at = now();
     allowance time;
     for (std::size_t i = 0; i < sends_per_turn && can_send(); ++i) {
-        if (unknown_to_c_client(traffic_.next_queued()) && !link_.clear())
+        if (link_.own(traffic_.next_queued()) && !link_.clear())
             break;
         operation& op = traffic_.take_queued();
         if (op.generation != 0 && op.generation != status().generation) {

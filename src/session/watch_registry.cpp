@@ -19,9 +19,18 @@ void watch_registry::release_bytes(const entry& e, const std::string& path) noex
         c_client_bytes_ -= packed_size(path);
 }
 
+watched_version version_for(watch_kind kind, const stat& node) noexcept {
+    watched_version version;
+    if (kind == watch_kind::data)
+        version.zxid = node.mzxid;
+    else if (kind == watch_kind::children)
+        version = {node.pzxid, node.num_children};
+    return version;
+}
+
 void watch_registry::armed(watch_kind kind,
                            const std::string& path,
-                           std::int64_t zxid,
+                           watched_version version,
                            watch_node* node,
                            bool in_c_client) {
     entry& e = of(kind)[path];
@@ -29,7 +38,7 @@ void watch_registry::armed(watch_kind kind,
         c_client_bytes_ += packed_size(path);
         e.in_c_client = true;
     }
-    e.zxid = zxid;
+    e.version = version;
     if (!node)
         return;
     node->unlink();  // it may still belong to an earlier session
@@ -183,7 +192,7 @@ std::optional<watch_registry::surplus> watch_registry::take_detached() {
         if (it == of(kind).end() || it->second.in_c_client)
             continue;
         if (!it->second.nodes.empty())
-            return surplus(kind, std::move(path), it->second.zxid);
+            return surplus(kind, std::move(path), it->second.version);
         of(kind).erase(it);
     }
     return std::nullopt;

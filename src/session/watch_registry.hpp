@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operation/watch_node.hpp"
+#include <corozk/types.hpp>
 
 #include <boost/intrusive/list.hpp>
 
@@ -20,6 +21,21 @@
 
 namespace corozk::detail {
 
+/// Whether what is watched has changed since the watch was set.
+struct watched_version {
+    watched_version(std::int64_t zxid_ = 0, std::int32_t num_children_ = 0) noexcept
+        : zxid(zxid_), num_children(num_children_) {}
+
+    std::int64_t zxid;  ///< of the last change of the data, or of the children
+
+    /// ClickHouse Keeper counts no deletion as a change of the children.
+    std::int32_t num_children;
+
+    friend bool operator==(const watched_version&, const watched_version&) = default;
+};
+
+watched_version version_for(watch_kind kind, const stat& node) noexcept;
+
 /// The watches of a session.
 struct watch_tables {
     using waiters = boost::intrusive::list<watch_node, boost::intrusive::constant_time_size<false>>;
@@ -27,8 +43,8 @@ struct watch_tables {
     struct entry {
         waiters nodes;
 
-        /// The node's version when the watch was set: mzxid (data) or pzxid (children).
-        std::int64_t zxid = 0;
+        /// Of the node when the watch was set.
+        watched_version version;
 
         /// Whether it is in the C client's tables, and so in its SetWatches packet. Otherwise it is
         /// to be set again, or a persistent watch serves it.
@@ -64,18 +80,18 @@ public:
     /// A watch that is not in the C client's tables and must be set again after a reconnect.
     struct surplus {
         surplus() = default;
-        surplus(watch_kind kind_, std::string path_, std::int64_t zxid_)
-            : kind(kind_), path(std::move(path_)), zxid(zxid_) {}
+        surplus(watch_kind kind_, std::string path_, watched_version version_)
+            : kind(kind_), path(std::move(path_)), version(version_) {}
         watch_kind kind = watch_kind::data;
         std::string path;
-        std::int64_t zxid = 0;
+        watched_version version;
     };
 
     /// The server has set the watch; `node` may be null.
     /// @param in_c_client false if it is to be set again
     void armed(watch_kind kind,
                const std::string& path,
-               std::int64_t zxid,
+               watched_version version,
                watch_node* node,
                bool in_c_client = true);
 

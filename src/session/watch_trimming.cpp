@@ -74,9 +74,9 @@ std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const 
         return std::nullopt;
     }
     bool missing = answer.code == op_code::exists && answer.error == zk_errc::no_node;
-    std::int64_t zxid =
-        watch.kind == watch_kind::children ? answer.record.pzxid : answer.record.mzxid;
-    bool same = watch.kind == watch_kind::exists ? missing : !answer.error && zxid == watch.zxid;
+    bool same = watch.kind == watch_kind::exists
+                    ? missing
+                    : !answer.error && version_for(watch.kind, answer.record) == watch.version;
     if (same)
         return std::nullopt;  // the response has armed it again
     // Otherwise all waiters read again, and set new watches if necessary.
@@ -89,7 +89,7 @@ std::optional<watch_kind> watch_trimming::set_again(const surplus& watch, const 
     else if (answer.code == op_code::children)
         left = watch_kind::children;
     if (!contains(left, watch.path))
-        armed(left, watch.path, 0, nullptr, !answer.covered);
+        armed(left, watch.path, {}, nullptr, !answer.covered);
     return left;
 }
 

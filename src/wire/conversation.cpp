@@ -20,6 +20,10 @@ constexpr std::int32_t ping_xid = -2;
 constexpr std::int32_t auth_xid = -4;
 constexpr std::int32_t set_watches_xid = -8;
 
+// Errors by which a server says that it does not know what was asked.
+constexpr std::int32_t marshalling_error = -5;
+constexpr std::int32_t unimplemented = -6;
+
 /// The largest number is special too: ClickHouse Keeper takes it for the end of the session.
 constexpr std::int32_t highest_xid = std::numeric_limits<std::int32_t>::max() - 1;
 
@@ -126,6 +130,26 @@ std::size_t conversation::awaited() const noexcept {
     return requests_.size() + pings_ + auths_ + set_watches_ + (phase_ == phase::connecting);
 }
 
+/// @param place  of the request, from the oldest
+operation_set conversation::operations_of(std::size_t place) const noexcept {
+    std::size_t step = 0;
+    for (std::size_t i = 0; i < place; ++i)
+        step += requests_[i].steps;
+    operation_set all = operation_set{1} << requests_[place].form;
+    for (const std::size_t end = step + requests_[place].steps; step < end; ++step)
+        all |= operation_set{1} << steps_[step];
+    return all;
+}
+
+operation_set conversation::awaited_operations() const noexcept {
+    operation_set all = 0;
+    for (const request& asked : requests_)
+        all |= operation_set{1} << asked.form;
+    for (const std::uint8_t step : steps_)
+        all |= operation_set{1} << step;
+    return all;
+}
+
 // --- responses -----------------------------------------------------------------------------------
 
 reception conversation::received(std::span<unsigned char> frame) {
@@ -222,12 +246,12 @@ void conversation::response(std::int32_t xid,
     const request asked = requests_.front();
     const operation_form& form = form_at(asked.form);
     result.op = form.op;
-    if (xid != head_xid_) {
-        refuse_response(
-            result,
-            "its xid is " + std::to_string(xid) + " instead of " + std::to_string(head_xid_));
-        return;
-    }
+    // An old ZooKeeper cannot read a transaction with steps that it does not know.
+    result.not_known = result.error == unimplemented ||
+                       (result.error == marshalling_error && form.op == wire_op::multi);
+    if (xid != head_xid_)
+        return out_of_order(xid, result);
+    result.asked = operations_of(0);
     const char* problem = nullptr;
     if (result.error == 0) {
         if (asked.form == 0)
@@ -256,6 +280,18 @@ void conversation::response(std::int32_t xid,
         result.what = reception::kind::forward;
         put_xid(frame, static_cast<std::int32_t>(static_cast<std::uint32_t>(asked.tag)));
     }
+}
+
+/// Only to what it does not know a server responds before it responds to earlier requests: ZooKeeper,
+/// which then closes the connection.
+void conversation::out_of_order(std::int32_t xid, reception& result) const {
+    const std::int64_t place = std::int64_t{xid} - head_xid_ + (xid < head_xid_ ? highest_xid : 0);
+    if (result.not_known && xid > 0 && place < static_cast<std::int64_t>(requests_.size())) {
+        result.asked = operations_of(static_cast<std::size_t>(place));
+        result.op = form_at(requests_[static_cast<std::size_t>(place)].form).op;
+    }
+    refuse_response(
+        result, "its xid is " + std::to_string(xid) + " instead of " + std::to_string(head_xid_));
 }
 
 /// The results of a transaction: as many as steps, then the mark of the end.

@@ -27,6 +27,8 @@ struct reception {
     kind what = kind::refused;
     wire_op op = wire_op::notification;  ///< that of the request
     std::int32_t error = 0;              ///< ZooKeeper's error number
+    operation_set asked = 0;             ///< that of the request, with the steps of a transaction
+    bool not_known = false;              ///< the server says that it does not know one of these
     std::int64_t zxid = 0;
     std::uint64_t tag = 0;       ///< as given to `sent`; own responses only
     std::string_view body = {};  ///< within the frame, behind the header; empty with an error
@@ -62,6 +64,9 @@ public:
     /// The number of responses that are awaited.
     std::size_t awaited() const noexcept;
 
+    /// What was asked and has no response yet.
+    operation_set awaited_operations() const noexcept;
+
     /// The last transaction that a response has told of, whoever asked. Events do not count: others
     /// of the same transaction may not have arrived yet.
     std::int64_t last_zxid() const noexcept { return last_zxid_; }
@@ -83,6 +88,8 @@ private:
     void connect(std::span<unsigned char> frame) noexcept;
     std::uint32_t note_steps(jute_reader& in);
     std::uint32_t* awaited_by_kind(std::int32_t xid) noexcept;
+    operation_set operations_of(std::size_t place) const noexcept;
+    void out_of_order(std::int32_t xid, reception& result) const;
     void connected(jute_reader in, reception& result);
     void event(jute_reader in, reception& result) const;
     void response(std::int32_t xid, std::span<unsigned char> frame, jute_reader in, reception&);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 namespace corozk::detail {
@@ -91,6 +92,28 @@ inline std::uint8_t number_of(const operation_form& form) noexcept {
 
 inline std::string_view to_string(wire_op op) noexcept {
     return form_of(op).name;
+}
+
+/// Operations, as bits at the numbers of their rows.
+using operation_set = std::uint64_t;
+static_assert(std::size(operation_forms) <= 64);
+
+constexpr operation_set set_of(wire_op op) noexcept {
+    for (std::size_t i = 1; i < std::size(operation_forms); ++i) {
+        if (operation_forms[i].op == op)
+            return operation_set{1} << i;
+    }
+    return 1;
+}
+
+/// Their names, separated by commas.
+inline std::string to_string(operation_set ops) {
+    std::string text;
+    for (const operation_form& form : operation_forms) {
+        if ((ops & set_of(form.op)) != 0)
+            text.append(text.empty() ? "" : ", ").append(form.name);
+    }
+    return text;
 }
 
 inline bool is_creation(wire_op op) noexcept {

@@ -524,8 +524,15 @@ TEST_CASE("commit: containers and nodes with a time to live, beside all other st
         steps.create(path + "/c/n-", "", numbered);
         steps.create(path + "/plain", "data");
         steps.set(path, "changed").check(path + "/old", 0).erase(path + "/old");
+        create_options ephemeral{.mode = create_mode::ephemeral};
+        create_options sequential{.mode = create_mode::persistent_sequential};
+        steps.create(path + "/e", "", ephemeral).create(path + "/s-", "", sequential);
         auto results = co_await zk.commit(steps);
-        CHECK(results.size() == 7);
+        CHECK(results.size() == 9);
+        auto mine_for_now = co_await zk.exists(path + "/e");
+        REQUIRE(mine_for_now);
+        CHECK(mine_for_now->ephemeral_owner == zk.session_id());
+        CHECK(ends_with_sequence(results[8].path, path + "/s-"));
         CHECK(results[0].path == path + "/c");
         CHECK(results[1].path == path + "/t");
         CHECK(ends_with_sequence(results[2].path, path + "/c/n-"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program_run.hpp"
 #include <corozk/recipe/lock.hpp>
+#include <corozk/testing/old_server.hpp>
 
 #include <boost/json.hpp>
 
@@ -337,6 +338,38 @@ TEST_CASE("corozk tree: whole, or an error, wherever the connection is cut") {
             CHECK((cut.code == 69 ? cut.out.empty() && !cut.err.empty()
                                   : cut.code == 0 && cut.out == whole));
         }
+    }
+}
+
+TEST_CASE(
+    "corozk: every command, with a server that closes the connection on what it does not know") {
+    using words = std::vector<std::string>;
+    for (const words& options : {words{}, words{"--dialect", "zookeeper-3.4"}}) {
+        INFO("options: " << options.size());
+        std::string path = fresh_path();
+        fault_proxy proxy(the_server().port());
+        play({.how = ignorance::hangs_up}, proxy);
+        auto code = [&](words line) {
+            auto after_command = line.begin() + 1;
+            line.insert(after_command, {"--hosts", proxy.hosts()});
+            line.insert(line.begin() + 1, options.begin(), options.end());
+            auto run = run_program(std::move(line));
+            INFO(run.err);
+            CHECK(run.err.empty());
+            return run.code;
+        };
+        CHECK(code({"lock", path + "/l", "--", "true"}) == 0);
+        CHECK(code({"elect", path + "/e", "--", "true"}) == 0);
+        CHECK(code({"semaphore", "-l", "3", path + "/s", "--", "true"}) == 0);
+        CHECK(code({"barrier", "set", path + "/b"}) == 0);
+        CHECK(code({"barrier", "remove", path + "/b"}) == 0);
+        CHECK(code({"queue", "put", path + "/q", "first"}) == 0);
+        CHECK(code({"queue", "consume", path + "/q", "--", "true"}) == 0);
+        CHECK(code({"config", "publish", path + "/c", "value"}) == 0);
+        CHECK(code({"config", "get", path + "/c"}) == 0);
+        CHECK(code({"contenders", path + "/l"}) == 0);
+        CHECK(code({"tree", path}) == 0);
+        CHECK(code({"deadlocks", path}) == 0);
     }
 }
 

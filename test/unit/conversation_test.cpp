@@ -343,6 +343,67 @@ TEST_CASE("conversation: only what is awaited, in order") {
     CHECK(silent.received(span_of(early)).problem == "frame: nothing was asked yet");
 }
 
+TEST_CASE("conversation: what the server does not know") {
+    constexpr std::int32_t unimplemented = -6;
+    constexpr std::int32_t marshalling_error = -5;
+    const operation_set create2 = set_of(wire_op::create2);
+    const std::string steps =
+        step(wire_op::create_container, creation) + step(wire_op::check, text("/a") + number(1));
+    talk t;
+    t.connected();
+    t.send(request(5, wire_op::get_data, text("/a") + "\1"s));
+    t.send(request(0, wire_op::multi, steps + end_of_steps), origin::own);
+    t.send(request(6, wire_op::create2, creation));
+    const operation_set transaction =
+        set_of(wire_op::multi) | set_of(wire_op::create_container) | set_of(wire_op::check);
+    CHECK(t.about.awaited_operations() == (set_of(wire_op::get_data) | transaction | create2));
+    reception r;
+    SECTION("said in turn") {
+        r = t.receive(response(1, text("data") + stat));
+        CHECK(r.asked == set_of(wire_op::get_data));
+        CHECK_FALSE(r.not_known);
+        r = t.receive(response(2, "", marshalling_error));
+        CHECK(r.what == kind::own);
+        CHECK(r.asked == transaction);
+        CHECK(r.not_known);
+        CHECK(t.about.awaited_operations() == create2);
+        r = t.receive(response(3, "", unimplemented));
+        CHECK(r.what == kind::forward);
+        CHECK(r.asked == create2);
+        CHECK(r.not_known);
+        CHECK(t.about.awaited_operations() == 0);
+    }
+    SECTION("said before earlier responses: the connection is of no more use") {
+        r = t.receive(response(3, "", unimplemented));
+        CHECK(r.what == kind::refused);
+        CHECK(r.asked == create2);
+        CHECK(r.not_known);
+    }
+    SECTION("the same of a transaction") {
+        r = t.receive(response(2, "", unimplemented));
+        CHECK(r.what == kind::refused);
+        CHECK(r.asked == transaction);
+    }
+    SECTION("another error out of order, or of nothing, says nothing") {
+        CHECK(t.receive(response(3, "", -101)).asked == 0);
+    }
+    SECTION("nothing was asked with that xid") {
+        for (std::int32_t xid : {4,
+                                 0,
+                                 -3,
+                                 std::numeric_limits<std::int32_t>::max(),
+                                 std::numeric_limits<std::int32_t>::min()}) {
+            talk other;
+            other.connected().send(request(6, wire_op::create2, creation));
+            CHECK(other.receive(response(xid, "", unimplemented)).asked == 0);
+        }
+    }
+    SECTION("a bad request alone is marshalled wrongly, not unknown") {
+        r = t.receive(response(1, "", marshalling_error));
+        CHECK_FALSE(r.not_known);
+    }
+}
+
 TEST_CASE("conversation: pings, credentials and watches set again come in any order, once each") {
     const std::string sync = request(5, wire_op::sync, text("/a"));
     for (auto [xid, op] : {std::pair{-2, wire_op::ping},

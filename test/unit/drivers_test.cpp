@@ -72,18 +72,6 @@ TEST_CASE("ensure_path: missing parents are created from the top, whatever is lo
     CHECK(!run.error());
 }
 
-TEST_CASE("ensure_path: a server without containers gets persistent nodes") {
-    scripted_port p;
-    driven run(p, detail::ensure_path(p, "/a", open));
-    CHECK(p.front().mode == create_mode::container);
-    p.answer(zk_errc::unimplemented);
-    REQUIRE(p.asked() == "create /a");
-    CHECK(p.front().mode == create_mode::persistent);
-    p.answer();
-    REQUIRE(run.ended());
-    CHECK(!run.error());
-}
-
 TEST_CASE("ensure_path: no right to create is no matter where the node exists") {
     scripted_port p;
     driven run(p, detail::ensure_path(p, "/a", open));

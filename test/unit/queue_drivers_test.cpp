@@ -95,6 +95,9 @@ struct fixture {
     void open_ledger() {
         REQUIRE(p.asked().starts_with(ledger_node));
         p.answer();
+        // What time it is, to find abandoned ones: not told here.
+        REQUIRE(p.asked().starts_with("exists /q-control/ledger-"));
+        p.answer(zk_errc::no_node);
     }
 
     void list(const std::vector<std::string>& children, std::int64_t parent = 7) {

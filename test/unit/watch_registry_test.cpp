@@ -268,9 +268,9 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
         CHECK(s.path != abandoned);
         if (s.kind == watch_kind::children) {
             CHECK(s.path == path_of(0));
-            CHECK(s.zxid == 7);
+            CHECK(s.version.zxid == 7);
         } else {
-            CHECK(s.path == path_of(static_cast<int>(s.zxid)));
+            CHECK(s.path == path_of(static_cast<int>(s.version.zxid)));
         }
         paths.insert(s.path);
     }
@@ -285,7 +285,7 @@ TEST_CASE("watch registry: what is too much for one SetWatches packet is detache
 
     // Set again: back in the packet, and the waiter is still there.
     for (const auto& s : again)
-        registry.armed(s.kind, s.path, s.zxid, nullptr);
+        registry.armed(s.kind, s.path, s.version, nullptr);
     CHECK_FALSE(registry.take_detached());
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {

@@ -19,7 +19,15 @@ constexpr std::string_view prefix = "ledger-";
 /// its node, it creates another one.
 constexpr std::int64_t abandoned_after = 60 * 60 * 1000;
 
-task<> sweep(port& p, std::string parent, std::int64_t now) {
+/// @param now   0: unknown
+/// @param made  a node that was just created
+task<> sweep(port& p, std::string parent, std::int64_t now, std::string made) {
+    if (now == 0) {
+        request own(p, op_code::exists, std::move(made));
+        if (co_await own)
+            co_return;
+        now = own.record.ctime;
+    }
     request listing(p, op_code::children, parent);
     if (co_await listing)
         co_return;
@@ -92,9 +100,9 @@ task<error_code> exactly_once::open() {
         path_ = std::move(path);
         perhaps_made_.clear();
         version_ = 0;
-        if (!swept_ && create.record.ctime != 0) {
+        if (!swept_ && !ec) {
             swept_ = true;
-            port_.spawn(sweep(port_, parent_, create.record.ctime));
+            port_.spawn(sweep(port_, parent_, create.record.ctime, path_));
         }
         co_return error_code();
     }

@@ -216,6 +216,7 @@ public:
 
     void begin_session() noexcept override { last_zxid_ = 0; }
     bool carries() const noexcept override { return true; }
+    const server_abilities& abilities() const noexcept override { return abilities_; }
     bool unauthenticated() const noexcept override { return false; }
     const std::string& problem() const noexcept override { return problem_; }
     byte_counts bytes() const noexcept override { return {}; }
@@ -263,6 +264,7 @@ private:
     std::shared_ptr<shared> state_;
     reception_handler received_;
     bool reports_events_ = false;
+    server_abilities abilities_;
     std::deque<model::request> asked_;  ///< and not answered
     std::int64_t last_zxid_ = 0;        ///< of own responses
     int descriptor_ = -1;               ///< the C client's

@@ -16,7 +16,7 @@ constexpr wire_op on_the_wire(op_code op) noexcept {
 static_assert(on_the_wire(op_code::close_session) == wire_op::close_session);
 static_assert(on_the_wire(op_code::erase) == wire_op::remove);
 static_assert(on_the_wire(op_code::multi_read) == wire_op::multi_read);
-static_assert(on_the_wire(op_code::add_watch) == wire_op::add_watch);
+static_assert(on_the_wire(op_code::who_am_i) == wire_op::who_am_i);
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 // What becomes of a frame that passes through a link.
 
 #include "frame_reader.hpp"
+#include "jute.hpp"
 #include "link.hpp"
 
 #include <algorithm>
@@ -75,6 +76,19 @@ void link::pass_request(arrived frame) {
                 no_more_requests_ = true;
                 cut_behind_answers(rule->what);
                 return;
+            case kind::reject_and_cut: {
+                state_.log.record(info, frame_fate::dropped);
+                departing answer;
+                answer.bytes = framed(
+                    jute_writer{}.int32(info.xid).int64(0).int32(rule->what.error()).bytes());
+                answer.due = clock::now();
+                auto& back = line(direction::to_client);
+                back.queued += answer.bytes.size();
+                back.outbox.push_back(std::move(answer));
+                cut_behind_answers(rule->what);
+                write(direction::to_client);
+                return;
+            }
             case kind::hold_request:
                 hold(direction::to_server, std::move(frame), info, rule->id);
                 return;

@@ -2,6 +2,9 @@
 
 #include "corozk/testing/proxy_frame.hpp"
 
+#include "jute.hpp"
+#include "wire/operation_form.hpp"
+
 #include <fmt/format.h>
 
 namespace corozk::testing {
@@ -75,6 +78,26 @@ std::string describe(const frame_record& record) {
             line += to_string(frame.kind);
     }
     return line + fmt::format(" ({} B) {}", frame.size, to_string(record.fate));
+}
+
+std::vector<std::pair<op_code, std::string>> operations_in(const frame_info& request) {
+    constexpr std::size_t header_size = 8;
+    std::vector<std::pair<op_code, std::string>> found = {{request.op, request.path}};
+    if (request.op != op_code::multi || request.payload.size() < header_size) {
+        return found;
+    }
+    detail::jute_reader in{request.payload.substr(header_size)};
+    for (;;) {
+        const auto step = static_cast<op_code>(in.int32());
+        const bool done = in.boolean();
+        in.int32();
+        if (done || in.failed()) {
+            return found;
+        }
+        found.emplace_back(step, detail::jute_reader{in}.buffer());
+        const auto& form = corozk::detail::form_of(static_cast<corozk::detail::wire_op>(step));
+        corozk::detail::read_record(in, form.request, true);
+    }
 }
 
 std::uint64_t proxy_statistics::requests_of(op_code op) const {

@@ -78,6 +78,10 @@ action drop_request_and_cut() {
     return action{action::kind::drop_request_and_cut};
 }
 
+action reject_and_cut(std::int32_t error) {
+    return {action::kind::reject_and_cut, error};
+}
+
 action swallow_reply_and_cut() {
     return action{action::kind::swallow_reply_and_cut};
 }

@@ -40,6 +40,7 @@ enum class op_code : std::int32_t {
     get_all_children_number = 104,
     set_watches2 = 105,
     add_watch = 106,
+    who_am_i = 107,
 };
 
 /**

@@ -11,6 +11,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace corozk::testing {
 
@@ -63,6 +65,9 @@ struct frame_info {
     /// The frame without the length in front. Valid only during a call of the proxy's.
     std::string_view payload = {};
 };
+
+/** @brief A request's operation and path, and those of each step if it is a transaction. */
+std::vector<std::pair<op_code, std::string>> operations_in(const frame_info& request);
 
 /** @brief An entry of a fault_proxy's log; `frame.payload` is empty here. */
 struct frame_record {

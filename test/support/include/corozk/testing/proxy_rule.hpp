@@ -89,6 +89,7 @@ class action {
 public:
     enum class kind : std::uint8_t {
         drop_request_and_cut,
+        reject_and_cut,
         swallow_reply_and_cut,
         cut_after_reply,
         delay_request,
@@ -104,15 +105,16 @@ public:
     explicit action(kind what) : what_{what} {}
     action(kind what, std::chrono::milliseconds duration) : what_{what}, duration_{duration} {}
     action(kind what, callback call) : what_{what}, call_{std::move(call)} {}
+    action(kind what, std::int32_t error) : what_{what}, error_{error} {}
 
     /**
-     * @brief For the three cuts: refuse new connections for this long, or until_told.
+     * @brief For the cuts: refuse new connections for this long, or until_told.
      *
      * Begins before the client can see the cut.
      */
     action then_refuse(std::chrono::milliseconds duration = until_told) &&;
 
-    /** @brief For the three cuts: do not wait for the answers of earlier requests. */
+    /** @brief For the cuts: do not wait for the answers of earlier requests. */
     action at_once() &&;
 
     kind what() const noexcept { return what_; }
@@ -120,6 +122,7 @@ public:
     std::chrono::milliseconds refusal() const noexcept { return refusal_; }
     bool settles() const noexcept { return settles_; }
     const callback& call() const noexcept { return call_; }
+    std::int32_t error() const noexcept { return error_; }
 
     /** @brief True if the action can be applied to a notification. */
     bool suits_notifications() const noexcept;
@@ -130,10 +133,17 @@ private:
     std::chrono::milliseconds refusal_{};
     bool settles_ = true;
     callback call_;
+    std::int32_t error_ = 0;
 };
 
 /** @brief The request is not delivered, and the connection is cut. */
 action drop_request_and_cut();
+
+/**
+ * @brief The request is not delivered but answered with this error, before earlier ones are answered, and the
+ * connection is cut: as ZooKeeper answers to what it does not know.
+ */
+action reject_and_cut(std::int32_t error);
 
 /**
  * @brief The request is delivered. When the server has answered it, the answer is thrown away and

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "wire/operation_form.hpp"
+
+#include <chrono>
+
+namespace corozk::detail {
+
+/// Which of the operations that came after ZooKeeper 3.4 a server does not know: asked of it, it
+/// refuses them (ZooKeeper), or closes the connection (ClickHouse Keeper, RaftKeeper), which the
+/// next attempt would only repeat. No I/O.
+///
+/// Kept for the life of a client, because a server that closes the connection may end the session
+/// with it.
+class server_abilities {
+public:
+    using time_point = std::chrono::steady_clock::time_point;
+
+    /// @param later  whether it knows any of them; otherwise none is ever asked
+    explicit server_abilities(bool later = true) noexcept : unknown_{later ? 0 : later_ones()} {}
+
+    bool knows(wire_op op) const noexcept { return unknown_ == 0 || (unknown_ & set_of(op)) == 0; }
+
+    /// The server has responded to a request of these operations (a transaction has several).
+    void answered(operation_set asked) noexcept { suspected_ &= ~asked; }
+
+    /// The server has responded that it does not know one of these. Remembered if something else
+    /// can be asked instead, or if the connection is of no more use: then the connection is to be
+    /// given up, so that all requests that it carries are repeated in their order.
+    /// @return what was found out
+    operation_set refused(operation_set asked, bool useless) noexcept {
+        // Whoever asks knows another way, and need not find out again.
+        unknown_ |= asked & set_of(wire_op::add_watch);
+        return lacks(useless ? asked : asked & replaceable);
+    }
+
+    /// The server has just sent something, or owed nothing until now.
+    void responsive(time_point now) noexcept { responsive_at_ = now; }
+
+    /// The server has closed the connection instead of responding to these. One that does so twice,
+    /// each time at once and without having responded in between, does not know them; one that hesitates has
+    /// other reasons, such as a lost quorum.
+    /// @return what was found out
+    operation_set hung_up(operation_set awaited, time_point now) noexcept {
+        constexpr std::chrono::seconds at_once{1};
+        if (now - responsive_at_ >= at_once)
+            return 0;
+        const operation_set again = awaited & suspected_;
+        suspected_ |= awaited & later_ones();
+        return lacks(again);
+    }
+
+private:
+    static constexpr operation_set replaceable = set_of(wire_op::create2) |
+                                                 set_of(wire_op::create_container) |
+                                                 set_of(wire_op::remove_watches);
+
+    static constexpr operation_set later_ones() noexcept {
+        operation_set all = 0;
+        for (const operation_form& form : operation_forms) {
+            const bool between = form.op > wire_op::multi && form.op < wire_op::auth;
+            if (between || form.op > wire_op::sasl)
+                all |= set_of(form.op);
+        }
+        return all;
+    }
+
+    operation_set lacks(operation_set ops) noexcept {
+        ops &= later_ones();
+        // It came first, in every server.
+        if ((ops & set_of(wire_op::create2)) != 0)
+            ops |= replaceable | set_of(wire_op::create_ttl);
+        ops &= ~unknown_;
+        unknown_ |= ops;
+        return ops;
+    }
+
+    operation_set unknown_;
+    operation_set suspected_ = 0;
+    time_point responsive_at_{};
+};
+
+}  // namespace corozk::detail
