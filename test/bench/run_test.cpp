@@ -26,6 +26,7 @@ const std::vector<std::string> commands{"demo",
                                         "report",
                                         "uncontended",
                                         "ops",
+                                        "network",
                                         "many",
                                         "stall"};
 
