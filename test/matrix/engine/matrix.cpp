@@ -185,7 +185,8 @@ void matrix::run_restarts() {
         for (std::size_t i = begin; i < end; ++i) {
             players.emplace_back([&, i] {
                 const one_case& c = restarts_[i];
-                tally_.record(c, run_case(*c.what, c.which, c.where, victim.port(), wanted_.tls, &party));
+                tally_.record(
+                    c, run_case(*c.what, c.which, c.where, victim.port(), wanted_.tls, &party));
             });
         }
         party.restart_when_all_are_there(victim);
