@@ -168,7 +168,7 @@ awaitable<void> measure_silence(job& j, result& r) {
     r.add("max_stall_seen_ms", gap.seen_ms);
 }
 
-std::vector<std::string> line_of(const char* title, const result& r) {
+std::vector<std::string> line_of_network(const char* title, const result& r) {
     auto cpu = [](double us) { return fmt::format("{:.1f} us", us); };
     return {title,
             with_spread(r, "create_delete_us.p50", microseconds_text),
@@ -213,11 +213,11 @@ boost::asio::awaitable<void> run_network(job& j) {
              "memory/session",
              "connect p50",
              "p95"});
-    t.add(line_of("bare C client, TCP", bare));
-    t.add(line_of("corozk, TCP", plain));
+    t.add(line_of_network("bare C client, TCP", bare));
+    t.add(line_of_network("corozk, TCP", plain));
     j.results = {std::move(bare), std::move(plain)};
     if (by_tls) {
-        t.add(line_of("corozk, TLS", secure));
+        t.add(line_of_network("corozk, TLS", secure));
         j.results.push_back(std::move(secure));
     }
     j.output = heading(j) + "\n" + t.str();

@@ -62,6 +62,17 @@ struct two_ends {
     ssl::stream<tcp::socket> client;
 };
 
+/// One for all fronts: OpenSSL has a lock for reading keys, for which many threads would wait.
+ssl::context& context() {
+    static ssl::context all = [] {
+        ssl::context server(ssl::context::tls_server);
+        server.use_certificate_chain_file(made().file("server.pem"));
+        server.use_private_key_file(made().file("server.key"), ssl::context::pem);
+        return server;
+    }();
+    return all;
+}
+
 using both = std::shared_ptr<two_ends>;
 
 /// In one direction, to the end.
@@ -91,8 +102,7 @@ class tls_front::impl {
 public:
     explicit impl(std::uint16_t behind) : behind_(asio::ip::address_v4::loopback(), behind) {
         keep_from_children(acceptor_);
-        context_.use_certificate_chain_file(made().file("server.pem"));
-        context_.use_private_key_file(made().file("server.key"), ssl::context::pem);
+        context();  // throws here
         asio::co_spawn(loop_, accept(), asio::detached);
         sigset_t all;
         sigset_t before;
@@ -116,7 +126,7 @@ private:
             if (failed)
                 continue;
             keep_from_children(socket);
-            auto link = std::make_shared<two_ends>(std::move(socket), context_);
+            auto link = std::make_shared<two_ends>(std::move(socket), context());
             asio::co_spawn(loop_, serve(std::move(link)), asio::detached);
         }
     }
@@ -138,7 +148,6 @@ private:
     }
 
     tcp::endpoint behind_;
-    ssl::context context_{ssl::context::tls_server};
     asio::io_context loop_{1};
     tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     std::thread thread_;
