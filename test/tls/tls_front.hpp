@@ -11,11 +11,11 @@ namespace corozk::testing {
 
 /// Speaks TLS in front of a port of 127.0.0.1 that does not, such as a fault_proxy's.
 ///
-/// Knows nothing of what it passes on. The end of a connection behind it becomes the end of the TLS
-/// stream, without a word of TLS, as when a network or a server fails; a half-closed one stays
-/// half-closed, and a reset is passed on as one. What stops behind it (a black hole) stops here after
-/// a few kilobytes; the handshake, however, is its own, and succeeds whenever the port takes
-/// connections.
+/// Knows nothing of what it passes on. The end of a connection behind it ends the TLS stream, without
+/// a word of TLS, as when a server or a network fails: OpenSSL does not write any more afterwards. A
+/// client that sends no more can still be answered, and a reset is passed on as one. What stops behind
+/// it (a black hole) stops here when its buffers are full; the handshake, however, is its own, and
+/// succeeds whenever the port takes connections.
 ///
 /// Runs on a thread of its own.
 class tls_front {
