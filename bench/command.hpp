@@ -45,6 +45,7 @@ boost::asio::awaitable<void> run_handover(job& j);
 boost::asio::awaitable<void> run_herd(job& j);
 boost::asio::awaitable<void> run_uncontended(job& j);
 boost::asio::awaitable<void> run_ops(job& j);
+boost::asio::awaitable<void> run_network(job& j);
 boost::asio::awaitable<void> run_many(job& j);
 boost::asio::awaitable<void> run_stall(job& j);
 boost::asio::awaitable<void> run_queue(job& j);

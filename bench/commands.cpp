@@ -83,6 +83,12 @@ void defaults_of_floor(settings& s) {
     s.sessions = 100;
 }
 
+void defaults_of_network(settings& s) {
+    s.tls = true;
+    s.operations = 2'000;
+    s.sessions = 200;
+}
+
 void defaults_of_many(settings& s) {
     s.heap = "8g";  // a million nodes, and the list of them
     s.repeat = 1;
@@ -274,6 +280,20 @@ std::span<const command> all_commands() {
             {"--operations", "--in-flight"},
             defaults_of_operations,
             run_ops},
+        command{
+            "network",
+            "what TCP and TLS cost: requests, connecting, memory; a server that says nothing",
+            "A node is created and deleted again and again; then creates, exists and deletes are "
+            "sent with --in-flight on their way; then --sessions sessions connect, one after the "
+            "other. All of it by the bare C client, by corozk over TCP, and by corozk over TLS, in "
+            "turns, with one server (Netty; its certificate is checked, the client has none). "
+            "Connecting ends with a session, and over TLS includes the handshake; memory is what "
+            "malloc handed out for each session. At last a client connects by TLS to a server "
+            "that takes the connection and says nothing: shown is the longest turn of the event "
+            "loop meanwhile.",
+            {"--operations", "--in-flight", "--sessions"},
+            defaults_of_network,
+            run_network},
         command{
             "many",
             "a million waiters on one thread and one session, and where the memory goes",

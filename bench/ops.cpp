@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.hpp"
 #include "contest_rows.hpp"
+#include "request_crowd.hpp"
 #include "table.hpp"
 #include "usage.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <exception>
 
 namespace corozk::bench {
 
 namespace {
-
-constexpr std::size_t pipelined_factor = 20;  ///< so many more, for they are so much quicker
-
-/// One operation on the node with this number.
-struct operation_kind {
-    const char* name;
-    boost::asio::awaitable<void> (*run)(client&, const std::string& folder, std::size_t number);
-};
 
 std::string node(const std::string& folder, std::size_t number) {
     return fmt::format("{}/{}", folder, number);
@@ -62,57 +50,6 @@ constexpr std::array kinds{
     operation_kind{"delete", delete_one},
 };
 
-/// `in_flight` coroutines, each sending one after the other.
-class crowd {
-public:
-    crowd(client& c, const operation_kind& kind, std::string folder, std::size_t count)
-        : client_(c), kind_(kind), folder_(std::move(folder)), count_(count) {}
-
-    boost::asio::awaitable<void> run(std::size_t in_flight, progress& shown) {
-        auto executor = co_await boost::asio::this_coro::executor;
-        std::string text = fmt::format("{}, {} at a time", kind_.name, in_flight);
-        began_ = clock::now();
-        for (std::size_t i = 0; i < in_flight; ++i) {
-            boost::asio::co_spawn(executor, work(), [this, in_flight](std::exception_ptr e) {
-                if (e)
-                    problem_ = e;
-                if (++ended_ == in_flight)
-                    finished_ = clock::now();
-            });
-        }
-        boost::asio::steady_timer timer(executor);
-        while (ended_ < in_flight) {
-            timer.expires_after(std::chrono::milliseconds(20));
-            co_await timer.async_wait(boost::asio::use_awaitable);
-            shown.update(text, std::min(next_, count_), count_);
-        }
-        if (problem_)
-            std::rethrow_exception(problem_);
-    }
-
-    double per_second() const {
-        return static_cast<double>(count_) / to_seconds(finished_ - began_);
-    }
-
-private:
-    boost::asio::awaitable<void> work() {
-        while (next_ < count_ && !problem_) {
-            std::size_t mine = next_++;
-            co_await kind_.run(client_, folder_, mine);
-        }
-    }
-
-    client& client_;
-    const operation_kind& kind_;
-    std::string folder_;
-    std::size_t count_;
-    std::size_t next_ = 0;
-    std::size_t ended_ = 0;
-    std::exception_ptr problem_;
-    clock::time_point began_{};
-    clock::time_point finished_{};
-};
-
 double cpu_per_request(double before, std::size_t count) {
     return (usage::process_cpu_seconds() - before) * 1e6 / static_cast<double>(count);
 }
@@ -139,7 +76,7 @@ boost::asio::awaitable<void> measure(job& j,
         one_by_one[k].add("client_cpu_us_per_request", cpu_per_request(cpu, all.size()));
     }
     for (std::size_t k = 0; k < kinds.size(); ++k) {
-        crowd crowd_of_kind(c, kinds[k], folder, many);
+        request_crowd crowd_of_kind(c, kinds[k], folder, many);
         double cpu = usage::process_cpu_seconds();
         co_await crowd_of_kind.run(j.wanted.in_flight, j.on.shown());
         pipelined[k].add("client_cpu_us_per_request", cpu_per_request(cpu, many));

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <poll.h>
 #include <stdexcept>
 #include <utility>
 
@@ -42,29 +41,7 @@ std::string raw_loop::path(std::size_t number) const {
 
 void raw_loop::step() {
     std::array<raw_session*, 2> sessions{first_.get(), second_.get()};
-    std::array<pollfd, 2> polled{};
-    int timeout = 1'000;
-    for (std::size_t i = 0; i < sessions.size(); ++i) {
-        int interest = 0;
-        timeval limit{};
-        int descriptor = -1;
-        ::zookeeper_interest(sessions[i]->handle, &descriptor, &interest, &limit);
-        polled[i].fd = descriptor;
-        if (interest & ZOOKEEPER_READ)
-            polled[i].events |= POLLIN;
-        if (interest & ZOOKEEPER_WRITE)
-            polled[i].events |= POLLOUT;
-        timeout = std::min(timeout, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
-    }
-    ::poll(polled.data(), polled.size(), timeout);
-    for (std::size_t i = 0; i < sessions.size(); ++i) {
-        int ready = 0;
-        if (polled[i].revents & (POLLIN | POLLHUP | POLLERR))
-            ready |= ZOOKEEPER_READ;
-        if (polled[i].revents & POLLOUT)
-            ready |= ZOOKEEPER_WRITE;
-        ::zookeeper_process(sessions[i]->handle, ready);
-    }
+    bench::step(sessions);
 }
 
 void raw_loop::wait() {
@@ -154,6 +131,25 @@ raw_loop::samples raw_loop::measure(std::size_t count) {
         result.handover_in_row.add(to_microseconds(b.event_at - began));
     }
     wait();
+    return result;
+}
+
+raw_loop::cycles raw_loop::create_and_erase(std::size_t count) {
+    cycles result;
+    std::string node = path(0);
+    double cpu = usage::process_cpu_seconds();
+    for (std::size_t i = 0; i < count; ++i) {
+        if (on_progress && i % 100 == 0)
+            on_progress(i, count);
+        auto began = clock::now();
+        start(*first_, kind::create, node);
+        wait();
+        start(*first_, kind::erase, node);
+        wait();
+        result.times.add(to_microseconds(clock::now() - began));
+    }
+    cpu = usage::process_cpu_seconds() - cpu;
+    result.cpu_us_per_request = cpu * 1e6 / static_cast<double>(2 * count);
     return result;
 }
 

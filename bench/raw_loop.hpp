@@ -34,6 +34,14 @@ public:
     /// One by one.
     samples measure(std::size_t count);
 
+    struct cycles {
+        latencies times;
+        double cpu_us_per_request = 0;
+    };
+
+    /// Creates and erases a node, one after the other.
+    cycles create_and_erase(std::size_t count);
+
     struct throughput {
         double create_per_s = 0;
         double exists_per_s = 0;

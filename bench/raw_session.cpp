@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <poll.h>
 #include <stdexcept>
 
 namespace corozk::bench {
@@ -64,6 +67,32 @@ void raw_session::on_names(int code, const struct String_vector*, const void* co
 
 void raw_session::on_nothing(int code, const void* context) {
     session_of(context).answer(code);
+}
+
+void step(std::span<raw_session* const> sessions) {
+    std::array<pollfd, 4> polled{};
+    int timeout = 1'000;
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        int interest = 0;
+        timeval limit{};
+        int descriptor = -1;
+        ::zookeeper_interest(sessions[i]->handle, &descriptor, &interest, &limit);
+        polled[i].fd = descriptor;
+        if (interest & ZOOKEEPER_READ)
+            polled[i].events |= POLLIN;
+        if (interest & ZOOKEEPER_WRITE)
+            polled[i].events |= POLLOUT;
+        timeout = std::min(timeout, static_cast<int>(limit.tv_sec * 1000 + limit.tv_usec / 1000));
+    }
+    ::poll(polled.data(), sessions.size(), timeout);
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+        int ready = 0;
+        if (polled[i].revents & (POLLIN | POLLHUP | POLLERR))
+            ready |= ZOOKEEPER_READ;
+        if (polled[i].revents & POLLOUT)
+            ready |= ZOOKEEPER_WRITE;
+        ::zookeeper_process(sessions[i]->handle, ready);
+    }
 }
 
 void expect(int code, const char* what) {

@@ -6,6 +6,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 namespace corozk::bench {
@@ -37,6 +38,9 @@ struct raw_session {
     static void on_names(int code, const struct String_vector*, const void* context);
     static void on_nothing(int code, const void* context);
 };
+
+/// Waits until something can be done for one of them, at most four, and does it.
+void step(std::span<raw_session* const> sessions);
 
 /// Throws what the C client has to say if that is not good.
 void expect(int code, const char* what);

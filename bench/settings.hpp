@@ -15,6 +15,7 @@ struct settings {
     std::string hosts;  ///< empty: our own server
     int servers = 1;
     bool on_disk = false;
+    bool tls = false;  ///< our own server has a port for TLS, and Netty
     std::string heap = "2g";
     std::string json_file;
     std::string report_folder;

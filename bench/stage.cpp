@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stage.hpp"
 
+#include "certificates.hpp"
 #include "erase_tree.hpp"
 #include "interruption.hpp"
 #include "usage.hpp"
 #include <corozk/testing/four_letter.hpp>
+#include <corozk/version.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -77,6 +79,8 @@ void stage::start_servers() {
                                             : "starting three ZooKeeper servers");
     auto member = options_for(settings_);
     if (settings_.servers == 1) {
+        if (settings_.tls && has_tls())
+            testing::speak_tls(member, tls_port_.emplace().port(), "server", "none");
         standalone_ = std::make_unique<testing::server>(member);
         hosts_ = standalone_->hosts();
     } else {
@@ -129,6 +133,15 @@ client_options stage::options() const {
     client_options o(hosts_);
     o.session_timeout = settings_.session_timeout;
     o.logger.level = log_level::error;
+    return o;
+}
+
+std::optional<client_options> stage::secure_options() const {
+    if (!tls_port_)
+        return std::nullopt;
+    client_options o = options();
+    o.hosts = fmt::format("127.0.0.1:{}", tls_port_->port());
+    o.tls = testing::made().trusting("ca.pem");
     return o;
 }
 

@@ -8,6 +8,7 @@
 #include "settings.hpp"
 #include <corozk/client.hpp>
 #include <corozk/testing/ensemble.hpp>
+#include <corozk/testing/port.hpp>
 #include <corozk/testing/server.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,9 @@ public:
 
     /// What clients connect with.
     client_options options() const;
+
+    /// The same over TLS; none if the server has no port for it.
+    std::optional<client_options> secure_options() const;
 
     /// Connects on the coroutine's executor.
     boost::asio::awaitable<std::vector<client>> connect(std::size_t count);
@@ -100,6 +105,7 @@ private:
     std::unique_ptr<testing::server> standalone_;
     std::unique_ptr<testing::ensemble> ensemble_;
     std::string hosts_;
+    std::optional<testing::port_reservation> tls_port_;
     std::string root_;
     std::string version_;
     std::size_t paths_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_run.hpp"
+#include <corozk/version.hpp>
 
 #include <boost/json/serialize.hpp>
 
@@ -26,6 +27,7 @@ const std::vector<std::string> commands{"demo",
                                         "report",
                                         "uncontended",
                                         "ops",
+                                        "network",
                                         "many",
                                         "stall"};
 
@@ -194,6 +196,43 @@ TEST_CASE("the floor of a hand-over is measured around a ring of sessions") {
     }
     CHECK(singles == std::set<std::string>{"c_client", "ours"});
     CHECK(requests == std::vector<double>{1, 1, 1, 3});
+}
+
+TEST_CASE("TCP and TLS are put beside the bare C client") {
+    bench_run bench;
+    // A server with a port for TLS is the program's own.
+    int code = bench.run({"network",
+                          "--repeat",
+                          "1",
+                          "--json",
+                          bench.path("rows.json"),
+                          "--operations",
+                          "20",
+                          "--in-flight",
+                          "10",
+                          "--sessions",
+                          "3"});
+    INFO(bench.out());
+    REQUIRE(code == 0);
+    std::multiset<std::string> seen;
+    for (const auto& value : bench.rows()) {
+        const auto& row = value.as_object();
+        INFO(boost::json::serialize(row));
+        std::string transport = text(row, "transport");
+        seen.insert(transport);
+        if (transport.empty()) {
+            CHECK(text(row, "server") == "silent");
+            CHECK(row.at("max_stall_ms").to_number<double>() > 0);
+            continue;
+        }
+        CHECK(row.at("create_delete_us").as_object().at("p50").to_number<double>() > 0);
+        CHECK(row.at("pipelined").as_object().at("requests_per_s").to_number<double>() > 0);
+        CHECK(row.at("connect_us").as_object().at("p95").to_number<double>() > 0);
+        CHECK(row.at("memory_per_session_bytes").to_number<double>() > 0);
+    }
+    auto expected = has_tls() ? std::multiset<std::string>{"", "tcp", "tcp", "tls"}
+                              : std::multiset<std::string>{"tcp", "tcp"};
+    CHECK(seen == expected);
 }
 
 TEST_CASE("what takes too long is given up, and not tried with more") {

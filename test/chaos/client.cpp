@@ -130,6 +130,8 @@ private:
         client_options options(role_.hosts);
         options.session_timeout = session_timeout;
         options.connect_timeout = 60s;
+        if (!role_.tls_ca.empty())
+            options.tls.emplace().ca_file = role_.tls_ca;
         options.logger.level = log_level::off;
         // However long nobody serves.
         for (zk_ = client(context_.get_executor(), options);;) {

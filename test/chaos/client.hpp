@@ -13,6 +13,7 @@ struct client_role {
     std::string name;  ///< "3.1": which process, and which life of it
     std::string hosts;
     std::uint16_t resource_port = 0;
+    std::string tls_ca;  ///< empty: without TLS
 };
 
 inline constexpr const char* root = "/chaos";

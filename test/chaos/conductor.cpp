@@ -47,8 +47,8 @@ testing::ensemble_options conductor::with_routes() {
 
 std::string conductor::hosts_of(std::size_t client) const {
     std::string hosts;
-    for (const auto& proxy : proxies_[client % 2])
-        hosts += (hosts.empty() ? "" : ",") + proxy->hosts();
+    for (const auto& one : ways_[client % 2])
+        hosts += (hosts.empty() ? "" : ",") + one->hosts();
     return hosts;
 }
 
@@ -64,6 +64,10 @@ void conductor::start_client(std::size_t which) {
                        hosts_of(which),
                        "--resource",
                        std::to_string(resource_.port())};
+    if (plan_.tls) {
+        options.command.push_back("--tls-ca");
+        options.command.push_back(testing::tls_front::trusted().ca_file);
+    }
     options.output = folder_.path() / ("client-" + std::to_string(which));
     m.process = std::make_unique<testing::process_guard>(options);
 }
@@ -97,9 +101,9 @@ void conductor::end_clients() {
 void conductor::set_up() {
     say("starting the servers");
     servers_ = std::make_unique<testing::ensemble>(with_routes());
-    for (auto& row : proxies_) {
+    for (auto& row : ways_) {
         for (std::size_t i = 0; i < 3; ++i)
-            row[i] = std::make_unique<testing::fault_proxy>((*servers_)[i].port());
+            row[i] = std::make_unique<way>((*servers_)[i].port(), plan_.tls);
     }
     testing::admin hand((*servers_)[0].port());
     hand.plant(std::string(root) + "/guarded", "0");
@@ -140,7 +144,7 @@ void conductor::break_things() {
 
 bool conductor::operator()() {
     std::cout << "seed " << plan_.seed << ", " << plan_.clients << " clients, 3 servers, "
-              << plan_.length.count() << " s" << std::endl;
+              << plan_.length.count() << " s" << (plan_.tls ? ", TLS" : "") << std::endl;
     set_up();
     testing::still_loop nobody([this](auto turn) { resource_.note_turn_of_nobody(turn); });
     see_a_late_owner();

@@ -5,6 +5,7 @@
 #include "client.hpp"
 #include "deck.hpp"
 #include "resource.hpp"
+#include "tls/tls_front.hpp"
 #include <corozk/testing/ensemble.hpp>
 #include <corozk/testing/fault_proxy.hpp>
 #include <corozk/testing/process_guard.hpp>
@@ -29,6 +30,7 @@ struct plan {
     std::chrono::seconds length{30};
     std::uint64_t seed = 1;
     std::size_t clients = 6;
+    bool tls = false;
     std::filesystem::path keep;  ///< where the servers' folders are copied after a failure
 };
 
@@ -47,6 +49,18 @@ private:
         std::unique_ptr<testing::process_guard> process;
         int life = 0;
         bool busy = false;  ///< a fault of it is under way
+    };
+
+    /// A way to a server, which can be broken.
+    struct way {
+        explicit way(std::uint16_t server, bool tls) : proxy(server) {
+            if (tls)
+                front.emplace(proxy.port());
+        }
+        std::string hosts() const { return front ? front->hosts() : proxy.hosts(); }
+
+        testing::fault_proxy proxy;
+        std::optional<testing::tls_front> front;
     };
 
     /// `happen` begins it, and returns false if it cannot be now.
@@ -135,7 +149,7 @@ private:
     std::unique_ptr<testing::ensemble> servers_;
     std::array<bool, 3> server_busy_{};
     /// Half of the clients reach the servers through one row, half through the other.
-    std::array<std::array<std::unique_ptr<testing::fault_proxy>, 3>, 2> proxies_;
+    std::array<std::array<std::unique_ptr<way>, 3>, 2> ways_;
     std::vector<member> clients_;
     std::multimap<clock::time_point, std::function<void()>> undone_;
     /// An owner that stands still until somebody else has entered.

@@ -9,7 +9,7 @@ using testing::direction;
 using testing::fault_proxy;
 
 fault_proxy& conductor::any_proxy() {
-    return *proxies_[one_of(2)][one_of(3)];
+    return ways_[one_of(2)][one_of(3)]->proxy;
 }
 
 bool conductor::cut_connections(const std::string& what) {
@@ -35,12 +35,12 @@ bool conductor::delay_network(const std::string& what) {
 
 /// All servers for half of the clients, at times for longer than a session lives.
 bool conductor::part_network(const std::string& what) {
-    auto& row = proxies_[one_of(2)];
-    for (auto& proxy : row)
-        proxy->black_hole(true);
+    auto& row = ways_[one_of(2)];
+    for (auto& one : row)
+        one->proxy.black_hole(true);
     begin(what, between(100ms, 2 * session_timeout), [&row] {
-        for (auto& proxy : row)
-            proxy->black_hole(false);
+        for (auto& one : row)
+            one->proxy.black_hole(false);
     });
     return true;
 }

@@ -4,6 +4,7 @@
 #include "client.hpp"
 #include "conductor.hpp"
 #include "option_words.hpp"
+#include <corozk/version.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -22,6 +23,7 @@ that no owner was doubled, no item lost or doubled, and nothing miscounted.
   --seconds N   the same
   --clients N   how many processes (6, at least 2)
   --seed N      chooses the faults (random)
+  --tls         clients connect by TLS
   --keep DIR    where a run that fails leaves the servers' logs and transaction logs
 )";
 
@@ -45,6 +47,10 @@ int main(int argc, char** argv) {
                 wanted.seed = words.number<std::uint64_t>();
             } else if (words.is("--keep")) {
                 wanted.keep = words.value();
+            } else if (words.is("--tls")) {
+                wanted.tls = true;
+            } else if (words.is("--tls-ca")) {
+                role.tls_ca = words.value();
             } else if (words.is("--client")) {
                 role.name = words.value();
             } else if (words.is("--hosts")) {
@@ -62,6 +68,8 @@ int main(int argc, char** argv) {
             return run_client(role);
         if (wanted.clients < 2)
             throw std::invalid_argument("--clients must be at least 2");
+        if (wanted.tls && !corozk::has_tls())
+            throw std::invalid_argument("--tls: this build has no TLS");
         conductor all(std::filesystem::read_symlink("/proc/self/exe").string(), wanted);
         return all() ? EXIT_SUCCESS : EXIT_FAILURE;
     } catch (const std::exception& e) {

@@ -2,6 +2,7 @@
 // The fault matrix: every scenario of every recipe under every fault, as a table.
 #include "engine/matrix.hpp"
 #include "option_words.hpp"
+#include <corozk/version.hpp>
 
 #include <cstdlib>
 #include <exception>
@@ -22,6 +23,7 @@ Runs every scenario of every recipe under every fault and prints a table: cases 
   --case CASE      only this one, as a failure names it: 'lock.wait/answer lost/7'
   --repeat N       everything N times
   --threads N      how many cases at a time (4)
+  --tls            the client that meets the fault connects by TLS
   --list           the scenarios and the faults, and why a cell is '-'
 )";
 
@@ -47,6 +49,8 @@ int main(int argc, char** argv) {
                 wanted.repeat = words.number<std::size_t>();
             } else if (words.is("--threads")) {
                 wanted.threads = words.number<std::size_t>();
+            } else if (words.is("--tls")) {
+                wanted.tls = true;
             } else if (words.is("--list")) {
                 corozk::matrix::print_list(std::cout);
                 return EXIT_SUCCESS;
@@ -59,6 +63,8 @@ int main(int argc, char** argv) {
         }
         if (wanted.threads == 0 || wanted.repeat == 0)
             throw std::invalid_argument("--threads and --repeat must be positive");
+        if (wanted.tls && !corozk::has_tls())
+            throw std::invalid_argument("--tls: this build has no TLS");
         return corozk::matrix::run_matrix(wanted, std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
     } catch (const std::exception& e) {
         std::cerr << e.what() << "\n" << usage;

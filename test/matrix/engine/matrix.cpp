@@ -165,7 +165,7 @@ void matrix::run_all() {
             if (i >= cases_.size())
                 return;
             const one_case& c = cases_[i];
-            tally_.record(c, run_case(*c.what, c.which, c.where, s.port()));
+            tally_.record(c, run_case(*c.what, c.which, c.where, s.port(), wanted_.tls));
         }
     };
     std::vector<std::jthread> workers;
@@ -185,7 +185,8 @@ void matrix::run_restarts() {
         for (std::size_t i = begin; i < end; ++i) {
             players.emplace_back([&, i] {
                 const one_case& c = restarts_[i];
-                tally_.record(c, run_case(*c.what, c.which, c.where, victim.port(), &party));
+                tally_.record(
+                    c, run_case(*c.what, c.which, c.where, victim.port(), wanted_.tls, &party));
             });
         }
         party.restart_when_all_are_there(victim);
@@ -208,7 +209,7 @@ void matrix::measure() {
             std::size_t i = next++;
             if (i >= wanted.size())
                 return;
-            outcome o = run_case(*wanted[i], fault::none, place(), server.port());
+            outcome o = run_case(*wanted[i], fault::none, place(), server.port(), wanted_.tls);
             tally_.record(cases_[i], o);
             std::lock_guard guard(seen_mutex);
             shape& seen = shapes_[wanted[i]->full_name()];

@@ -25,6 +25,7 @@ struct request {
     std::string single;  ///< one case, as "recipe.scenario/fault/place"
     std::size_t repeat = 1;
     std::size_t threads = 4;
+    bool tls = false;
 };
 
 /// Runs what is wanted and prints the table. False if anything failed.

@@ -93,6 +93,10 @@ awaitable<void> performance::prepare() {
                    : brief()                     ? brief_session
                                                  : steady_session;
     client_options ours_options = options_for(proxy_.hosts() + set.root, session);
+    if (front_) {
+        ours_options.hosts = front_->hosts() + set.root;
+        ours_options.tls = testing::tls_front::trusted();
+    }
     std::string direct = "127.0.0.1:" + std::to_string(port_) + set.root;
     client_options theirs_options = options_for(direct, steady_session);
     client ours = co_await client::connect(context_.get_executor(), ours_options);
@@ -214,8 +218,9 @@ outcome run_case(const scenario& what,
                  fault which,
                  const place& where,
                  std::uint16_t server_port,
+                 bool tls,
                  restart_party* party) {
-    performance p(what, which, where, server_port, party);
+    performance p(what, which, where, server_port, tls, party);
     return p();
 }
 

@@ -5,6 +5,7 @@
 #include "run_case.hpp"
 #include "session/session.hpp"
 #include "stage.hpp"
+#include "tls/tls_front.hpp"
 #include <corozk/testing/fault_proxy.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -30,8 +31,12 @@ public:
                 fault which,
                 const place& where,
                 std::uint16_t port,
+                bool tls,
                 restart_party* party)
-        : what_(what), which_(which), where_(where), port_(port), party_(party), proxy_(port) {}
+        : what_(what), which_(which), where_(where), port_(port), party_(party), proxy_(port) {
+        if (tls)
+            front_.emplace(proxy_.port());
+    }
 
     outcome operator()();
 
@@ -83,6 +88,7 @@ private:
     restart_party* party_;
     boost::asio::io_context context_;
     testing::fault_proxy proxy_;
+    std::optional<testing::tls_front> front_;  ///< of the proxy
     std::unique_ptr<stage> stage_;
     std::weak_ptr<detail::session> session_;
     std::optional<testing::rule_id> rule_;

@@ -30,11 +30,13 @@ void prepare_server(std::uint16_t port);
 
 /// Runs the case against a server, on this thread. Without a party the server is this case's alone:
 /// then nobody watches anything there in the end.
+/// @param tls whether the client that meets the fault connects by TLS
 /// @param party for the cases that share the server's restart; null elsewhere
 outcome run_case(const scenario& what,
                  fault which,
                  const place& where,
                  std::uint16_t server_port,
+                 bool tls,
                  restart_party* party = nullptr);
 
 }  // namespace corozk::matrix

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tls_front.hpp"
+
+#include "certificates.hpp"
+
+#include <stdexcept>
+
+#if COROZK_HAS_TLS
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+
+#include <array>
+#include <csignal>
+#include <fcntl.h>
+#include <pthread.h>
+#include <thread>
+#include <utility>
+#endif
+
+namespace corozk::testing {
+
+#if COROZK_HAS_TLS
+
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = asio::ssl;
+using asio::ip::tcp;
+
+constexpr std::size_t piece = 4'096;
+constexpr auto in_tuple = asio::as_tuple(asio::use_awaitable);
+
+/// Servers are started meanwhile, and must not keep connections.
+template <class Socket>
+void keep_from_children(Socket& socket) {
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
+
+/// Both ends of a connection.
+struct two_ends {
+    two_ends(tcp::socket from_client, ssl::context& context)
+        : server(from_client.get_executor()), client(std::move(from_client), context) {}
+
+    void reset() {
+        for (tcp::socket* end : {&server, &client.next_layer()}) {
+            boost::system::error_code ignored;
+            end->set_option(tcp::socket::linger(true, 0), ignored);
+            end->close(ignored);
+        }
+    }
+
+    tcp::socket server;
+    ssl::stream<tcp::socket> client;
+};
+
+/// One for all fronts: OpenSSL has a lock for reading keys, for which many threads would wait.
+ssl::context& context() {
+    static ssl::context all = [] {
+        ssl::context server(ssl::context::tls_server);
+        server.use_certificate_chain_file(made().file("server.pem"));
+        server.use_private_key_file(made().file("server.key"), ssl::context::pem);
+        return server;
+    }();
+    return all;
+}
+
+using both = std::shared_ptr<two_ends>;
+
+/// In one direction, to the end.
+template <class From, class To>
+asio::awaitable<void> pass_on(both link, From& from, To& to) {
+    std::array<char, piece> bytes;
+    for (;;) {
+        auto [ended, count] = co_await from.async_read_some(asio::buffer(bytes), in_tuple);
+        if (ended == asio::error::eof || ended == ssl::error::stream_truncated) {
+            boost::system::error_code ignored;
+            to.lowest_layer().shutdown(tcp::socket::shutdown_send, ignored);
+            co_return;
+        }
+        if (ended)
+            break;
+        auto [failed, written] =
+            co_await asio::async_write(to, asio::buffer(bytes.data(), count), in_tuple);
+        if (failed)
+            break;
+    }
+    link->reset();
+}
+
+}  // namespace
+
+class tls_front::impl {
+public:
+    explicit impl(std::uint16_t behind) : behind_(asio::ip::address_v4::loopback(), behind) {
+        keep_from_children(acceptor_);
+        context();  // throws here
+        asio::co_spawn(loop_, accept(), asio::detached);
+        sigset_t all;
+        sigset_t before;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the others
+        thread_ = std::thread([this] { loop_.run(); });
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+
+    ~impl() {
+        loop_.stop();
+        thread_.join();
+    }
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+private:
+    asio::awaitable<void> accept() {
+        for (;;) {
+            auto [failed, socket] = co_await acceptor_.async_accept(in_tuple);
+            if (failed)
+                continue;
+            keep_from_children(socket);
+            auto link = std::make_shared<two_ends>(std::move(socket), context());
+            asio::co_spawn(loop_, serve(std::move(link)), asio::detached);
+        }
+    }
+
+    asio::awaitable<void> serve(both link) {
+        boost::system::error_code ignored;  // said by the connecting
+        link->server.open(behind_.protocol(), ignored);
+        keep_from_children(link->server);
+        auto [refused] = co_await link->server.async_connect(behind_, in_tuple);
+        if (refused)
+            co_return link->reset();
+        link->server.set_option(tcp::no_delay(true), ignored);
+        link->client.next_layer().set_option(tcp::no_delay(true), ignored);
+        auto [failed] = co_await link->client.async_handshake(ssl::stream_base::server, in_tuple);
+        if (failed)
+            co_return link->reset();
+        asio::co_spawn(loop_, pass_on(link, link->server, link->client), asio::detached);
+        co_await pass_on(link, link->client, link->server);
+    }
+
+    tcp::endpoint behind_;
+    asio::io_context loop_{1};
+    tcp::acceptor acceptor_{loop_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+    std::thread thread_;
+};
+
+#else
+
+class tls_front::impl {
+public:
+    explicit impl(std::uint16_t) { throw std::runtime_error("this build has no TLS"); }
+    std::uint16_t port() const { return 0; }
+};
+
+#endif
+
+tls_front::tls_front(std::uint16_t behind) : impl_(std::make_unique<impl>(behind)) {}
+tls_front::~tls_front() = default;
+
+std::string tls_front::hosts() const {
+    return "127.0.0.1:" + std::to_string(impl_->port());
+}
+
+tls_options tls_front::trusted() {
+    return made().trusting("ca.pem");
+}
+
+}  // namespace corozk::testing
