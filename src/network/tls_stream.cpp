@@ -32,6 +32,9 @@ using boost::system::error_code;
 /// Why OpenSSL does not accept the server's certificate.
 std::string certificate_problem(int reason) {
     switch (reason) {
+        case X509_V_OK:
+            return "its certificate was refused by the verify callback of the context in "
+                   "client_options::tls";
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return "its certificate has expired";
         case X509_V_ERR_CERT_NOT_YET_VALID:

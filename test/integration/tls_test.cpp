@@ -11,7 +11,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace corozk::testing::tls_test {
@@ -308,6 +310,69 @@ TEST_CASE("tls: a client moves to a server whose certificate is for its name in 
         CHECK(zk.counters().connection_losses == 0);
     };
     with_client(options, body, 60s);
+}
+
+TEST_CASE("tls: a context's own verify callback is asked, and can refuse but not accept more") {
+    namespace ssl = boost::asio::ssl;
+    secure_server& secure = usual_server();
+    int asked = 0;
+    auto context = [&](const std::string& authority, bool answer) {
+        tls_options own;
+        own.context = std::make_shared<ssl::context>(ssl::context::tls_client);
+        own.context->load_verify_file(made().file(authority));
+        own.context->use_certificate_chain_file(made().file("client.pem"));
+        own.context->use_private_key_file(made().file("client.key"), ssl::context::pem);
+        own.context->set_verify_callback([&asked, answer](bool, ssl::verify_context&) {
+            ++asked;
+            return answer;
+        });
+        return own;
+    };
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(secure.options(context("ca.pem", true)), body, 60s);
+    CHECK(asked > 0);
+    sees(secure.options(context("ca.pem", false)), "refused by the verify callback");
+    sees(secure.options(context("other.pem", true)), "unknown authority");
+}
+
+TEST_CASE("tls: an authority of the system is trusted where the system's are asked for") {
+    tls_options tls = made().client();
+    tls.ca_file.clear();
+    tls.system_authorities = true;
+    // Where OpenSSL looks for them.
+    REQUIRE(::setenv("SSL_CERT_FILE", made().file("ca.pem").c_str(), 1) == 0);
+    auto body = [](client& zk) -> awaitable<void> { co_await zk.exists("/"); };
+    with_client(usual_server().options(tls), body, 60s);
+    ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_CASE("tls: a replaced certificate that cannot be used leaves the previous one in use") {
+    secure_server secure;
+    namespace fs = std::filesystem;
+    temporary_directory folder;
+    fs::path certificate = folder.path() / "current.pem";
+    fs::copy_file(made().file("client.pem"), certificate);
+    tls_options tls = made().client();
+    tls.certificate_file = certificate.string();
+    client_options options = secure.options(tls);
+    options.session_timeout = 30s;
+    auto body = [&](client& zk) -> awaitable<void> {
+        corozk::acl only_client{corozk::acl_entry(permission::all, "x509", "CN=client")};
+        create_options mine;
+        mine.acl = &only_client;
+        co_await zk.create("/mine", "", mine);
+        for (std::string content : {"no certificate", ""}) {
+            std::ofstream(certificate, std::ios::trunc) << content;
+            secure.instance.restart();
+            co_await zk.exists("/", as_tuple());  // finds that the connection is lost
+            co_await zk.get("/mine");
+        }
+        fs::remove(certificate);
+        secure.instance.restart();
+        co_await zk.exists("/", as_tuple());
+        co_await zk.get("/mine");
+    };
+    with_client(options, body, 120s);
 }
 
 TEST_CASE("tls: settings that cannot be used are refused before anything is sent") {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's options and variables for TLS, against a real server.
+#include "certificates.hpp"
+#include "program_run.hpp"
+#include <corozk/testing/port.hpp>
+
+namespace corozk::testing::program_tls_test {
+
+TEST_CASE("program: TLS by options and by the environment") {
+    port_reservation port;
+    server_options options;
+    speak_tls(options, port.port(), "server", "need");
+    server secure(options);
+    const program_run::variables hosts{
+        {"COROZK_HOSTS", "127.0.0.1:" + std::to_string(port.port())}};
+    const std::vector<std::string> command{"lock", "/secure", "--", "true"};
+    auto with = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), command.front());
+        arguments.insert(arguments.end(), command.begin() + 1, command.end());
+        return arguments;
+    };
+
+    program_result by_options = run_program(with({"--tls-ca",
+                                                  made().file("ca.pem"),
+                                                  "--tls-cert",
+                                                  made().file("client.pem"),
+                                                  "--tls-key",
+                                                  made().file("client.key")}),
+                                            {},
+                                            hosts);
+    INFO(by_options.err);
+    CHECK(by_options.code == 0);
+
+    program_run::variables environment = hosts;
+    environment["COROZK_TLS_CA"] = made().file("ca.pem");
+    environment["COROZK_TLS_CERT"] = made().file("client.pem");
+    environment["COROZK_TLS_KEY"] = made().file("locked.key");
+    environment["COROZK_TLS_KEY_PASSWORD"] = "open";
+    program_result by_environment = run_program(command, {}, environment);
+    INFO(by_environment.err);
+    CHECK(by_environment.code == 0);
+}
+
+}  // namespace corozk::testing::program_tls_test
