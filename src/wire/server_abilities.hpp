@@ -30,8 +30,7 @@ public:
     /// given up, so that all requests that it carries are repeated in their order.
     /// @return what was found out
     operation_set refused(operation_set asked, bool useless) noexcept {
-        // Whoever asks knows another way, and need not find out again.
-        unknown_ |= asked & set_of(wire_op::add_watch);
+        unknown_ |= asked & avoidable;
         return lacks(useless ? asked : asked & replaceable);
     }
 
@@ -56,6 +55,11 @@ private:
                                                  set_of(wire_op::create_container) |
                                                  set_of(wire_op::remove_watches);
 
+    /// Recipes know another way, and need not find out again: ZooKeeper closes the connection after
+    /// its response.
+    static constexpr operation_set avoidable =
+        set_of(wire_op::add_watch) | set_of(wire_op::multi_read);
+
     static constexpr operation_set later_ones() noexcept {
         operation_set all = 0;
         for (const operation_form& form : operation_forms) {
@@ -70,7 +74,7 @@ private:
         ops &= later_ones();
         // It came first, in every server.
         if ((ops & set_of(wire_op::create2)) != 0)
-            ops |= replaceable | set_of(wire_op::create_ttl);
+            ops |= replaceable | set_of(wire_op::create_ttl) | set_of(wire_op::add_watch);
         ops &= ~unknown_;
         unknown_ |= ops;
         return ops;

@@ -83,13 +83,20 @@ awaitable<error_code> persist(client& zk, Operation operation) {
     co_return ec;
 }
 
-/// Finds out whether the server knows create2.
+/// Finds out whether the server knows create2, and what configurations ask.
 awaitable<void> find_out(client& zk, const std::string& path) {
     error_code ec = co_await persist(zk, [&]() -> awaitable<error_code> {
         auto [failed] = co_await zk.ensure_path(path, create_options(), as_tuple());
         co_return failed;
     });
     CHECK(!ec);
+    ec = co_await persist(zk, [&]() -> awaitable<error_code> {
+        read_set reads;
+        reads.get("/");
+        auto [failed, results] = co_await zk.read_all(std::move(reads), as_tuple());
+        co_return failed;
+    });
+    CHECK(ec == zk_errc::unimplemented);
 }
 
 /// Closes the client if some have not.

@@ -18,6 +18,8 @@ constexpr operation_set container = set_of(wire_op::create_container);
 constexpr operation_set ttl = set_of(wire_op::create_ttl);
 constexpr operation_set removal = set_of(wire_op::remove_watches);
 constexpr operation_set reads = set_of(wire_op::multi_read);
+constexpr operation_set watch = set_of(wire_op::add_watch);
+constexpr operation_set ephemerals = set_of(wire_op::get_ephemerals);
 constexpr operation_set get = set_of(wire_op::get_data);
 
 const server_abilities::time_point start = std::chrono::steady_clock::now();
@@ -80,7 +82,7 @@ TEST_CASE("server abilities: closing the connection twice instead of responding"
         CHECK(server.hung_up(create2, start) == 0);
         CHECK(server.knows(wire_op::multi_read));
         CHECK(server.hung_up(create2 | reads, start) ==
-              (create2 | container | ttl | removal | reads));
+              (create2 | container | ttl | removal | watch | reads));
     }
     SECTION("with a response in between is chance") {
         server.answered(reads);
@@ -97,7 +99,7 @@ TEST_CASE("server abilities: closing the connection twice instead of responding"
 
 TEST_CASE("server abilities: what is new is not known either if create2 is not") {
     server_abilities server = responsive();
-    CHECK(server.refused(create2, false) == (create2 | container | ttl | removal));
+    CHECK(server.refused(create2, false) == (create2 | container | ttl | removal | watch));
     CHECK_FALSE(server.knows(wire_op::create_ttl));
     CHECK(server.knows(wire_op::multi_read));
     CHECK(server.refused(create2, false) == 0);
@@ -107,16 +109,27 @@ TEST_CASE("server abilities: a refusal is remembered if it helps") {
     server_abilities server = responsive();
     // The server may know it, but forbid it: TTLs. Each request is told.
     CHECK(server.refused(ttl, false) == 0);
-    CHECK(server.refused(reads, false) == 0);
+    CHECK(server.refused(ephemerals, false) == 0);
     CHECK(server.refused(get, false) == 0);
     CHECK(server.knows(wire_op::create_ttl));
+    CHECK(server.knows(wire_op::get_ephemerals));
     // A transaction with both.
     CHECK(server.refused(set_of(wire_op::multi) | container | ttl, false) == container);
     CHECK(server.knows(wire_op::create_ttl));
     // The connection ends with it.
-    CHECK(server.refused(reads, true) == reads);
+    CHECK(server.refused(ephemerals, true) == ephemerals);
     CHECK(server.refused(get, true) == 0);
     CHECK(server.knows(wire_op::get_data));
+}
+
+TEST_CASE("server abilities: what recipes can do without is refused once") {
+    server_abilities server = responsive();
+    // The caller is told, and the connection need not be given up.
+    CHECK(server.refused(watch, false) == 0);
+    CHECK(server.refused(reads, false) == 0);
+    CHECK_FALSE(server.knows(wire_op::add_watch));
+    CHECK_FALSE(server.knows(wire_op::multi_read));
+    CHECK(server.knows(wire_op::create2));
 }
 
 TEST_CASE("server abilities: in words") {
