@@ -3,6 +3,7 @@
 // objects, not as frames. It watches the socket of the C client, over which the network says that
 // something has arrived or that the connection is over. Requests of the library's own, and their
 // responses, are frames here.
+#include "network/fork_guard.hpp"
 #include "network/relay.hpp"
 
 #include "c_handle.hpp"
@@ -95,6 +96,9 @@ std::string to_body(const model::answer& a, const std::vector<model::request>& s
     put_header(out, wire_op::error, true, -1);
     return out.bytes();
 }
+
+/// Registers handlers with the C library before any schedule, whose memory is put back.
+[[maybe_unused]] const unsigned forks_before = forks();
 
 class model_relay final : public relay {
 public:
