@@ -3,11 +3,11 @@
 // objects, not as frames. It watches the socket of the C client, over which the network says that
 // something has arrived or that the connection is over. Requests of the library's own, and their
 // responses, are frames here.
-#include "network/fork_guard.hpp"
 #include "network/relay.hpp"
 
 #include "c_handle.hpp"
 #include "network.hpp"
+#include "network/fork_guard.hpp"
 #include "wire/jute.hpp"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
