@@ -39,8 +39,8 @@ awaitable<void> write_nodes(actor& a) {
 void a_one_shot_cache(stage& s) {
     cache_options options;
     options.one_shot_watches = true;
-    play_until_destroyed<children_cache>(
-        s, children_cache(s.zk(0), folder, options), use_cache<children_cache>);
+    play_until_destroyed<tree_cache>(
+        s, tree_cache(s.zk(0), folder, tree_cache::unlimited, options), use_cache<tree_cache>);
     s.play("writer", 1, write_nodes);
 }
 
@@ -130,8 +130,7 @@ void a_writer(stage& s) {
 
 const registered all[] = {
     registered(scenario("destroyed.children_cache", 2, a_cache<children_cache>).with_child_stats()),
-    registered(
-        scenario("destroyed.children_cache-one-shot", 2, a_one_shot_cache).with_child_stats()),
+    registered(scenario("destroyed.tree_cache-one-shot", 2, a_one_shot_cache).with_child_stats()),
     registered(scenario("destroyed.node_cache", 2, a_cache<node_cache>).with_child_stats()),
     registered(scenario("destroyed.tree_cache", 2, a_cache<tree_cache>).with_child_stats()),
     registered(
