@@ -47,6 +47,7 @@ public:
         stream_ = streams_.make(
             name, [this] { ready_(); }, problem_);
         conversation_.emplace(known_.last_zxid);
+        known_.abilities.connecting();
         if (stream_)
             return stream_->connect(server);
         // The owner is not called within this call.

@@ -38,10 +38,15 @@ bool link::own(const operation& op) const noexcept {
     return is_own(op, relay_->abilities());
 }
 
+bool link::can_ask(const operation& op) const noexcept {
+    return can_be_asked(op, relay_->abilities());
+}
+
 bool link::submit(operation& op, const std::string& chroot) {
-    if (!can_be_asked(op, relay_->abilities())) {
-        // The server keeps the watch until it fires, into nothing.
-        if (op.code == op_code::remove_watches)
+    if (!can_ask(op)) {
+        // The server keeps the watch until it fires, into nothing. Those that share the path with a
+        // persistent one are still waited for.
+        if (op.code == op_code::remove_watches && op.version != all_watches)
             client_->forget_watches(op.path, op.version);
         op.error = zk_errc::unimplemented;
         return false;

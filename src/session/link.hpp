@@ -64,6 +64,9 @@ public:
     /// Whether the relay sends it, which needs `clear`, and not the C client.
     bool own(const operation& op) const noexcept;
 
+    /// Whether the server knows it, in one form or another.
+    bool can_ask(const operation& op) const noexcept;
+
     /// Passes a request to the C client or to the relay.
     /// @return false, with `op.error` set, if the C client rejects it, or the server does not know it
     bool submit(operation& op, const std::string& chroot);

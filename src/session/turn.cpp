@@ -229,7 +229,9 @@ void session::send_queued() {
             refuse(op, zk_errc::session_expired);
             continue;
         }
-        if (!watches_.sending(op)) {
+        // A persistent watch that is refused here changes nothing at the server.
+        const bool sets = op.code != op_code::add_watch || link_.can_ask(op);
+        if (sets && !watches_.sending(op)) {
             refuse(op, zk_errc::no_watcher);
             continue;
         }

@@ -30,9 +30,14 @@ public:
     /// given up, so that all requests that it carries are repeated in their order.
     /// @return what was found out
     operation_set refused(operation_set asked, bool useless) noexcept {
+        explained_ = true;
+        const operation_set found = lacks(useless ? asked : asked & replaceable);
         unknown_ |= asked & avoidable;
-        return lacks(useless ? asked : asked & replaceable);
+        return found;
     }
+
+    /// A connection begins.
+    void connecting() noexcept { explained_ = false; }
 
     /// The server has just sent something, or owed nothing until now.
     void responsive(time_point now) noexcept { responsive_at_ = now; }
@@ -43,7 +48,7 @@ public:
     /// @return what was found out
     operation_set hung_up(operation_set awaited, time_point now) noexcept {
         constexpr std::chrono::seconds at_once{1};
-        if (now - responsive_at_ >= at_once)
+        if (explained_ || now - responsive_at_ >= at_once)
             return 0;
         const operation_set again = awaited & suspected_;
         suspected_ |= awaited & later_ones();
@@ -82,6 +87,7 @@ private:
 
     operation_set unknown_;
     operation_set suspected_ = 0;
+    bool explained_ = false;  ///< whether the connection may end because of a refusal
     time_point responsive_at_{};
 };
 

@@ -2,6 +2,7 @@
 // Servers that know less than ZooKeeper 3.5, or count otherwise, as ClickHouse Keeper does.
 #include "client_fixture.hpp"
 #include "early_operations.hpp"
+#include "pending_result.hpp"
 #include <corozk.hpp>
 #include <corozk/testing/old_server.hpp>
 #include <corozk/testing/raw_session.hpp>
@@ -372,6 +373,63 @@ TEST_CASE("dialect: watches that cannot be removed are forgotten, and can be set
         with_old_server({.how = how}, body);
         with_old_server({.unknown = {wire::remove_watches}, .how = how}, body);
     }
+    with_old_server({.how = ignorance::hangs_up}, body, basic());
+}
+
+TEST_CASE("dialect: a persistent watch that is refused leaves the others of its path") {
+    for (bool reconnects : {false, true}) {
+        CAPTURE(reconnects);
+        auto body = [&](client& zk, fault_proxy& proxy, std::string path) -> awaitable<void> {
+            co_await zk.create(path);
+            watched_data data = co_await zk.watch_data(path);
+            watched_children children = co_await zk.watch_children(path);
+            for (watch_mode mode : {watch_mode::persistent, watch_mode::persistent_recursive}) {
+                auto [ec, none] = co_await zk.add_watch(path, mode, as_tuple());
+                CHECK(ec == zk_errc::unimplemented);
+            }
+            co_await settle(zk);
+            if (reconnects) {
+                auto seen = zk.status();
+                proxy.cut();
+                co_await zk.next_state(seen);
+                co_await reach(zk, session_state::connected);
+            }
+            co_await zk.set(path, "new");
+            watch_event event = co_await data.changed.next();
+            CHECK(event.type == watch_event_type::data_changed);
+            co_await zk.create(path + "/child");
+            event = co_await children.changed.next();
+            CHECK(event.type == watch_event_type::children_changed);
+            CHECK(later_requests(proxy) == 0);
+        };
+        with_old_server({.how = ignorance::hangs_up}, body, basic());
+    }
+}
+
+TEST_CASE("dialect: two caches of one tree at a server that has no recursive watches") {
+    auto body = [](client& zk, fault_proxy&, std::string path) -> awaitable<void> {
+        co_await zk.create(path);
+        const std::string child = path + "/a";
+        tree_cache first(zk, path);
+        tree_cache second(zk, path);
+        tree_state one = co_await first.next();
+        tree_state two = co_await second.next();
+        co_await settle(zk);
+        for (const char* text : {"1", "2"}) {
+            if (one.nodes->contains(child))
+                co_await zk.set(child, text);
+            else
+                co_await zk.create(child, text);
+            auto shows = [&](const tree_state& seen) {
+                auto at = seen.nodes->find(child);
+                return at != seen.nodes->end() && at->second.data == text;
+            };
+            while (!shows(one))
+                one = co_await first.next(one.revision);
+            while (!shows(two))
+                two = co_await second.next(two.revision);
+        }
+    };
     with_old_server({.how = ignorance::hangs_up}, body, basic());
 }
 

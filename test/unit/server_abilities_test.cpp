@@ -130,6 +130,27 @@ TEST_CASE("server abilities: what recipes can do without is refused once") {
     CHECK_FALSE(server.knows(wire_op::add_watch));
     CHECK_FALSE(server.knows(wire_op::multi_read));
     CHECK(server.knows(wire_op::create2));
+    SECTION("also ahead of earlier answers, which ends the connection") {
+        server_abilities other = responsive();
+        CHECK(other.refused(watch, true) == watch);
+        CHECK(other.refused(watch, true) == 0);
+    }
+}
+
+TEST_CASE(
+    "server abilities: a connection that ends after a refusal says nothing of other requests") {
+    server_abilities server = responsive();
+    for (operation_set refused : {watch, ephemerals, reads, ephemerals}) {
+        server.connecting();
+        CHECK(server.refused(refused, false) == 0);
+        server.responsive(start);
+        CHECK(server.hung_up(create2 | removal, start) == 0);
+    }
+    CHECK(server.knows(wire_op::create2));
+    CHECK(server.knows(wire_op::remove_watches));
+    server.connecting();
+    CHECK(server.hung_up(removal, start) == 0);
+    CHECK(server.hung_up(removal, start) == removal);
 }
 
 TEST_CASE("server abilities: in words") {
