@@ -87,6 +87,11 @@ TEST_CASE("two-phase commit: what is erased in the end, and what goes last") {
                                                    "/tx/c",
                                                    "/tx/joined-a",
                                                    "/tx/site-b"});
+    children.push_back("done-a");
+    children.push_back("c");
+    commit_leftovers once = sort_leftovers("/tx", h, children);
+    CHECK(once.acknowledgements == found.acknowledgements);
+    CHECK(once.others == found.others);
     found = sort_leftovers("/", h, children);
     CHECK(found.acknowledgements.front() == "/done-a");
     found = sort_leftovers("/tx", h, name_list());

@@ -103,6 +103,7 @@ private:
                          transaction all,
                          std::uint64_t generation,
                          retry_policy policy);
+    static name_set distinct(const name_list& listed);
     task<error_code> list(std::string version_path, std::uint64_t generation, name_set& names);
     static task<> run_writer(std::shared_ptr<configuration_core> self,
                              configuration_parts parts,

@@ -122,6 +122,14 @@ task<error_code> configuration_core::begin_ready(ready_publication& mine) {
     }
 }
 
+/// The names listed, each once: a transaction that deletes a node twice fails for ever.
+configuration_core::name_set configuration_core::distinct(const name_list& listed) {
+    name_set names;
+    for (std::size_t i = 0; i < listed.size(); ++i)
+        names.emplace(listed[i]);
+    return names;
+}
+
 /// Lists a parent, with retries.
 task<error_code> configuration_core::list(std::string version_path,
                                           std::uint64_t generation,
@@ -131,8 +139,7 @@ task<error_code> configuration_core::list(std::string version_path,
         error_code ec = co_await listing;
         if (retry(port_, generation, in_session_while_reachable).again(ec))
             continue;
-        for (std::size_t i = 0; i < listing.names.size(); ++i)
-            names.emplace(listing.names[i]);
+        names = distinct(listing.names);
         co_return ec;
     }
 }
@@ -382,8 +389,8 @@ task<bool> configuration_core::remove_version(std::string version_path, const tr
         if (ec)
             co_return true;
         transaction steps;
-        for (std::size_t i = 0; i < listing.names.size(); ++i)
-            steps.erase(join_path(version_path, listing.names[i]));
+        for (const std::string& name : distinct(listing.names))
+            steps.erase(join_path(version_path, name));
         steps.erase(version_path);
         progress made = co_await apply(guard, std::move(steps), 0, while_reachable);
         if (made.guarded)

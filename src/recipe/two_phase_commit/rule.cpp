@@ -171,8 +171,12 @@ commit_leftovers sort_leftovers(std::string_view transaction,
     const std::unordered_set<std::string_view> sites(header.sites.begin(), header.sites.end());
     const std::string identity = node_of(identity_prefix, header.guid);
     commit_leftovers found;
+    std::unordered_set<std::string_view> seen;
     for (std::size_t i = 0; i < children.size(); ++i) {
         std::string_view name = children[i];
+        // No transaction deletes a node twice, whatever the server lists.
+        if (!seen.insert(name).second)
+            continue;
         if (name == identity)
             found.identified = true;
         if (name == decision_name || name == identity)
