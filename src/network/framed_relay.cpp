@@ -157,9 +157,10 @@ public:
     }
 
     bool hung_up() override {
+        constexpr int reads_per_call = 64;
         std::array<unsigned char, 4096> scratch;
-        while (stream_ && stream_->input() && stream_->read(scratch) > 0) {
-        }
+        for (int i = 0; i < reads_per_call && stream_ && stream_->input(); ++i)
+            stream_->read(scratch);
         return !stream_ || stream_->ended();
     }
 
@@ -296,7 +297,8 @@ private:
             if (!understood(what))
                 return;
             if (what.what == reception::kind::refused)
-                return distrust("it sent what no server may send: " + what.problem);
+                return distrust((what.given_up ? "" : "it sent what no server may send: ") +
+                                what.problem);
             if (authenticate(frame, what))
                 continue;
             if (what.what == reception::kind::own ||

@@ -170,8 +170,10 @@ private:
 
     void wait_for_room() {
         wait_writable([self = shared_from_this()](const error_code& ec) {
-            if (ec)
-                return;
+            if (ec) {
+                self->end(connection_problem(ec));
+                return self->notify();
+            }
             std::vector<unsigned char>& unsent = self->unsent_;
             auto sent = static_cast<std::ptrdiff_t>(self->send(unsent));
             unsent.erase(unsent.begin(), unsent.begin() + sent);

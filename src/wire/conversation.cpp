@@ -24,6 +24,16 @@ constexpr std::int32_t set_watches_xid = -8;
 constexpr std::int32_t marshalling_error = -5;
 constexpr std::int32_t unimplemented = -6;
 
+/// Whether a request failed as the server has no ensemble behind it, or no longer the session.
+/// ZooKeeper then closes the connection and ClickHouse Keeper does not; who asked again at once would
+/// ask without a pause.
+constexpr bool gives_up(std::int32_t error) noexcept {
+    constexpr std::int32_t connection_loss = -4;
+    constexpr std::int32_t operation_timeout = -7;
+    constexpr std::int32_t session_moved = -118;
+    return error == connection_loss || error == operation_timeout || error == session_moved;
+}
+
 /// The largest number is special too: ClickHouse Keeper takes it for the end of the session.
 constexpr std::int32_t highest_xid = std::numeric_limits<std::int32_t>::max() - 1;
 
@@ -38,6 +48,11 @@ std::string_view payload_of(std::span<unsigned char> frame) noexcept {
 
 void put_xid(std::span<unsigned char> frame, std::int32_t xid) noexcept {
     store_big_endian(frame.data() + xid_at, static_cast<std::uint32_t>(xid));
+}
+
+bool has_xid_of_kind(wire_op op) noexcept {
+    return op == wire_op::ping || op == wire_op::auth || op == wire_op::set_watches ||
+           op == wire_op::set_watches2;
 }
 
 wire_op read_op(jute_reader& in) noexcept {
@@ -75,7 +90,8 @@ void conversation::sent(std::span<unsigned char> frame, origin from, std::uint64
     asked_ = asked_ || from == origin::c_client || op == wire_op::add_watch;
     if (in.failed())
         return;
-    if (std::uint32_t* of_kind = from == origin::c_client ? awaited_by_kind(xid) : nullptr) {
+    std::uint32_t* of_kind = awaited_by_kind(xid);
+    if (of_kind && from == origin::c_client && has_xid_of_kind(op)) {
         ++*of_kind;
         return;
     }
@@ -252,8 +268,11 @@ void conversation::response(std::int32_t xid,
     if (xid != head_xid_)
         return out_of_order(xid, result);
     result.asked = operations_of(0);
+    result.given_up = gives_up(result.error);
     const char* problem = nullptr;
-    if (result.error == 0) {
+    if (result.given_up) {
+        problem = "the server gives up the connection";
+    } else if (result.error == 0) {
         if (asked.form == 0)
             problem = "its form is not known";
         else if (form.op == wire_op::multi || form.op == wire_op::multi_read)
@@ -265,6 +284,10 @@ void conversation::response(std::int32_t xid,
         else if (!problem && !in.empty())
             problem = "it is longer than it should be";
     }
+    // The C client counts through all numbers, once in some billions of requests through these.
+    const auto c_xid = static_cast<std::int32_t>(static_cast<std::uint32_t>(asked.tag));
+    if (asked.from == origin::c_client && awaited_by_kind(c_xid))
+        problem = "the C client would take it for that of another kind";
     if (problem) {
         refuse_response(result, problem);
         return;
@@ -278,7 +301,7 @@ void conversation::response(std::int32_t xid,
         result.tag = asked.tag;
     } else {
         result.what = reception::kind::forward;
-        put_xid(frame, static_cast<std::int32_t>(static_cast<std::uint32_t>(asked.tag)));
+        put_xid(frame, c_xid);
     }
 }
 
@@ -308,17 +331,18 @@ const char* conversation::read_results(jute_reader& in, const request& asked) co
         if (i == asked.steps)
             return "it has too many results";
         const operation_form& step = form_at(steps_[i]);
-        if (type == wire_op::error) {
-            in.int32();
-        } else if (!can_result_in(step.op, type)) {
+        if (gives_up(type == wire_op::error ? in.int32() : error))
+            return "a step of it gives up the connection";
+        if (type == wire_op::error)
+            continue;
+        if (!can_result_in(step.op, type))
             return "it has a result of another type";
-        } else if (type == wire_op::create2 && asked.from == origin::c_client) {
-            // The C client does not expect the stat, and takes it for the next result.
+        // The C client does not expect the stat, and takes it for the next result.
+        if (type == wire_op::create2 && asked.from == origin::c_client)
             return "it has a stat, which the C client cannot read";
-        } else if (error == 0 ||
-                   !reads) {  // Keeper's failed reads have their own type, and no body
+        // Keeper's failed reads have their own type, and no body.
+        if (error == 0 || !reads)
             read_record(in, form_of(type).response, true);
-        }
     }
     return nullptr;
 }

@@ -163,7 +163,7 @@ void frame_streams(std::string_view input) {
     for (std::size_t i = 0; i + 1 < whole.size(); ++i)
         joined += whole[i];
     require(input.starts_with(joined), "nothing is lost", input);
-    for (std::size_t piece : {1, 3, 7})
+    for (std::size_t piece : {1u, 3u, 7u})
         require(split(piece) == whole, "the same frames", input);
 }
 

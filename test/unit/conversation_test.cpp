@@ -233,6 +233,8 @@ TEST_CASE("conversation: every operation, and its response cut short, lengthened
         CHECK(answered(e.response) == kind::forward);
         CHECK(answered("", -101) == kind::forward);
         CHECK(answered(e.response, -101) == kind::forward);
+        for (std::int32_t gives_up : {-4, -7, -118})
+            CHECK(answered("", gives_up) == kind::refused);
         for (std::size_t size = 0; size < e.response.size(); ++size) {
             const bool optional = (e.op == wire_op::add_watch && size == 0) ||
                                   (e.op == wire_op::set_acl && size == 0) ||
@@ -296,6 +298,8 @@ TEST_CASE("conversation: results of transactions") {
     CHECK(multi("") == "response to multi: it is malformed");
     CHECK(multi(made + step(wire_op::error, "", -101)) == "response to multi: it is malformed");
     CHECK(multi(step(wire_op::create, text("/a"), -1) + checked + end_of_steps) == "");
+    CHECK(multi(made + step(wire_op::error, number(-4), -4) + end_of_steps) ==
+          "response to multi: a step of it gives up the connection");
 
     // Containers are answered with a stat.
     CHECK(multi(made_with_stat + checked + end_of_steps, origin::own) == "");
@@ -423,6 +427,18 @@ TEST_CASE("conversation: pings, credentials and watches set again come in any or
         CHECK(t.receive(response(xid, "", -115)).what == kind::forward);
         CHECK(t.about.awaited() == 0);
         CHECK(t.receive(response(xid)).what == kind::refused);
+    }
+}
+
+TEST_CASE("conversation: requests whose xid stands for a kind of frame") {
+    for (std::int32_t xid : {-8, -4, -2}) {
+        CAPTURE(xid);
+        talk t;
+        t.connected().send(request(xid, wire_op::exists, text("/a") + "\0"s));
+        // The server does not confuse it, but the C client would.
+        reception r = t.receive(response(1, stat));
+        CHECK(r.what == kind::refused);
+        CHECK(r.problem.find("another kind") != std::string::npos);
     }
 }
 
