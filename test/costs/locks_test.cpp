@@ -102,11 +102,11 @@ TEST_CASE("costs: lock") {
             crowd<lock> one(m, 1, m.path() + "/0");
             count_cycles(one, acquire);
         }
-        for (std::size_t waiters : {2, 10, 100}) {
+        for (std::size_t waiters : {2u, 10u, 100u}) {
             crowd<lock> one(m, 1, m.path() + "/1");
             count_handovers(one, waiters, acquire);
         }
-        for (std::size_t waiters : {2, 10, 100}) {
+        for (std::size_t waiters : {2u, 10u, 100u}) {
             crowd<lock> ten(m, 10, m.path() + "/2");
             count_handovers(ten, waiters, acquire);
         }

@@ -160,7 +160,7 @@ TEST_CASE("sasl: a password that is valid no more ends the session at the next c
 
 TEST_CASE("sasl: a connection that ends while they agree is made again") {
     sasl_server secure;
-    for (std::uint64_t k : {1, 2}) {
+    for (std::uint64_t k : {1u, 2u}) {
         for (bool answered : {false, true}) {
             INFO("message " << k << (answered ? ", answered" : ""));
             fault_proxy proxy(secure.instance.port());

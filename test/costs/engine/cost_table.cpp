@@ -104,10 +104,9 @@ std::vector<cost_line> replaced(std::vector<cost_line> recorded,
                                 const std::vector<cost_line>& measured,
                                 const std::string& group) {
     std::erase_if(recorded, [&](const cost_line& line) { return line.group == group; });
-    recorded.insert(recorded.end(), measured.begin(), measured.end());
-    std::stable_sort(recorded.begin(), recorded.end(), [](const auto& a, const auto& b) {
-        return a.group < b.group;
-    });
+    // The table is sorted by group.
+    auto place = std::ranges::upper_bound(recorded, group, {}, &cost_line::group);
+    recorded.insert(place, measured.begin(), measured.end());
     return recorded;
 }
 

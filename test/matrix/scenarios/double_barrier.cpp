@@ -122,7 +122,7 @@ awaitable<void> rounds(stage& s) {
     double_barrier_options options = options_of<double_barrier_options>(s);
     double_barrier mine(s.ours(), s.folder(), 2, options);
     double_barrier theirs(s.theirs(), s.folder(), 2, options);
-    for (std::uint64_t round : {1, 2}) {
+    for (std::uint64_t round : {1u, 2u}) {
         double_barrier& first = round == 1 ? mine : theirs;
         double_barrier& last = round == 1 ? theirs : mine;
         call<> first_in(s, "the first one's enter");
