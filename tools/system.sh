@@ -22,7 +22,9 @@ make_system() {
         cp /etc/apt/sources.list "$system/etc/apt/" 2>/dev/null || true
     fi
     cp /etc/resolv.conf /etc/hosts "$system/etc/" 2>/dev/null || true
-    cp -r /etc/ssl "$system/etc/" 2>/dev/null || true
+    # Not /etc/ssl as a whole: dpkg would ask what to do with its configuration file.
+    mkdir -p "$system/etc/ssl"
+    cp -r /etc/ssl/certs "$system/etc/ssl/" 2>/dev/null || true
 }
 
 # copy_source FOLDER: what git knows of this checkout.
